@@ -1,14 +1,13 @@
 """Simulated games as records: the same form as games between people, for logs and databases.
 
 The recorded games are exactly those that `simulate` counts. A database takes them like any other log: checked breath
-by breath, all at once or not at all. Since a game is known by the second in which it was played, the games of a
-tournament get the seconds before now, one each.
+by breath, all at once or not at all.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from punish_fast.arena.match_log import digest_of
@@ -20,9 +19,9 @@ from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulated_evaluation import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.codes import decimals_of
-from punish_fast.records.database import open_to_read
-from punish_fast.records.importing import ImportReport, import_logs
-from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name, write_log
+from punish_fast.records.database import new_id, open_to_read
+from punish_fast.records.importing import ImportReport, record_games
+from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name
 
 # More games would take minutes to store.
 MAX_RECORDED_GAMES = 100_000
@@ -47,8 +46,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
     wrong = [name for name in names if not is_name(name)]
     if wrong:
         raise TournamentError(f"record: player {wrong[0]!a}, allowed are {NAMES}")
-    # An empty file becomes a database.
-    if database.exists() and database.stat().st_size > 0:
+    if database.exists():
         with open_to_read(database):
             pass
 
@@ -72,16 +70,13 @@ def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed:
     """
     check_recording([opponent.name for opponent in opponents], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in opponents]) if pair[0] != pair[1]]
-    first = int(time.time()) - games * len(pairs)
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "arena.json"
-        recorded = [
-            game
-            for k, (i, j) in enumerate(pairs)
-            for game in record_match(graph, (opponents[i], opponents[j]), games, first + k * games, seed)
-        ]
-        log.write_text(write_log(recorded, "games"), encoding="utf-8")
-        return import_logs(graph.view, [log], database)
+    now = int(time.time())
+    recorded = [
+        replace(game, id=new_id(), played=now)
+        for i, j in pairs
+        for game in record_match(graph, (opponents[i], opponents[j]), games, 0, seed)
+    ]
+    return record_games(graph.view, recorded, database)
 
 
 def record_match(
@@ -99,7 +94,7 @@ def record_match(
         graph: The game, of the view.
         players: The own side and the enemy.
         n_games: Number of games, both games of each pair counted.
-        first_id: Id of the first game, by custom the Unix second in which it was played; the others count up.
+        first_id: Id of the first game; the others count up.
         seed: As in `simulate`.
         paired: As in `simulate`.
         first_game: As in `simulate`.

@@ -164,9 +164,9 @@ def read_game(path: Path, game_id: int | None) -> RecordedGame:
         RecordsError: the database cannot be read, or has no such game.
     """
     with open_to_read(path) as connection:
-        n, first, last = connection.execute("SELECT count(*), min(game_id), max(game_id) FROM games").fetchone()
         wanted = latest_game(connection) if game_id is None else game_id
-        for _, game in read_games(connection, Selection(since=wanted, until=wanted)) if n else ():
+        for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():
             return game
-    known = f"{n:,} games from {first} to {last}" if n else "no games"
-    raise RecordsError(f"{path}: has no game{'' if game_id is None else f' {game_id}'}, it has {known}")
+    if game_id is None:
+        raise RecordsError(f"{path}: has no games")
+    raise RecordsError(f"{path}: has no game {game_id}; punish-fast records list shows the ids of games")

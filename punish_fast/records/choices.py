@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.records.database import RecordsError, columns_of, open_to_read
+from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.logs import is_name
 from punish_fast.runtime.json_values import brief
 from punish_fast.runtime.printable import printable
@@ -16,16 +16,26 @@ from punish_fast.runtime.printable import printable
 # Names in a message.
 _MOST_NAMES = 20
 
+JOINED = (
+    "games JOIN players AS winner ON winner.player_id = games.winner_id"
+    " JOIN players AS loser ON loser.player_id = games.loser_id"
+)
+# The Unix second of play of a game in `JOINED`; the original program uses it as the id.
+PLAYED = "coalesce(games.played, games.game_id)"
+# Terms that order games by time of play, and a player's breaths of one game by number.
+GAME_ORDER = f"{PLAYED}, games.game_id"
+BREATH_ORDER = "breaths.number, breaths.rowid"
+
 
 @dataclass(frozen=True)
 class Choices:
-    """Recorded choices, ordered by game, then the winner's before the loser's, then in the order of play.
+    """Recorded choices, ordered by time of play and game, then the winner's before the loser's, then by breath.
 
     Attributes:
         decimal: int64 ``[n]``, decimal codes of the states.
         action: uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state, such
             as 91.
-        game: int64 ``[n]``, ids of the games: Unix seconds.
+        game: int64 ``[n]``, ids of the games.
         won: bool ``[n]``, whether the player won that game.
         player: str ``[n]``, names.
     """
@@ -46,46 +56,45 @@ class Selection:
 
     Attributes:
         humans_only: Only games in which neither player is a bot.
-        since: Only games with this id or a later one, in Unix seconds.
-        until: Only games with this id or an earlier one.
+        since: Only games played in this Unix second or later.
+        until: Only games played in this Unix second or earlier.
         player: Only games of this player.
+        game: Only the game with this id.
+        before: Only games before the game with this id, in the order of `GAME_ORDER`.
     """
 
     humans_only: bool = False
     since: int | None = None
     until: int | None = None
     player: str | None = None
+    game: int | None = None
+    before: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the ids.
+        """Check the numbers.
 
         Raises:
             RecordsError: one does not fit into 64 bits.
         """
-        for field, value in (("since", self.since), ("until", self.until)):
+        for field in ("since", "until", "game", "before"):
+            value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
-                raise RecordsError(
-                    f"{field} is {printable(str(value), 40)}, allowed are game ids: whole numbers of 64 bits"
-                )
+                raise RecordsError(f"{field} is {printable(str(value), 40)}, allowed are whole numbers of 64 bits")
 
     def where(self) -> tuple[str, dict[str, int | str | None]]:
         """The SQL condition on `JOINED`, and its parameters."""
-        terms = ["1"]
-        if self.humans_only:
-            terms.append("winner.is_bot = 0 AND loser.is_bot = 0")
-        if self.since is not None:
-            terms.append("games.game_id >= :since")
-        if self.until is not None:
-            terms.append("games.game_id <= :until")
-        if self.player is not None:
-            terms.append(":player IN (winner.username, loser.username)")
-        return " AND ".join(terms), {"since": self.since, "until": self.until, "player": self.player}
+        given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
+        return " AND ".join(["1", *(_CONDITIONS[name] for name in given)]), given
 
 
-JOINED = (
-    "games JOIN players AS winner ON winner.player_id = games.winner_id"
-    " JOIN players AS loser ON loser.player_id = games.loser_id"
-)
+_CONDITIONS = {
+    "humans_only": "winner.is_bot = 0 AND loser.is_bot = 0",
+    "since": f"{PLAYED} >= :since",
+    "until": f"{PLAYED} <= :until",
+    "player": ":player IN (winner.username, loser.username)",
+    "game": "games.game_id = :game",
+    "before": f"({GAME_ORDER}) < (SELECT {GAME_ORDER} FROM games WHERE game_id = :before)",
+}
 
 
 def read_choices(
@@ -103,8 +112,8 @@ def read_choices(
         path: A database of recorded games.
         humans_only: Only games in which neither player is a bot.
         winners: Only choices of the player who won that game.
-        since: Only games with this id (Unix seconds) or a later one.
-        until: Only games with this id or an earlier one.
+        since: Only games played in this Unix second or later.
+        until: Only games played in this Unix second or earlier.
         player: Only choices of this player.
 
     Raises:
@@ -114,7 +123,7 @@ def read_choices(
     selection = Selection(humans_only, since, until, player)
     with open_to_read(path) as connection:
         require_player(path, connection, player)
-        rows = connection.execute(_query(connection, selection, winners), selection.where()[1]).fetchall()
+        rows = connection.execute(_query(selection, winners), selection.where()[1]).fetchall()
     columns = list(zip(*rows, strict=True)) if rows else [()] * 5
     dtypes = (np.int64, np.uint8, np.int64, np.bool_, np.str_)
     return Choices(*(np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)))
@@ -135,13 +144,7 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
         raise RecordsError(f"{path}: there is no player {brief(player)}, allowed are {names or 'none'}{more}")
 
 
-def breath_order(connection: sqlite3.Connection) -> str:
-    """SQL terms that put a player's breaths of one game into the order of play."""
-    numbered = "number" in columns_of(connection, "breaths")
-    return "breaths.number, breaths.rowid" if numbered else "breaths.rowid"
-
-
-def _query(connection: sqlite3.Connection, selection: Selection, winners: bool) -> str:
+def _query(selection: Selection, winners: bool) -> str:
     condition = selection.where()[0]
     name = "CASE breaths.is_winner WHEN 1 THEN winner.username ELSE loser.username END"
     if winners:
@@ -151,5 +154,5 @@ def _query(connection: sqlite3.Connection, selection: Selection, winners: bool) 
     return (
         f"SELECT breaths.state, breaths.action, breaths.game_id, breaths.is_winner, {name}"
         f" FROM {JOINED} JOIN breaths ON breaths.game_id = games.game_id WHERE {condition}"
-        f" ORDER BY breaths.game_id, breaths.is_winner DESC, {breath_order(connection)}"
+        f" ORDER BY {GAME_ORDER}, breaths.is_winner DESC, {BREATH_ORDER}"
     )

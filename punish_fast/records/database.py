@@ -7,18 +7,25 @@ The original program keeps four tables::
     games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
     breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
 
-That is version 0 (``PRAGMA user_version``). Version 1 adds columns::
+That is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version 2 adds ``played`` and indexes::
 
-    games            imported (when, ISO 8601), source_digest (SHA-256 of the log), logged_id (the id in the log)
+    games            imported (when, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
+                     logged_id (the id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-The original program still reads and writes version 1, because it names its columns in these two tables; in its rows
+Games of the original keep its ids, Unix seconds below `LAST_SECOND`. Other games have random ids between `LAST_SECOND`
+and 2^53, since games can end in the same second and many programs round numbers above 2^53.
+
+The original program still reads and writes version 2, because it names its columns in these two tables; in its rows
 the new columns are NULL and breaths are in the order of insertion. It fills ``players`` by position, so that table must
 stay as it is. For players without parameters the original writes the text ``NULL`` or nothing.
+
+A database of an older version is read through a migrated copy in memory and migrated by the first write.
 """
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -28,7 +35,7 @@ from pathlib import Path
 from punish_fast.runtime.files import OutputError, WriteError
 from punish_fast.runtime.json_values import brief
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 # How long to wait for another process that writes.
 BUSY_SECONDS = 10.0
@@ -56,12 +63,15 @@ _TABLES = {
         "FOREIGN KEY (game_id) REFERENCES games(game_id)",
     ),
 }
-_ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT"), "breaths": ("number INT",)}
+_ADDED = {
+    "games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"),
+    "breaths": ("number INT",),
+}
+# Indexes that make the time of an insertion independent of the number of games.
+_INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
-_MAGIC = b"SQLite format 3\0"
-
-# The largest numbers: ids of games (the end of the year 9999), breaths of a game, states (18 digits), temperatures.
-LAST_ID, LAST_BREATH, LAST_STATE = 253_402_300_799, 10**6, 10**18 - 1
+# The largest ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits), temperatures.
+LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 10**6, 10**18 - 1
 MAX_TEMPERATURE = 1e300
 
 
@@ -69,7 +79,7 @@ def _within(column: str, last: int) -> str:
     return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
 
 
-# Conditions that every row must satisfy; those of columns that an older database lacks are left out.
+# Conditions that every row must satisfy.
 _LAWS = {
     "players": {
         "player_id": "typeof(player_id) = 'integer'",
@@ -86,6 +96,7 @@ _LAWS = {
         "winner_id": "winner_id IN (SELECT player_id FROM players)",
         "loser_id": "loser_id IN (SELECT player_id FROM players) AND loser_id IS NOT winner_id",
         "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
+        "played": _within("coalesce(played, game_id)", LAST_SECOND),
     },
     "breaths": {
         "game_id": "game_id IN (SELECT game_id FROM games)",
@@ -108,8 +119,15 @@ class LockedError(RecordsError):
     """A database locked by another process."""
 
 
-# Errors by SQLite's primary result codes.
+_UNFINISHED = (
+    OutputError,
+    "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that",
+)
+# Errors by SQLite's result codes, extended or primary.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
+    sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
     sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_READONLY: (OutputError, "may not be written to; nothing was changed"),
@@ -126,26 +144,42 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """A database of recorded games, opened read-only and checked.
+    """Open a database of recorded games for reading, at the current version, and check every row.
+
+    A file without tables, which a process leaves that is killed before its first commit, is a database without games.
 
     Raises:
-        RecordsError: there is none, it cannot be read, or it holds something else.
-        LockedError: another process is writing to it.
+        RecordsError: If there is no such file, or it cannot be read or holds something else.
+        LockedError: If another process is writing to it.
+        OutputError: If a killed process left a change that cannot be undone without write access.
     """
-    _require_database(path)
-    with _explained(path), closing(_connect(path, "ro")) as connection:
+    _require_file(path, "database")
+    # SQLite needs write access to undo what a killed process left; otherwise it reads files that are read-only.
+    with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         # One transaction, so that everything read is consistent.
-        connection.execute("BEGIN")
-        _require_records(path, connection)
+        stored.execute("BEGIN")
+        connection = stored
+        if _version_of(path, stored) < FORMAT_VERSION:
+            stored.backup(migrated)
+            stored.rollback()
+            connection = migrated
+            for trigger in _triggers_of(migrated):
+                migrated.execute(f"DROP TRIGGER {_quoted(trigger)}")
+            migrate(path, migrated)
+        else:
+            _require_tables(path, stored, is_current=True)
+            _require_laws(path, stored)
+        connection.execute("PRAGMA query_only = ON")
         yield connection
 
 
 @contextmanager
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
-    """A migrated database of recorded games in a transaction.
+    """Open a database of recorded games in a transaction, migrated to the current version.
 
     The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was.
-    Only one process at a time can write; others wait.
+    Only one process at a time can write; others wait. All rows are checked before a migration and if ``erases`` is
+    set; otherwise the time does not depend on the number of games.
 
     Args:
         path: The database.
@@ -160,15 +194,10 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
     """
     is_new = creates and not _exists(path)
     if not is_new:
-        _require_database(path)
+        _require_file(path, "database")
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
         try:
-            with _transaction(connection, erases):
-                if creates and not _kinds_of(connection):
-                    _create(connection)
-                _require_records(path, connection)
-                _require_no_trigger(path, connection)
-                migrate(connection)
+            with _transaction(path, connection, erases):
                 yield connection
             if erases:
                 _erase_log(path, connection)
@@ -178,13 +207,22 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
-    """A transaction that is rolled back if the block fails or changes no row."""
+def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
+    """A transaction that migrates and is rolled back if the block fails or changes no row."""
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
-    before = connection.total_changes
     try:
+        version = _version_of(path, connection)
+        for trigger in _triggers_of(connection):
+            raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change what is written; drop it")
+        if version < FORMAT_VERSION:
+            migrate(path, connection)
+        else:
+            _require_tables(path, connection, is_current=True)
+            if erases:
+                _require_laws(path, connection)
+        before = connection.total_changes
         yield
     except BaseException:
         connection.rollback()
@@ -210,29 +248,43 @@ def _remove_if_empty(path: Path) -> None:
             path.unlink()
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Add the columns that an older database lacks, within the open transaction."""
+def migrate(path: Path, connection: sqlite3.Connection) -> None:
+    """Bring an empty database or one of an older version to the current version, within the open transaction.
+
+    Raises:
+        RecordsError: If it holds something else.
+    """
+    if not _kinds_of(connection):
+        for table, columns in _TABLES.items():
+            connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
+    _require_tables(path, connection)
     for table, columns in _ADDED.items():
-        there = columns_of(connection, table)
+        there = _columns_of(connection, table)
         for column in columns:
             if column.split()[0] not in there:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    _require_laws(path, connection)
+    # Version 1 gave a game the next free second as its id if another game had its second.
+    connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
+    for table, column in _INDEXED:
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_{column} ON {table}({column})")
     connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
+def new_id() -> int:
+    """Return a random id of a game, which no Unix second of a game can equal."""
+    return LAST_SECOND + 1 + secrets.randbelow(LAST_ID - LAST_SECOND)
+
+
+def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
     """The column names of a table; empty if there is no such table."""
     return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    for table, columns in _TABLES.items():
-        connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
+    """Connect to a file, or to a new database in memory."""
+    address = ":memory:" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
     connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, _STEPS_AT_ONCE)
     return connection
@@ -245,11 +297,23 @@ def _exists(path: Path) -> bool:
         return True
 
 
-def read_file(path: Path, what: str, n_bytes: int = -1) -> bytes:
-    """The first ``n_bytes`` of a regular file, or all of it.
+def read_file(path: Path, what: str) -> bytes:
+    """Return the bytes of a regular file.
 
     Raises:
         RecordsError: it cannot be read; ``what`` it should be is named for a folder.
+    """
+    _require_file(path, what)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _require_file(path: Path, what: str) -> None:
+    """Check that a path is a regular file.
+
+    The file is not opened: closing it again would release all locks that this process holds on a database.
     """
     try:
         if path.is_dir():
@@ -258,16 +322,12 @@ def read_file(path: Path, what: str, n_bytes: int = -1) -> bytes:
             raise RecordsError(f"{path}: there is no such file")
         if not path.is_file():
             raise RecordsError(f"{path}: is no regular file")
-        with path.open("rb") as file:
-            return file.read(n_bytes)
     except (OSError, ValueError) as error:
-        raise RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise _unreadable(path, error) from None
 
 
-def _require_database(path: Path) -> None:
-    # SQLite would take very short files for empty databases and overwrite them.
-    if read_file(path, "database", len(_MAGIC)) not in (b"", _MAGIC):
-        raise RecordsError(f"{path}: is no SQLite database")
+def _unreadable(path: Path, error: Exception) -> RecordsError:
+    return RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")
 
 
 def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
@@ -276,31 +336,34 @@ def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
 
 
-def _require_records(path: Path, connection: sqlite3.Connection) -> None:
-    """Check that a database holds recorded games.
+def _triggers_of(connection: sqlite3.Connection) -> list[str]:
+    return [name for name, kind in _kinds_of(connection).items() if kind == "trigger"]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _version_of(path: Path, connection: sqlite3.Connection) -> int:
+    """Return the version of a database; SQLite first undoes what a killed process left.
 
     Raises:
-        RecordsError: it does not.
+        RecordsError: If it is no SQLite database, or of a later version.
     """
-    _require_version(path, connection)
-    _require_tables(path, connection)
-    _require_laws(path, connection)
-
-
-def _require_no_trigger(path: Path, connection: sqlite3.Connection) -> None:
-    """A trigger could undo a change."""
-    triggers = [name for name, kind in _kinds_of(connection).items() if kind == "trigger"]
-    if triggers:
-        raise RecordsError(f"{path}: has a trigger, {brief(triggers[0])}, which may change what is written; drop it")
-
-
-def _require_version(path: Path, connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if not 0 <= version <= FORMAT_VERSION:
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    # SQLite takes a file of one byte for an empty database, and would overwrite it.
+    if path.stat().st_size == 1:
+        raise RecordsError(f"{path}: is no SQLite database")
+    if version > FORMAT_VERSION:
+        this = f"this one reads versions up to {FORMAT_VERSION}"
+        raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
+    if version < 0:
         raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
+    return version
 
 
-def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
+def _require_tables(path: Path, connection: sqlite3.Connection, is_current: bool = False) -> None:
+    """Check that the tables have the columns of the original, and those of the current version if it ``is_current``."""
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:
@@ -308,8 +371,8 @@ def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
         # A view may hide work without end.
         if kinds[table] != "table":
             raise RecordsError(f"{path}: {table} is a {kinds[table]}, it must be a table")
-        there = columns_of(connection, table)
-        for column in columns:
+        there = _columns_of(connection, table)
+        for column in (*columns, *(_ADDED.get(table, ()) if is_current else ())):
             name = column.split()[0]
             if name not in ("PRIMARY", "FOREIGN") and name not in there:
                 raise RecordsError(f"{path}: table {table} has no column {name}")
@@ -317,12 +380,10 @@ def _require_tables(path: Path, connection: sqlite3.Connection) -> None:
 
 def _require_laws(path: Path, connection: sqlite3.Connection) -> None:
     for table, laws in _LAWS.items():
-        there = columns_of(connection, table)
-        known = {column: law for column, law in laws.items() if column in there}
-        law = " AND ".join(f"({law})" for law in known.values())
-        broken = connection.execute(f"SELECT {', '.join(known)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
+        law = " AND ".join(f"({law})" for law in laws.values())
+        broken = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
         if broken is not None:
-            values = ", ".join(f"{column} {brief(value)}" for column, value in zip(known, broken, strict=True))
+            values = ", ".join(f"{column} {brief(value)}" for column, value in zip(laws, broken, strict=True))
             raise RecordsError(f"{path}: table {table} has an invalid row: {values}")
 
 
@@ -338,5 +399,6 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _translated(path: Path, error: sqlite3.Error) -> Exception:
-    kind, text = _ERRORS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, (RecordsError, f"cannot be used ({error})"))
+    code = getattr(error, "sqlite_errorcode", 0)
+    kind, text = _ERRORS.get(code) or _ERRORS.get(code & 0xFF) or (RecordsError, f"cannot be used ({error})")
     return kind(f"{path}: {text}")

@@ -1,9 +1,9 @@
 """Import of logs into a database: every game once, with a reason for every rejected game.
 
-A game is identified by its id, the second in which it was played, and by its breaths. Two games can end in the same
-second. The database holds one game per id, so the second one gets the next free id and keeps the id of its log beside
-it. The original program merged the breaths of two such games; a game whose breaths are all part of a stored game with
-its id therefore counts as known, whoever played it.
+Games recorded by this program have random ids, which logs keep. The id of a game of the original is the Unix second in
+which it ended, and two games can end in the same second. The database holds one game per id, so the second one gets a
+random id, and the database keeps the id of its log beside it. The original program merged the breaths of two such
+games; a game whose breaths are all part of a stored game with its id therefore counts as known, whoever played it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import open_to_write
+from punish_fast.records.choices import Selection
+from punish_fast.records.database import new_id, open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
-from punish_fast.records.logs import GameLog, RecordedGame, read_log
+from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
 from punish_fast.records.validation import check_games
 
 CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"
@@ -61,7 +62,6 @@ class ImportReport:
         imported: Number of imported games.
         known: Number of games that were in the database or in another log.
         remarks: Rejections and warnings.
-        stored: The id in the database of each imported game.
     """
 
     files: list[dict[str, Any]]
@@ -69,7 +69,6 @@ class ImportReport:
     imported: int = 0
     known: int = 0
     remarks: list[Remark] = field(default_factory=list)
-    stored: dict[RecordedGame, int] = field(default_factory=dict)
 
     def count(self, verdict: str) -> dict[str, int]:
         """Numbers of remarks with a verdict, by kind of fault."""
@@ -103,6 +102,16 @@ def import_logs(
         RecordsError: a file cannot be read or is no log.
     """
     return insert_logs(space, [read_log(path) for path in paths], database, strict)
+
+
+def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
+    """Insert games that were played here, under random ids, with `insert_logs`.
+
+    Raises:
+        RecordsError: If a log cannot hold a player's name, or the database holds something else.
+    """
+    check_names(games)
+    return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path, strict: bool = False) -> ImportReport:
@@ -167,40 +176,49 @@ def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
     return Counter((won, *choice) for won, side in sides for choice in zip(side.states, side.actions, strict=True))
 
 
+def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
+    """Return True if games of the same players share an id of their own, or one of the original has more breaths."""
+    same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
+    is_longer = _breaths_of(other) < _breaths_of(game)
+    return same_players and (is_longer if game.played is None else game.id == other.id)
+
+
+# Games that may be the one of a log: those with its id, and games of the original played in the same second, which may
+# have been stored under another id; for a game of the original, all games of that second. Each term uses an index.
+_CANDIDATES = (
+    "SELECT game_id FROM games WHERE game_id IN (:id, :second) OR logged_id IN (:id, :second) OR played = :only_second"
+)
+
+
 class _Inserter:
     """Inserts games that a database does not hold, each under a free id."""
 
     def __init__(self, connection: sqlite3.Connection, imported: str, strict: bool) -> None:
+        self._connection = connection
         self._strict = strict
         self._imported = imported
         self._writer = GameWriter(connection)
-        self._taken = {number for (number,) in connection.execute("SELECT game_id FROM games")}
-        self._by_logged_id: dict[int, list[RecordedGame]] = {}
-        for _, game in read_games(connection):
-            self._by_logged_id.setdefault(game.id, []).append(game)
 
     def insert(self, game: RecordedGame, log: GameLog, warnings: list[Remark], report: ImportReport) -> None:
         """Insert a game unless it is known, and report it."""
-        others = self._by_logged_id.setdefault(game.id, [])
+        keys = {"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None}
+        numbers = [number for (number,) in self._connection.execute(_CANDIDATES, keys)]
+        others = [other for number in numbers for _, other in read_games(self._connection, Selection(game=number))]
         if any(_breaths_of(game) <= _breaths_of(other) for other in others):
             report.known += 1
             return
-        names = game.winner.name, game.loser.name
-        if any({other.winner.name, other.loser.name} == set(names) for other in others):
-            reason = "the database holds another game of these players with this id"
+        if any(_is_other_version(game, other) for other in others):
+            reason = "the database holds another version of this game"
             report.remarks.append(_remark(REJECTED, CONFLICT, reason, game, log))
             return
         number = game.id
-        if number in self._taken:
-            number = next(free for free in range(number, number + len(self._taken) + 1) if free not in self._taken)
+        if number in numbers:
+            number = new_id()
             reason = f"another game has this id: {'not stored' if self._strict else f'stored as {number}'}"
             verdict = REJECTED if self._strict else WARNING
             report.remarks.append(_remark(verdict, SAME_SECOND, reason, game, log))
             if self._strict:
                 return
-        self._taken.add(number)
-        others.append(game)
         self._writer.write(number, game, Origin(log.digest, self._imported))
-        report.stored[game] = number
         report.imported += 1
         report.remarks += warnings

@@ -6,12 +6,12 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from punish_fast.records.choices import JOINED, Selection
+from punish_fast.records.choices import JOINED, PLAYED, Selection
 from punish_fast.records.database import open_to_read
 
 
 def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, Any]]:
-    """The latest games, JSON-like: ``game`` (its id), ``winner``, ``loser``, ``breaths``.
+    """Return the latest games: ``game`` (its id), ``played`` (Unix seconds), ``winner``, ``loser``, ``breaths``.
 
     Args:
         path: The database.
@@ -24,23 +24,20 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
     condition, parameters = selection.where()
     with open_to_read(path) as connection:
         rows = connection.execute(
-            "SELECT games.game_id, winner.username, loser.username,"
+            f"SELECT games.game_id, {PLAYED}, winner.username, loser.username,"
             " (SELECT max(n) FROM (SELECT count(*) AS n FROM breaths WHERE breaths.game_id = games.game_id"
             " GROUP BY is_winner))"
-            f" FROM {JOINED} WHERE {condition} ORDER BY games.game_id DESC LIMIT :most",
+            f" FROM {JOINED} WHERE {condition} ORDER BY {PLAYED} DESC, games.game_id DESC LIMIT :most",
             {**parameters, "most": most},
         ).fetchall()
-    return [
-        {"game": game, "winner": winner, "loser": loser, "breaths": breaths or 0}
-        for game, winner, loser, breaths in rows
-    ]
+    keys = ("game", "played", "winner", "loser", "breaths")
+    return [dict(zip(keys, (*row[:-1], row[-1] or 0), strict=True)) for row in rows]
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
     """The id of the latest game that a person has played, or else of the latest game; None without games."""
-    found: int | None
-    (found,) = connection.execute(
-        "SELECT coalesce(max(CASE WHEN winner.is_bot AND loser.is_bot THEN NULL ELSE games.game_id END),"
-        f" max(games.game_id)) FROM {JOINED}"
-    ).fetchone()
-    return found
+    rows = connection.execute(
+        f"SELECT games.game_id FROM {JOINED}"
+        f" ORDER BY winner.is_bot AND loser.is_bot, {PLAYED} DESC, games.game_id DESC LIMIT 1"
+    ).fetchall()
+    return int(rows[0][0]) if rows else None

@@ -3,16 +3,17 @@
 One object per player and breath::
 
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
-     "GameID": Unix seconds, "UserName": s, "EnemyName": s, "IsBot": true, where it is known}
+     "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds unless it is GameID}
 
 or one object per game, its breaths in the order of play::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
-     "bot_parameters": {"temperature": x or null} or null}, "loser": {...}}
+     "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n unless it is play_timestamp}
 
-``IsBot`` is ours; the original knows its bots by their names. A bot without a temperature has parameters all the same,
-and a person has none. A file holds a list of objects, or a single one. Anything else is refused as a whole; a game
-whose objects contradict each other is left out and named.
+``IsBot``, ``Played`` and ``game_id`` are ours. The original knows its bots by their names, and its ids are Unix
+seconds. Our ids are random and below 2^53, since many programs round larger numbers in JSON. A bot without a
+temperature has parameters all the same, and a person has none. A file holds a list of objects, or a single one.
+Anything else is refused as a whole; a game whose objects contradict each other is left out and named.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 from punish_fast.records.database import (
     LAST_BREATH,
     LAST_ID,
+    LAST_SECOND,
     LAST_STATE,
     MAX_TEMPERATURE,
     RecordsError,
@@ -42,7 +44,8 @@ BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champi
 _WON, _LOST = -1, -2
 _MOST_CHARACTERS = 60
 NAMES = f"names of 1 to {_MOST_CHARACTERS} printable characters"
-_BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName", "IsBot")
+_BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName")
+_ADDED_KEYS = ("IsBot", "Played")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
 
@@ -70,11 +73,17 @@ class Side:
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A game as it was logged: its id (Unix seconds) and both sides."""
+    """A game as it was logged: its id, both sides, and the Unix second of play, None if that is the id."""
 
     id: int
     winner: Side
     loser: Side
+    played: int | None = None
+
+    @property
+    def second(self) -> int:
+        """The Unix second of play."""
+        return self.id if self.played is None else self.played
 
 
 @dataclass(frozen=True)
@@ -92,14 +101,14 @@ class GameLog:
 
     Attributes:
         path: The file.
-        digest: SHA-256 of its bytes.
+        digest: SHA-256 of its bytes; None for games that were just played.
         layout: ``"breaths"`` or ``"games"``.
         games: Its games, in the order of their first appearance.
         refused: Games left out.
     """
 
     path: Path
-    digest: str
+    digest: str | None
     layout: str
     games: tuple[RecordedGame, ...]
     refused: tuple[Refused, ...]
@@ -219,21 +228,24 @@ class _Entry:
     turns_left: int
     choice: tuple[int, int]
     is_bot: bool
+    played: int | None
 
 
 def _entry(where: str, value: Any) -> _Entry:
-    entry = _require_keys(where, value, _BREATH_KEYS, optional=("IsBot",))
+    entry = _require_keys(where, value, (*_BREATH_KEYS, *_ADDED_KEYS), optional=_ADDED_KEYS)
     result = _whole(f"{where}: Result", entry["Result"], _LOST, _WON)
     flags = {key: _flag(f"{where}: {key}", entry.get(key, False)) for key in ("Feint", "IsBot")}
     action = 10 * _whole(f"{where}: Choice", entry["Choice"], 0, 9) + flags["Feint"]
     names = _name(f"{where}: UserName", entry["UserName"]), _name(f"{where}: EnemyName", entry["EnemyName"])
+    played = _whole(f"{where}: Played", entry["Played"], 0, LAST_SECOND) if "Played" in entry else None
     return _Entry(
-        game=_whole(f"{where}: GameID", entry["GameID"], 0, LAST_ID),
+        game=_whole(f"{where}: GameID", entry["GameID"], 0, LAST_SECOND if played is None else LAST_ID),
         names=names if result == _WON else (names[1], names[0]),
         won=result == _WON,
         turns_left=_whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, LAST_BREATH),
         choice=(_state(f"{where}: State", entry["State"]), action),
         is_bot=flags["IsBot"],
+        played=None if played == entry["GameID"] else played,
     )
 
 
@@ -264,6 +276,9 @@ def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
         raise _LogError("both players have the same name")
     if any(entry.names != (winner, loser) for entry in group):
         raise _LogError("both players are said to have won")
+    played = group[0].played
+    if any(entry.played != played for entry in group):
+        raise _LogError("its breaths have several times of play")
     longest = max(entry.turns_left for entry in group)
     if min(entry.turns_left for entry in group) > 0:
         raise _LogError("the last breath is missing")
@@ -273,7 +288,8 @@ def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
     bots = {entry.won for entry in group if entry.is_bot}
-    return RecordedGame(game, *(_side(names[not won], sides[won], won in bots) for won in (True, False)))
+    winner, loser = (_side(names[not won], sides[won], won in bots) for won in (True, False))
+    return RecordedGame(game, winner, loser, played)
 
 
 def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
@@ -287,8 +303,9 @@ def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple
     refused = []
     for k, value in enumerate(entries):
         where = f"entry {k + 1}"
-        entry = _require_keys(where, value, _GAME_KEYS)
-        game = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, LAST_ID)
+        entry = _require_keys(where, value, (*_GAME_KEYS, "game_id"), optional=("game_id",))
+        second = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, LAST_SECOND)
+        game = _whole(f"{where}: game_id", entry.get("game_id", second), 0, LAST_ID)
         winner = _side_of_game(f"{where}: winner", entry["winner"])
         loser = _side_of_game(f"{where}: loser", entry["loser"])
         if winner.name == loser.name:
@@ -296,7 +313,7 @@ def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple
         elif not winner.number and not loser.number:
             refused.append(Refused(game, (winner.name, loser.name), "no breath is recorded"))
         else:
-            games.append(RecordedGame(game, winner, loser))
+            games.append(RecordedGame(game, winner, loser, None if second == game else second))
     return tuple(dict.fromkeys(games)), tuple(refused)
 
 
@@ -335,13 +352,22 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
     if layout not in LAYOUTS:
         raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
     games = list(games)
-    wrong = [side.name for game in games for side in (game.winner, game.loser) if not is_name(side.name)]
-    if wrong:
-        raise RecordsError(f"player {brief(wrong[0])}: a log takes {NAMES}; anonymise this player first")
+    check_names(games)
     entries: list[dict[str, Any]] = []
     for game in games:
         entries += _entries_of(game) if layout == "breaths" else [_entry_of(game)]
     return "[" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "]\n"
+
+
+def check_names(games: Iterable[RecordedGame]) -> None:
+    """Check that a log can hold the names of all players.
+
+    Raises:
+        RecordsError: If it cannot.
+    """
+    for name in (side.name for game in games for side in (game.winner, game.loser)):
+        if not is_name(name):
+            raise RecordsError(f"player {brief(name)}: a log takes {NAMES}; anonymise this player first")
 
 
 def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
@@ -350,8 +376,9 @@ def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
     for side, other, result in ((game.winner, game.loser, _WON), (game.loser, game.winner, _LOST)):
         for number, state, action in zip(side.number, side.states, side.actions, strict=True):
             values = (str(state), action // 10, action % 10 == 1, result, last - number, game.id, side.name, other.name)
-            entry = dict(zip(_BREATH_KEYS, values, strict=False))
-            entries.append(entry | {"IsBot": True} if side.is_bot and side.name not in BOTS else entry)
+            entry = dict(zip(_BREATH_KEYS, values, strict=True))
+            entry |= {"IsBot": True} if side.is_bot and side.name not in BOTS else {}
+            entries.append(entry if game.played is None else entry | {"Played": game.played})
     return entries
 
 
@@ -360,4 +387,5 @@ def _entry_of(game: RecordedGame) -> dict[str, Any]:
     for side in (game.winner, game.loser):
         parameters = {"temperature": side.temperature} if side.is_bot else None
         sides.append(dict(zip(_SIDE_KEYS, (side.name, side.states, side.actions, parameters), strict=True)))
-    return dict(zip(_GAME_KEYS, (game.id, *sides), strict=True))
+    entry = dict(zip(_GAME_KEYS, (game.second, *sides), strict=True))
+    return entry if game.played is None else entry | {"game_id": game.id}

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.records.choices import JOINED, Selection, require_player
+from punish_fast.records.choices import GAME_ORDER, JOINED, Selection, require_player
 from punish_fast.records.database import open_to_read
 
 
 @dataclass(frozen=True)
 class Results:
-    """Results of games, by id.
+    """Results of games, by time of play and id.
 
     Attributes:
-        game: int64 ``[n]``, ids: Unix seconds.
+        game: int64 ``[n]``, ids.
         winner: str ``[n]``, names.
         loser: str ``[n]``, names.
         winner_is_bot: bool ``[n]``.
@@ -52,19 +52,20 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
         require_player(path, connection, selection.player)
         games = connection.execute(
             f"SELECT game_id, winner.username, loser.username, winner.is_bot, loser.is_bot FROM {JOINED}"
-            f" WHERE {condition} ORDER BY game_id",
+            f" WHERE {condition} ORDER BY {GAME_ORDER}",
             parameters,
         ).fetchall()
         breaths = connection.execute(
             f"SELECT breaths.game_id, breaths.is_winner, breaths.state FROM {JOINED}"
-            f" JOIN breaths ON breaths.game_id = games.game_id WHERE {condition} ORDER BY breaths.game_id",
+            f" JOIN breaths ON breaths.game_id = games.game_id WHERE {condition} ORDER BY {GAME_ORDER}",
             parameters,
         ).fetchall()
     columns = list(zip(*games, strict=True)) if games else [()] * 5
     dtypes = (np.int64, np.str_, np.str_, np.bool_, np.bool_)
     arrays: list[np.ndarray] = [np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)]
     choice_game, is_winner, decimal = np.array(breaths, dtype=np.int64).reshape(-1, 3).T
-    place = np.searchsorted(arrays[0], choice_game)
+    by_id = np.argsort(arrays[0])
+    place = by_id[np.searchsorted(arrays[0], choice_game, sorter=by_id)]
     # Both players choose in every breath; one incomplete view does not make the game shorter.
     counts = np.zeros((2, len(games)), dtype=np.int64)
     np.add.at(counts, (is_winner, place), 1)

@@ -98,12 +98,12 @@ class Archive:
         """The states of its games."""
         return StateSpace(self._rules)
 
-    def games(self, player: str | None, until: int | None, most: int) -> list[dict[str, Any]]:
-        """The latest games; errors as in `results`."""
+    def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
+        """The latest games, or the latest before one with this id; errors as in `results`."""
         if not self._is_there():
             return []
         with self._explained():
-            return list_games(self._path, Selection(player=player, until=until), most)
+            return list_games(self._path, Selection(player=player, before=before), most)
 
     def game(self, game_id: int) -> RecordedGame:
         """One game.
@@ -113,14 +113,14 @@ class Archive:
             ArchiveError: the database cannot be read.
         """
         with self._explained():
-            if not self._is_there() or not list_games(self._path, Selection(since=game_id, until=game_id), 1):
+            if not self._is_there() or not list_games(self._path, Selection(game=game_id), 1):
                 raise HTTPException(404, f"game {game_id}: is not in the database")
             return read_game(self._path, game_id)
 
     def game_report(self, game_id: int) -> dict[str, Any]:
         """One game, JSON-like; errors as in `game`."""
         game = self.game(game_id)
-        return {"game": game_id, "winner": _side(game.winner), "loser": _side(game.loser)}
+        return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
     def players(self) -> list[dict[str, Any]]:
         """All players, by games won."""

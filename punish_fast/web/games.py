@@ -36,13 +36,12 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
     async def list_games(
         player: Annotated[str, Query(max_length=200)] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
-        before: Annotated[int | None, Query(ge=0, le=LAST_ID + 1)] = None,
+        before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="Only games before this one.")] = None,
     ) -> list[dict[str, Any]]:
         """The latest games: of one player, and before one of them if that is asked."""
         if player and not is_name(player):
             raise HTTPException(422, "player: is no name")
-        until = None if before is None else before - 1
-        return await workers.read(lambda: archive.games(player or None, until, limit))
+        return await workers.read(lambda: archive.games(player or None, before, limit))
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
@@ -63,9 +62,8 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         recorded = await workers.read(lambda: archive.game(game))
         jury = await workers.answer(lambda: found.judge, found.is_explained)
         against = found.facts()["against"]
-        return {"game": game, "agent": found.name, "enemy": against} | review_to_draw(
-            review(jury, recorded), found.face
-        )
+        about = {"game": game, "played": recorded.second, "agent": found.name, "enemy": against}
+        return about | review_to_draw(review(jury, recorded), found.face)
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:

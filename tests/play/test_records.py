@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.database import LAST_SECOND, RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import read_log, write_log
 from punish_fast.records.validation import check_games
@@ -77,18 +76,20 @@ def test_games_that_end_at_once_are_all_kept(table, tmp_path):
     found = stored(tmp_path / "games.db")
     assert sorted(found) == sorted(set(ids))
     for game_id, game in zip(ids, games, strict=True):
-        assert found[game_id].winner == game.record(game_id).winner
+        assert found[game_id].winner == game.record().winner
 
 
-def test_a_kept_game_has_the_id_that_the_database_gives_it(table, tmp_path, monkeypatch):
+def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch):
+    """Games of the same players that ended in the same second, kept at another time."""
     monkeypatch.setattr(time, "time", lambda: 1_700_000_000.0)
+    games = [Finished(*played(table, game)) for game in range(20)]
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_060.0)
     keeper = Keeper(table.space, tmp_path / "games.db", None)
-    match, seats, winner = played(table, 0)
-    first = keeper.keep(match, seats, winner)
-    match, seats, winner = played(table, 1)
-    second = keeper.keep(match, (replace(seats[0], name="Ben"), seats[1]), winner)
-    assert (first, second) == (1_700_000_000, 1_700_000_001)
-    assert {stored(tmp_path / "games.db")[second].winner.name} == {["Ben", "bot"][winner]}
+    ids = [*keeper.keep_all(games[:10]), *keeper.keep_all(games[10:])]
+    found = stored(tmp_path / "games.db")
+    assert sorted(found) == sorted(set(ids))
+    assert {game.second for game in found.values()} == {1_700_000_000}
+    assert all(LAST_SECOND < game_id < 2**53 for game_id in ids)
 
 
 @pytest.mark.parametrize("layout", ["breaths", "games"])

@@ -41,7 +41,7 @@ def test_unknown_players_and_ids_that_cannot_be_are_refused(original):
     with pytest.raises(RecordsError, match=r"allowed are 'A\\nnn', Ben, naive"):
         read_choices(original, player="Zoe")
     for wrong in ({"since": 2**63}, {"until": -(2**63) - 1}):
-        with pytest.raises(RecordsError, match="allowed are game ids"):
+        with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):
             Selection(**wrong)
 
 

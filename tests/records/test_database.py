@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +14,13 @@ from punish_fast.records.database import (
     FORMAT_VERSION,
     LockedError,
     RecordsError,
-    columns_of,
     open_to_read,
     open_to_write,
 )
 from punish_fast.runtime.files import OutputError
 from records.conftest import dump, query, run_sql
 
+TABLES = ("bot_parameters", "breaths", "games", "players")
 # A table of breaths that lets NULL in, which the original's does not.
 SLACK = (
     "CREATE TABLE b AS SELECT * FROM breaths; DROP TABLE breaths;"
@@ -46,10 +49,88 @@ def test_writing_migrates_in_the_same_transaction(original):
     with open_to_write(original) as connection:
         connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
     assert query(original, "PRAGMA user_version") == [(FORMAT_VERSION,)]
+    columns = {table: [row[1] for row in query(original, f"PRAGMA table_info({table})")] for table in TABLES}
+    assert columns["breaths"][-1] == "number"
+    assert columns["games"][-4:] == ["imported", "source_digest", "logged_id", "played"]
+    assert len(columns["players"]) == 3
+
+
+def test_a_migration_keeps_the_time_of_play_beside_ids_that_were_moved(original):
+    """Version 1 moved the id of a game to the next free second."""
+    run_sql(
+        original,
+        "ALTER TABLE games ADD imported TEXT; ALTER TABLE games ADD source_digest TEXT; ALTER TABLE games ADD logged_id"
+        " INT; ALTER TABLE breaths ADD number INT; UPDATE games SET logged_id = 150 WHERE game_id = 200;"
+        " PRAGMA user_version = 1",
+    )
+    times = "SELECT game_id, coalesce(played, game_id) FROM games ORDER BY game_id"
     with open_to_read(original) as connection:
-        assert columns_of(connection, "breaths")[-1] == "number"
-        assert columns_of(connection, "games")[-3:] == ["imported", "source_digest", "logged_id"]
-        assert len(columns_of(connection, "players")) == 3
+        assert connection.execute(times).fetchall() == [(100, 100), (200, 150)]
+    with open_to_write(original) as connection:
+        connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
+    assert query(original, times) == [(100, 100), (200, 150)]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "PRAGMA encoding = 'UTF-16'; VACUUM",
+        "PRAGMA page_size = 512; VACUUM",
+        "PRAGMA journal_mode = WAL",
+        "CREATE TRIGGER stop BEFORE UPDATE ON games BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE INDEX games_logged_id ON games(winner_id)",
+    ],
+)
+def test_an_older_database_of_any_settings_is_read_as_the_current_version(original, script):
+    run_sql(original, script)
+    with open_to_read(original) as connection:
+        assert connection.execute("SELECT count(played), count(*) FROM games").fetchone() == (0, 2)
+        assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT_VERSION,)
+
+
+def killed(path, script):
+    """Make files as a process leaves them that is killed in the middle of a commit of ``script``."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        for statement in script.split(";"):
+            connection.execute(statement)
+        contents = {name: Path(name).read_bytes() for name in (f"{path}", f"{path}-journal")}
+    for name, content in contents.items():
+        Path(name).write_bytes(content)
+
+
+MANY = "WITH RECURSIVE n(k) AS (SELECT 9 UNION ALL SELECT k + 1 FROM n WHERE k < 9999) SELECT k, 'x' || k, 0 FROM n"
+
+
+@pytest.mark.parametrize("opened", [open_to_read, open_to_write])
+def test_what_a_killed_process_left_is_undone(original, opened):
+    before = dump(original)
+    killed(original, f"INSERT INTO players {MANY}")
+    with opened(original) as connection:
+        assert connection.execute("SELECT count(*) FROM players").fetchone() == (3,)
+    assert dump(original) == before
+
+
+@pytest.mark.parametrize("opened", [open_to_read, open_to_write])
+def test_a_new_database_that_a_killed_process_left_is_one_without_games(tmp_path, opened):
+    path = tmp_path / "new.db"
+    killed(path, f"CREATE TABLE players(player_id, username, is_bot); INSERT INTO players {MANY}")
+    assert path.stat().st_size > 100_000
+    with opened(path) as connection:
+        assert connection.execute("SELECT count(*) FROM games").fetchone() == (0,)
+    assert path.stat().st_size == 0
+
+
+def test_a_reader_leaves_the_locks_of_a_writer_in_its_process_alone(original):
+    """A process loses its locks on a file when it closes any of its descriptors of it."""
+    insert = f"import sqlite3; sqlite3.connect({str(original)!r}, timeout=0).execute('DELETE FROM breaths')"
+    with open_to_write(original) as connection:
+        connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
+        with open_to_read(original) as reader:
+            assert reader.execute("SELECT count(*) FROM players").fetchone() == (3,)
+        done = subprocess.run([sys.executable, "-c", insert], capture_output=True, text=True, check=False)
+    assert "database is locked" in done.stderr
 
 
 def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
@@ -84,7 +165,7 @@ def test_a_new_database_has_the_original_tables(tmp_path):
     with open_to_write(path, creates=True) as connection:
         connection.execute("INSERT INTO players VALUES (1, 'Ann', 0)")
     names = query(path, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-    assert names == [("bot_parameters",), ("breaths",), ("games",), ("players",)]
+    assert names == [(name,) for name in TABLES]
     with open_to_read(path) as connection:
         assert connection.execute("SELECT username FROM players").fetchall() == [("Ann",)]
 
@@ -92,7 +173,7 @@ def test_a_new_database_has_the_original_tables(tmp_path):
 @pytest.mark.parametrize(
     ("script", "text"),
     [
-        ("PRAGMA user_version = 2", "user_version is 2, allowed are 0 to 1"),
+        ("PRAGMA user_version = 3", "version 3 was written by a newer punish-fast, update it; this one reads"),
         ("PRAGMA user_version = -1", "user_version is -1"),
         ("DROP TABLE breaths", "no table breaths"),
         ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),

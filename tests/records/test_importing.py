@@ -9,9 +9,17 @@ import pytest
 from playing import RULES, some_games, with_side
 
 from punish_fast.punish.rules import to_json
-from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
+from punish_fast.records import database
+from punish_fast.records.database import (
+    LAST_SECOND,
+    LockedError,
+    RecordsError,
+    new_id,
+    open_to_read,
+    open_to_write,
+)
 from punish_fast.records.games import read_games
-from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs
+from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs, record_games
 from punish_fast.records.logs import LAYOUTS, write_log
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump, query, run_sql
@@ -135,19 +143,74 @@ def test_games_that_contradict_themselves_are_reported(tmp_path, space, games):
     assert (report.games, report.imported, report.count("rejected")) == (2, 1, {CONTRADICTION: 1})
 
 
-def test_another_game_of_the_same_players_and_second_is_rejected(tmp_path, space, db, games):
-    other = replace(
-        games[0],
-        winner=replace(games[1].winner, name=games[0].winner.name),
-        loser=replace(games[1].loser, name=games[0].loser.name),
-    )
+def players_of(game, other):
+    """``game`` played by the players of ``other``."""
+    sides = (game.winner, other.winner), (game.loser, other.loser)
+    winner, loser = (replace(side, name=named.name, is_bot=named.is_bot) for side, named in sides)
+    return replace(game, winner=winner, loser=loser)
+
+
+def test_another_version_of_a_game_is_rejected(tmp_path, space, games):
+    """Another game has the random id of the first, and more breaths than recorded have the second of the other."""
+    own = replace(games[0], id=2**53 - 1, played=games[0].id)
+    long = next(game for game in games if len(game.winner.states) > 1)
+    part = with_side(long, number=(0,), states=long.winner.states[:1], actions=long.winner.actions[:1])
+    db = tmp_path / "x.db"
+    assert import_logs(space, [write(tmp_path / "x.json", [own, part])], db).imported == 2
     before = db.read_bytes()
-    report = import_logs(space, [write(tmp_path / "x.json", [other])], db)
-    assert report.count("rejected") == {CONFLICT: 1}
+    other = replace(players_of(games[1], own), id=own.id, played=own.played + 9)
+    assert import_logs(space, [write(tmp_path / "y.json", [other, long])], db).count("rejected") == {CONFLICT: 2}
     assert db.read_bytes() == before
 
 
-def test_games_of_one_second_take_the_next_one_that_is_free(tmp_path, space, games):
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_games_of_the_same_players_and_second_are_kept_and_known_again(tmp_path, space, games, layout):
+    crowd = [replace(players_of(game, games[0]), id=games[0].id) for game in games[:4]]
+    log = write(tmp_path / "x.json", crowd, "games")
+    db = tmp_path / "x.db"
+    report = import_logs(space, [log], db)
+    assert (report.imported, report.count("warning")) == (4, {SAME_SECOND: 3})
+    assert import_logs(space, [log], db).known == 4
+    with open_to_read(db) as connection:
+        found = dict(read_games(connection))
+    assert {game.second for game in found.values()} == {games[0].id}
+    exported = write(tmp_path / "out.json", found.values(), layout)
+    assert import_logs(space, [exported], db, strict=True).known == 4
+    assert import_logs(space, [exported], tmp_path / "y.db", strict=True).imported == 4
+    assert import_logs(space, [log, exported], tmp_path / "y.db").known == 8
+
+
+def test_recorded_games_keep_their_ids_and_times_in_logs(tmp_path, space, games):
+    now = 1_700_000_000
+    played = [replace(players_of(game, games[0]), id=new_id(), played=now) for game in games]
+    for part in (played[:20], played[20:]):
+        assert record_games(space, part, tmp_path / "x.db").imported == len(part)
+    assert query(tmp_path / "x.db", "SELECT DISTINCT played, source_digest FROM games") == [(now, None)]
+    with open_to_read(tmp_path / "x.db") as connection:
+        found = dict(read_games(connection))
+    assert sorted(found) == sorted(game.id for game in played)
+    for layout in LAYOUTS:
+        log = write(tmp_path / f"{layout}.json", found.values(), layout)
+        assert import_logs(space, [log], tmp_path / "x.db", strict=True).known == 30
+        assert import_logs(space, [log], tmp_path / f"{layout}.db", strict=True).imported == 30
+        assert rows(tmp_path / f"{layout}.db") == rows(tmp_path / "x.db")
+    with pytest.raises(RecordsError, match="a log takes names of 1 to"):
+        record_games(space, [with_side(played[0], name="\n")], tmp_path / "x.db")
+
+
+def test_inserting_a_game_takes_the_same_work_in_a_large_database(tmp_path, space, monkeypatch):
+    db = tmp_path / "x.db"
+    games = [replace(game, id=new_id(), played=game.id) for game in some_games(40)]
+    many = [replace(games[k % 40], id=new_id(), played=k) for k in range(4000)]
+    assert record_games(space, many, db).imported == 4000
+    monkeypatch.setattr(database, "_STEPS_AT_ONCE", 100)
+    monkeypatch.setattr(database, "_MAX_STEPS", 5000)
+    assert record_games(space, games[:1], db).imported == 1
+    with pytest.raises(RecordsError, match="takes too long to read"), open_to_read(db):
+        pass
+
+
+def test_games_of_one_second_take_a_random_id(tmp_path, space, games):
     second = games[0].id
     crowd = [
         replace(game, id=second, winner=replace(game.winner, name=f"a{k}"), loser=replace(game.loser, name=f"b{k}"))
@@ -160,8 +223,9 @@ def test_games_of_one_second_take_the_next_one_that_is_free(tmp_path, space, gam
     assert "stored as" in report.remarks[0].reason
     with open_to_read(tmp_path / "x.db") as connection:
         found = dict(read_games(connection))
-    assert sorted(found) == [second, second + 1, second + 2, second + 3]
-    assert sorted((game.id, game.winner.name) for game in found.values()) == sorted(
+    assert sorted(found)[:2] == [second, second + 1]
+    assert min(sorted(found)[2:]) > LAST_SECOND
+    assert sorted((game.second, game.winner.name) for game in found.values()) == sorted(
         (game.id, game.winner.name) for game in [neighbour, *crowd]
     )
     before = (tmp_path / "x.db").read_bytes()
@@ -181,11 +245,12 @@ def test_games_that_the_original_mixed_up_are_known(tmp_path, space, db, games):
 
 
 def test_an_original_database_takes_new_games(tmp_path, space, original, games):
-    before = query(original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000")
+    before = query(
+        original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000 ORDER BY rowid"
+    )
     report = import_logs(space, [write(tmp_path / "x.json", games)], original)
     assert report.imported == 30
-    after = query(original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000")
-    assert after == before
+    assert query(original, old) == before
     assert query(original, "SELECT username FROM players ORDER BY player_id")[:3] == [("Ann",), ("Ben",), ("naive",)]
 
 

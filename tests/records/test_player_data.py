@@ -75,7 +75,7 @@ def test_players_of_an_original_database_are_served(original):
     assert json.loads(write_log(games_of_player(original, "Ben")))[0]["GameID"] == 100
     assert anonymise_player(original, "Ann") == "player-1"
     assert delete_player(original, "Ben") == (2, 6)
-    assert query(original, "SELECT username FROM players") == [("player-1",), ("naive",)]
+    assert query(original, "SELECT username FROM players ORDER BY player_id") == [("player-1",), ("naive",)]
 
 
 def files_of(path):

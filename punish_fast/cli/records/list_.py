@@ -43,18 +43,10 @@ def _print_report(report: dict[str, Any]) -> None:
     rows += [
         [
             str(game["game"]),
-            _time_text(game["game"]),
+            f"{datetime.fromtimestamp(game['played'], UTC):%Y-%m-%d %H:%M}",
             *map(printable, (game["winner"], game["loser"])),
             str(game["breaths"]),
         ]
         for game in report["games"]
     ]
     print_table(rows, left=4)
-
-
-def _time_text(game: int) -> str:
-    """When a game was played, by its id in Unix seconds; empty where this is no time."""
-    try:
-        return datetime.fromtimestamp(game, UTC).strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):
-        return ""

@@ -16,8 +16,8 @@ PlayedDatabaseOption = Annotated[
     Path | None, option("A database of recorded games.  [default: that of play]", "--db", metavar="DB")
 ]
 PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
-SinceOption = Annotated[int | None, option("Leave out games before this one (Unix seconds).", metavar="GAME_ID")]
-UntilOption = Annotated[int | None, option("Leave out games after this one (Unix seconds).", metavar="GAME_ID")]
+SinceOption = Annotated[int | None, option("Leave out games played before this Unix second.", metavar="SECONDS")]
+UntilOption = Annotated[int | None, option("Leave out games played after this Unix second.", metavar="SECONDS")]
 
 
 @dataclass(frozen=True, kw_only=True)

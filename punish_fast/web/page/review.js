@@ -15,8 +15,8 @@ export async function show(main, [game], isCurrent) {
   return showList(main, isCurrent);
 }
 
-/** By custom, the id of a game is the Unix second in which it ended. */
-const dateOf = (game) => new Date(1000 * game).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+/** The Unix second in which a game ended, as text. */
+const dateOf = (played) => new Date(1000 * played).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 async function showList(main, isCurrent) {
   const players = await get("/players");
@@ -57,13 +57,13 @@ async function showList(main, isCurrent) {
   return null;
 }
 
-function gameRow({ game, winner, loser, breaths }) {
-  const link = h("a", { href: `#/review/${game}` }, dateOf(game));
+function gameRow({ game, played, winner, loser, breaths }) {
+  const link = h("a", { href: `#/review/${game}` }, dateOf(played));
   return h("tr", {}, h("td", {}, link), h("td", {}, winner), h("td", {}, loser), h("td", { class: "number" }, breaths));
 }
 
 async function showGame(main, game, isCurrent) {
-  if (!/^\d{1,15}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
+  if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
   if (!isCurrent()) return null;
@@ -110,7 +110,7 @@ class Story {
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
     this.parts = [
-      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.game)}, ${counted(this.last, "breath")}. Chances to win are those of a player who goes on with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances to win are those of a player who goes on with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
       h(
         "div",
         { class: "review" },
