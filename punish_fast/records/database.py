@@ -149,12 +149,12 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     A file without tables, which a process leaves that is killed before its first commit, is a database without games.
 
     Raises:
-        RecordsError: If there is no such file, or it cannot be read or holds something else.
+        RecordsError: If the file is missing, cannot be read or holds something else.
         LockedError: If another process is writing to it.
         OutputError: If a killed process left a change that cannot be undone without write access.
     """
     _require_file(path, "database")
-    # SQLite needs write access to undo what a killed process left; otherwise it reads files that are read-only.
+    # SQLite needs write access to undo an unfinished change; without one, it reads files that are read-only.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         # One transaction, so that everything read is consistent.
         stored.execute("BEGIN")
@@ -277,7 +277,7 @@ def new_id() -> int:
 
 
 def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    """The column names of a table; empty if there is no such table."""
+    """Return the column names of a table, or an empty list if the table is missing."""
     return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
 
 
@@ -345,7 +345,7 @@ def _quoted(name: str) -> str:
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database; SQLite first undoes what a killed process left.
+    """Return the version of a database, after SQLite has undone the change that a killed process left unfinished.
 
     Raises:
         RecordsError: If it is no SQLite database, or of a later version.
@@ -363,7 +363,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
 
 
 def _require_tables(path: Path, connection: sqlite3.Connection, is_current: bool = False) -> None:
-    """Check that the tables have the columns of the original, and those of the current version if it ``is_current``."""
+    """Check the tables and columns of version 0, or of the current version."""
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:

@@ -14,7 +14,7 @@ from punish_fast.records.logs import BOTS, RecordedGame, Side
 
 # The original writes this for a player without parameters.
 _NO_PARAMETERS = "NULL"
-# The id of a game in logs: the one of the log that it came from, unless the database had to give it another one.
+# The id of a game in logs: the id in the log that was imported, or the random id if the database drew one.
 _LOGGED = (
     f"CASE WHEN games.game_id > {LAST_SECOND} THEN games.game_id ELSE coalesce(games.logged_id, games.game_id) END"
 )

@@ -183,8 +183,8 @@ def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
-# Games that may be the one of a log: those with its id, and games of the original played in the same second, which may
-# have been stored under another id; for a game of the original, all games of that second. Each term uses an index.
+# Stored games that can be the same game as one of a log: games with its id, and games of the original of the same
+# second, which can have other ids. If the log is of the original, all games of the second. Each term uses an index.
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE game_id IN (:id, :second) OR logged_id IN (:id, :second) OR played = :only_second"
 )

@@ -101,7 +101,7 @@ class GameLog:
 
     Attributes:
         path: The file.
-        digest: SHA-256 of its bytes; None for games that were just played.
+        digest: SHA-256 of its bytes; None if the games were just played.
         layout: ``"breaths"`` or ``"games"``.
         games: Its games, in the order of their first appearance.
         refused: Games left out.
@@ -288,8 +288,8 @@ def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
     bots = {entry.won for entry in group if entry.is_bot}
-    winner, loser = (_side(names[not won], sides[won], won in bots) for won in (True, False))
-    return RecordedGame(game, winner, loser, played)
+    won, lost = (_side(names[not won], sides[won], won in bots) for won in (True, False))
+    return RecordedGame(game, won, lost, played)
 
 
 def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:

@@ -245,9 +245,8 @@ def test_games_that_the_original_mixed_up_are_known(tmp_path, space, db, games):
 
 
 def test_an_original_database_takes_new_games(tmp_path, space, original, games):
-    before = query(
-        original, "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000 ORDER BY rowid"
-    )
+    old = "SELECT game_id, is_winner, state, action FROM breaths WHERE game_id < 1000 ORDER BY rowid"
+    before = query(original, old)
     report = import_logs(space, [write(tmp_path / "x.json", games)], original)
     assert report.imported == 30
     assert query(original, old) == before
