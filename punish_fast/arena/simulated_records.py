@@ -19,9 +19,10 @@ from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulated_evaluation import check_numbers, simulator_of
 from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.codes import decimals_of
-from punish_fast.records.database import new_id, open_to_read
+from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, record_games
 from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name
+from punish_fast.records.schema import new_id
 
 # More games would take minutes to store.
 MAX_RECORDED_GAMES = 100_000

@@ -10,9 +10,10 @@ from pathlib import Path
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.seats import Agent, Person
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import RecordsError, new_id
+from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
 from punish_fast.records.logs import RecordedGame, Side, read_log, write_log
+from punish_fast.records.schema import new_id
 from punish_fast.runtime.files import write_text
 
 

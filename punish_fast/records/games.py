@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from punish_fast.records.choices import BREATH_ORDER, GAME_ORDER, JOINED, PLAYED, Selection
-from punish_fast.records.database import LAST_SECOND
 from punish_fast.records.logs import BOTS, RecordedGame, Side
+from punish_fast.records.schema import LAST_SECOND
 
 # The original writes this for a player without parameters.
 _NO_PARAMETERS = "NULL"

@@ -18,9 +18,10 @@ from typing import Any
 
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
-from punish_fast.records.database import new_id, open_to_write
+from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
 from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
+from punish_fast.records.schema import new_id
 from punish_fast.records.validation import check_games
 
 CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"

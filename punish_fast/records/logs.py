@@ -25,15 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from punish_fast.records.database import (
-    LAST_BREATH,
-    LAST_ID,
-    LAST_SECOND,
-    LAST_STATE,
-    MAX_TEMPERATURE,
-    RecordsError,
-    read_file,
-)
+from punish_fast.records.database import RecordsError, read_file
+from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
 from punish_fast.runtime.json_values import brief
 
 LAYOUTS = ("breaths", "games")

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Resp
 
 from punish_fast.play.review import review
 from punish_fast.play.review_report import review_to_draw
-from punish_fast.records.database import LAST_ID
 from punish_fast.records.logs import is_name
+from punish_fast.records.schema import LAST_ID
 from punish_fast.web.archive import PLOTS, Archive
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers

@@ -16,9 +16,10 @@ from punish_fast.play.session import PlaySession
 from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records.database import LAST_SECOND, RecordsError, open_to_read
+from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import read_log, write_log
+from punish_fast.records.schema import LAST_SECOND
 from punish_fast.records.validation import check_games
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")

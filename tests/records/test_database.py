@@ -77,7 +77,7 @@ def test_a_migration_keeps_the_time_of_play_beside_ids_that_were_moved(original)
         "PRAGMA encoding = 'UTF-16'; VACUUM",
         "PRAGMA page_size = 512; VACUUM",
         "PRAGMA journal_mode = WAL",
-        "CREATE TRIGGER stop BEFORE UPDATE ON games BEGIN SELECT RAISE(ABORT, 'no'); END",
+        'CREATE TRIGGER "a ""stop" BEFORE UPDATE ON games BEGIN SELECT RAISE(ABORT, \'no\'); END',
         "CREATE INDEX games_logged_id ON games(winner_id)",
     ],
 )

@@ -10,17 +10,11 @@ from playing import RULES, some_games, with_side
 
 from punish_fast.punish.rules import to_json
 from punish_fast.records import database
-from punish_fast.records.database import (
-    LAST_SECOND,
-    LockedError,
-    RecordsError,
-    new_id,
-    open_to_read,
-    open_to_write,
-)
+from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs, record_games
 from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.schema import LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump, query, run_sql
 from records.test_games import plain

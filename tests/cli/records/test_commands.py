@@ -217,7 +217,7 @@ def test_bad_databases_are_refused(run, house):
         "text.db": "no SQLite database",
         "log.db": "no SQLite database",
         "foreign.db": "no table players",
-        "new.db": "user_version is 9",
+        "new.db": "version 9 was written by a newer punish-fast, update it",
         ".": "is a folder",
     }.items():
         for command in (
@@ -237,8 +237,8 @@ def test_wrong_options_are_refused(run, db):
     run("records", "import", "--db", db).refused("FILE")
     run("records", "summary").refused("--db")
     run("records", "summary", "--db", db, "--until", "soon").refused("--until")
-    run("records", "summary", "--db", db, "--until", "9" * 30).refused("until", "game ids")
-    run("records", "summary", "--db", db, "--since", "9" * 400).refused("since", "game ids")
+    run("records", "summary", "--db", db, "--until", "9" * 30).refused("until", "whole numbers of 64 bits")
+    run("records", "summary", "--db", db, "--since", "9" * 400).refused("since", "whole numbers of 64 bits")
     run("records", "summary", "--db", db, "--rules", "chess").refused("chess")
     run(*IMPORT, "--report", "x.db").refused("x.db", "not be replaced")
     run(*IMPORT, "--report", "saves.json").refused("saves.json", "not be replaced")

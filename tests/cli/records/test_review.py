@@ -52,7 +52,7 @@ def test_without_a_judge_the_best_choices_are_solved_for(run):
 
 
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
-    run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7, it has 25 games from")
+    run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7; punish-fast records list")
     run("solve", "--rules", "house.toml", "--objective", "discounted", "-o", "discounted.h5", "-q")
     run(*REVIEW[:-1], "discounted.h5").refused("allowed are chances to win; see: punish-fast solve --objective")
     rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
@@ -68,4 +68,4 @@ def test_without_an_id_the_latest_game_is_judged(run):
     latest = run("records", "review", *arguments).report
     assert latest["game"] > FIRST_ID
     assert run("records", "review", str(latest["game"]), *arguments).report == latest
-    run("records", "review", str(latest["game"] + 1), *arguments).refused(f"to {latest['game']}")
+    run("records", "review", str(latest["game"] + 1), *arguments).refused(f"has no game {latest['game'] + 1};")

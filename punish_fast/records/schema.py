@@ -1,0 +1,183 @@
+"""Tables of the SQLite database of recorded games, and the migration of older versions.
+
+The original program keeps four tables::
+
+    players          player_id, username, is_bot
+    bot_parameters   paramset_id, temperature
+    games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
+    breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
+
+That is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version 2 adds ``played`` and indexes::
+
+    games            imported (when, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
+                     logged_id (the id in the log), played (Unix seconds)
+    breaths          number (0 for a player's first choice of the game)
+
+Games of the original keep its ids, Unix seconds below `LAST_SECOND`. Other games have random ids between `LAST_SECOND`
+and 2^53, since games can end in the same second and many programs round numbers above 2^53.
+
+The original program still reads and writes version 2, because it names its columns in these two tables; in its rows
+the new columns are NULL and breaths are in the order of insertion. It fills ``players`` by position, so that table must
+stay as it is. For players without parameters the original writes the text ``NULL`` or nothing.
+
+A database of an older version is read through a migrated copy in memory and migrated by the first write.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+
+from punish_fast.runtime.json_values import brief
+
+FORMAT_VERSION = 2
+
+_TABLES = {
+    "players": ("player_id INT NOT NULL", "username TEXT NOT NULL", "is_bot INT NOT NULL", "PRIMARY KEY (player_id)"),
+    "bot_parameters": ("paramset_id INT NOT NULL", "temperature FLOAT", "PRIMARY KEY (paramset_id)"),
+    "games": (
+        "game_id INT NOT NULL",
+        "winner_id INT NOT NULL",
+        "loser_id INT NOT NULL",
+        "winner_paramset_id INT",
+        "loser_paramset_id INT",
+        "PRIMARY KEY (game_id)",
+        "FOREIGN KEY (winner_id) REFERENCES players(player_id)",
+        "FOREIGN KEY (loser_id) REFERENCES players(player_id)",
+        "FOREIGN KEY (winner_paramset_id) REFERENCES bot_parameters(paramset_id)",
+        "FOREIGN KEY (loser_paramset_id) REFERENCES bot_parameters(paramset_id)",
+    ),
+    "breaths": (
+        "game_id INT NOT NULL",
+        "is_winner INT NOT NULL",
+        "state INT NOT NULL",
+        "action INT NOT NULL",
+        "FOREIGN KEY (game_id) REFERENCES games(game_id)",
+    ),
+}
+_ADDED = {
+    "games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"),
+    "breaths": ("number INT",),
+}
+# Indexes that make the time of an insertion independent of the number of games.
+_INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
+
+# The largest ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits), temperatures.
+LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 10**6, 10**18 - 1
+MAX_TEMPERATURE = 1e300
+
+
+def _within(column: str, last: int) -> str:
+    return f"typeof({column}) = 'integer' AND {column} BETWEEN 0 AND {last}"
+
+
+# Conditions that every row must satisfy.
+_LAWS = {
+    "players": {
+        "player_id": "typeof(player_id) = 'integer'",
+        "username": "typeof(username) = 'text'",
+        "is_bot": "is_bot IN (0, 1)",
+    },
+    "bot_parameters": {
+        "paramset_id": "typeof(paramset_id) = 'integer'",
+        "temperature": "temperature IS NULL OR typeof(temperature) IN ('real', 'integer')"
+        f" AND temperature BETWEEN 0 AND {MAX_TEMPERATURE}",
+    },
+    "games": {
+        "game_id": _within("game_id", LAST_ID),
+        "winner_id": "winner_id IN (SELECT player_id FROM players)",
+        "loser_id": "loser_id IN (SELECT player_id FROM players) AND loser_id IS NOT winner_id",
+        "logged_id": f"logged_id IS NULL OR {_within('logged_id', LAST_ID)}",
+        "played": _within("coalesce(played, game_id)", LAST_SECOND),
+    },
+    "breaths": {
+        "game_id": "game_id IN (SELECT game_id FROM games)",
+        "is_winner": "is_winner IN (0, 1)",
+        "state": _within("state", LAST_STATE),
+        # Ten times the card, and 1 for a feint.
+        "action": f"{_within('action', 99)} AND action % 10 <= 1",
+        "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
+    },
+}
+
+
+class SchemaError(Exception):
+    """A database of something else, or with an invalid row; the message does not name the file."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring an empty database or one of an older version to the current version, within the open transaction.
+
+    Raises:
+        SchemaError: If it holds something else.
+    """
+    if not _kinds_of(connection):
+        for table, columns in _TABLES.items():
+            connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
+    require_tables(connection)
+    for table, columns in _ADDED.items():
+        there = _columns_of(connection, table)
+        for column in columns:
+            if column.split()[0] not in there:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    require_laws(connection)
+    # Version 1 gave a game the next free second as its id if another game had its second.
+    connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
+    for table, column in _INDEXED:
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_{column} ON {table}({column})")
+    connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+
+
+def new_id() -> int:
+    """Return a random id of a game, which no Unix second of a game can equal."""
+    return LAST_SECOND + 1 + secrets.randbelow(LAST_ID - LAST_SECOND)
+
+
+def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the column names of a table, or an empty list if the table is missing."""
+    return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the kind of each name in a database: a table, a view, an index or a trigger."""
+    kind = "CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END"
+    return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
+
+
+def triggers_of(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of all triggers."""
+    return [name for name, kind in _kinds_of(connection).items() if kind == "trigger"]
+
+
+def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> None:
+    """Check the tables and columns of version 0, or of the current version.
+
+    Raises:
+        SchemaError: If one is missing or is something else.
+    """
+    kinds = _kinds_of(connection)
+    for table, columns in _TABLES.items():
+        if table not in kinds:
+            raise SchemaError(f"is no database of recorded games, it has no table {table}")
+        # A view may hide work without end.
+        if kinds[table] != "table":
+            raise SchemaError(f"{table} is a {kinds[table]}, it must be a table")
+        there = _columns_of(connection, table)
+        for column in (*columns, *(_ADDED.get(table, ()) if is_current else ())):
+            name = column.split()[0]
+            if name not in ("PRIMARY", "FOREIGN") and name not in there:
+                raise SchemaError(f"table {table} has no column {name}")
+
+
+def require_laws(connection: sqlite3.Connection) -> None:
+    """Check every row of the current version.
+
+    Raises:
+        SchemaError: If one is invalid.
+    """
+    for table, laws in _LAWS.items():
+        law = " AND ".join(f"({law})" for law in laws.values())
+        broken = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
+        if broken is not None:
+            values = ", ".join(f"{column} {brief(value)}" for column, value in zip(laws, broken, strict=True))
+            raise SchemaError(f"table {table} has an invalid row: {values}")
