@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from punish_fast.cli.arena import RealGameOptions, game_stages
-from punish_fast.cli.errors import UsageError
 from punish_fast.cli.lessons_text import print_lessons
 from punish_fast.cli.openings import worth_of_cards
 from punish_fast.cli.options import PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
+from punish_fast.cli.records.selection import require_games
 from punish_fast.cli.report import Progress, Stopwatch, finite
 from punish_fast.punish.rules import CARDS, by_card
 
@@ -81,8 +81,8 @@ def study_file(options: LessonsOptions) -> Study:
     # A path with a folder is a file, even if it is called like a built-in agent.
     lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
     choices = None if options.records is None else read_choices(options.records)
-    if choices is not None and len(choices) == 0:
-        raise UsageError(f"{options.records}: holds no games between people")
+    if options.records is not None and choices is not None:
+        require_games(options.records, choices)
     clock, progress = Stopwatch(), Progress(options.quiet)
     graph, (player,) = lineup.seat(game_stages(clock, progress))
     n_parts = 2 if choices is None else 3

@@ -17,6 +17,7 @@ from punish_fast.cli.options import (
     option,
     verb,
 )
+from punish_fast.cli.records.selection import require_games
 from punish_fast.cli.report import Progress, print_json
 from punish_fast.cli.streams import must_have_input
 from punish_fast.cli.table import asks_on, seed_of, table_stream
@@ -135,6 +136,7 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
     if options.database is None:
         return simulated_questions(explainer, options.questions, seed)
     choices = read_choices(options.database, humans_only=False)
+    require_games(options.database, choices, kind="")
     return recorded_questions(explainer, choices, options.questions, seed)
 
 

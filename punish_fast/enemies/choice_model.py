@@ -96,8 +96,12 @@ def fit_choice_model(
         raise CountsError(f"ridge: {ridge} is not allowed, it must be above 0")
     if not 0 <= lapse <= 1:
         raise CountsError(f"lapse: {lapse} is not allowed, it must be from 0 to 1")
-    fold = folds_of(game, folds, seed)
+    fold = folds_of(game, folds, seed, "games")
     counts = count_located(space, row, column)
+    if not _is_free(counts).any():
+        raise CountsError(
+            f"choices: 0 of {len(row):,} were between two legal actions, at least 1 is needed to learn from"
+        )
     weights = _fit_weights(space, counts, ridge)
     return ChoiceModel(weights, lapse, _fit_concentration(space, (row, column, fold), ridge, lapse), counts)
 
@@ -159,11 +163,14 @@ def _loadings() -> np.ndarray:
     return loadings
 
 
+def _is_free(counts: Counts) -> np.ndarray:
+    """Mask of the states with choices between at least two legal actions, bool ``[n]``."""
+    return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
+
+
 def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
     """The weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
-    is_free = (counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0)
-    if not is_free.any():
-        raise CountsError("choices: none was between two legal actions, so there is nothing to learn")
+    is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
     # Padding rows have one legal action and no choices, so they have no effect.
     legal, count = _blocks(counts.legal[is_free]), _blocks(counts.count[is_free].astype(np.float64))
@@ -197,7 +204,8 @@ def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
 
 def _blocks(array: np.ndarray) -> np.ndarray:
     """An array in blocks of rows, the last padded with zeros; each matrix product stays on one thread."""
-    missing = -len(array) % _STATES_AT_ONCE
+    # At least one block, so that no choices give weights of zero.
+    missing = -len(array) % _STATES_AT_ONCE if len(array) else _STATES_AT_ONCE
     padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
 

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
-from punish_fast.enemies.choice_model import choice_probabilities, fit_choice_model
+from punish_fast.enemies.choice_model import FOLDS, choice_probabilities, fit_choice_model
 from punish_fast.enemies.counts import CountsError, count_located
-from punish_fast.enemies.folds import folds_of
+from punish_fast.enemies.folds import folds_of, require_folds
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import probabilities
 from punish_fast.enemies.training import examples_of, train
@@ -111,6 +112,19 @@ def free_choices(space: StateSpace, choices: Located) -> np.ndarray:
     return np.asarray((choices.column >= 0) & (n_legal > 1))
 
 
+def games_needed(models: Iterable[str], n_folds: int) -> int:
+    """Return the smallest number of games that `held_out_losses` can split into folds.
+
+    A choice model splits its training games into folds again.
+
+    Raises:
+        FoldsError: If there are fewer than two folds.
+    """
+    require_folds(n_folds)
+    inner = FOLDS if "choice-model" in models else 1
+    return next(n for n in count(n_folds) if n - -(-n // n_folds) >= inner)
+
+
 def held_out_losses(
     space: StateSpace,
     choices: Located,
@@ -134,13 +148,15 @@ def held_out_losses(
 
     Raises:
         CountsError: there is no such model, or nothing to learn from or to predict.
-        FoldsError: more folds than games.
+        FoldsError: If there are fewer games than `games_needed`.
         ExtraError: a model needs JAX, and it is not installed.
     """
-    fold = folds_of(choices.game, n_folds, seed)
+    models = tuple(models)
+    fold = folds_of(choices.game, n_folds, seed, "games", games_needed(models, n_folds))
     is_free = free_choices(space, choices)
     if not is_free.any():
-        raise CountsError("choices: none was between two legal actions, so there is nothing to predict")
+        n = len(is_free)
+        raise CountsError(f"choices: 0 of {n:,} were between two legal actions, at least 1 is needed to predict")
     losses = {}
     for name in models:
         if name not in MODELS:

@@ -9,23 +9,37 @@ class FoldsError(ValueError):
     """An impossible number of folds; the message says what is allowed."""
 
 
-def folds_of(group: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
-    """The fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
+def require_folds(n_folds: int) -> None:
+    """Check that there are at least two folds.
+
+    Raises:
+        FoldsError: If there are not.
+    """
+    if n_folds < 2:
+        raise FoldsError(f"folds: {n_folds} is not allowed, it must be at least 2")
+
+
+def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "groups", needed: int = 0) -> np.ndarray:
+    """Return the fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
 
     Args:
         group: ``[n]``, the group of each item; items of one group share a fold.
         n_folds: From 2 to the number of groups.
         seed: Random seed; the order of the items does not matter.
+        groups: Name of the groups in messages.
+        needed: Smallest number of groups, if it is above ``n_folds``.
 
     Raises:
         FoldsError: too few or too many folds, or a negative seed.
     """
     if seed < 0:
         raise FoldsError(f"seed: {seed} is not allowed, it must be at least 0")
-    groups, place = np.unique(group, return_inverse=True)
-    if not 2 <= n_folds <= len(groups):
+    found, place = np.unique(group, return_inverse=True)
+    require_folds(n_folds)
+    needed = max(needed, n_folds)
+    if len(found) < needed:
         raise FoldsError(
-            f"folds: {n_folds} is not allowed, it must be at least 2 and at most {len(groups)}, the number of groups"
+            f"folds: {n_folds} is not allowed, it needs at least {needed} {groups}; there are {len(found)}"
         )
-    fold = np.random.default_rng(seed).permutation(len(groups)) % n_folds
+    fold = np.random.default_rng(seed).permutation(len(found)) % n_folds
     return np.asarray(fold[place])

@@ -73,7 +73,7 @@ def cross_validate(
         NetworkError: an option is out of range, or training diverged.
         ExtraError: JAX or Optax is not installed.
     """
-    fold = folds_of(np.arange(len(examples)), n_folds, options.seed)
+    fold = folds_of(np.arange(len(examples)), n_folds, options.seed, "states")
     rounds = []
     for number in range(n_folds):
 

@@ -89,7 +89,7 @@ def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Exa
         NetworkError: there is no state.
     """
     if len(state) == 0:
-        raise NetworkError("strategy: covers no state to train on")
+        raise NetworkError("strategy: covers 0 states, at least 1 is needed to train on")
     return Examples(digits_of(space, state), table_of_policy(space, policy, state))
 
 
@@ -119,7 +119,7 @@ def train(
 
     sizes = (n_inputs(rules, options.encoding), *options.hidden, len(ACTIONS))
     if len(examples) == 0:
-        raise NetworkError("examples: there are none to train on")
+        raise NetworkError("examples: there are 0, at least 1 is needed to train on")
     with jax.default_device(jax.devices("cpu")[0]):
         key, first = jax.random.split(jax.random.key(options.seed))
         weights = jax.jit(_first_weights, static_argnums=1)(first, sizes)

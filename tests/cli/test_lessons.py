@@ -141,7 +141,10 @@ def test_lessons_are_drawn(run, equilibria, name):
         (["view.h5", "--plot", "no/x.png"], "there is no folder no"),
         (["view.h5", "--records", "no.db"], "there is no such file"),
         (["view.h5", "--records", "view.h5"], "is no SQLite database"),
-        (["view.h5", "--records", "bots.db"], "holds no games between people"),
+        (
+            ["view.h5", "--records", "bots.db"],
+            "bots.db: holds 0 games between people in this selection, at least 1 is needed",
+        ),
         (
             ["view.h5", "--records", "strange.db"],
             "error: --records: of 1 choices none is between legal actions under these rules",

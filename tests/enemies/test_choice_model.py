@@ -192,11 +192,21 @@ def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, mod
 def test_nothing_to_learn_is_said(space):
     forced = np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[:6]
     column = legal_mask(space)[forced].argmax(axis=1)
-    with pytest.raises(CountsError, match="nothing to learn"):
+    with pytest.raises(
+        CountsError, match=r"^choices: 0 of 6 were between two legal actions, at least 1 is needed to learn"
+    ):
         fit_choice_model(space, forced, column, np.arange(6))
 
 
 def test_fewer_games_than_folds_are_refused(space):
     row, column, game = recorded(space, n_games=4)
-    with pytest.raises(FoldsError, match=r"^folds: 5 is not allowed"):
+    with pytest.raises(FoldsError, match=r"^folds: 5 is not allowed, it needs at least 5 games; there are 4$"):
         fit_choice_model(space, row, column, game)
+
+
+def test_a_fold_may_leave_nothing_to_learn_from(space):
+    """Of two games, only one has a choice between two legal actions."""
+    n_legal = legal_mask(space).sum(axis=1)
+    row = np.array([np.flatnonzero(n_legal > 1)[0], np.flatnonzero(n_legal == 1)[0]])
+    fitted = fit_choice_model(space, row, legal_mask(space)[row].argmax(axis=1), np.arange(2), folds=2)
+    assert np.isfinite(fitted.weights).all()

@@ -9,7 +9,7 @@ import pytest
 from enemies.recorded import recorded, taste
 from punish_fast.enemies import cross_validation
 from punish_fast.enemies.counts import CountsError
-from punish_fast.enemies.cross_validation import Located, free_choices, held_out_losses, mean_by_games
+from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
 from punish_fast.enemies.folds import FoldsError, folds_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -123,6 +123,17 @@ def test_a_single_game_has_no_error_to_speak_of():
     assert mean_by_games(np.ones(3), np.zeros(3)).error == math.inf
 
 
+@pytest.mark.parametrize("n_folds", [2, 3, 5, 9])
+def test_so_many_games_are_needed_and_enough(space, choices, n_folds):
+    for models in (["uniform", "parless"], ["choice-model"]):
+        needed = games_needed(models, n_folds)
+        games = np.unique(choices.game)
+        enough, fewer = (choices.part(np.isin(choices.game, games[:n])) for n in (needed, needed - 1))
+        held_out_losses(space, enough, models, n_folds)
+        with pytest.raises(FoldsError, match=rf"needs at least {needed} games; there are {needed - 1}$"):
+            held_out_losses(space, fewer, models, n_folds)
+
+
 def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(
         CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, choice-model$"
@@ -131,8 +142,10 @@ def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(FoldsError, match=r"^folds: 1 is not allowed"):
         held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
-    with pytest.raises(CountsError, match="nothing to predict"):
-        held_out_losses(space, nobody, n_folds=2)
+    with pytest.raises(
+        CountsError, match=r"^choices: 0 of 2 were between two legal actions, at least 1 is needed to predict"
+    ):
+        held_out_losses(space, nobody, ["uniform"], n_folds=2)
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def test_examples_are_the_states_that_a_strategy_covers(space, examples):
     counts = recorded_counts(space, n_games=20)
     policy = parless(space, counts)
     assert np.array_equal(examples.p, table_of_policy(space, policy, counts.state))
-    with pytest.raises(NetworkError, match=r"^strategy: covers no state to train on$"):
+    with pytest.raises(NetworkError, match=r"^strategy: covers 0 states, at least 1 is needed to train on$"):
         examples_of(space, policy, counts.state[:0])
 
 
@@ -187,7 +187,7 @@ def test_divergence_is_said(examples):
 
 @needs_jax
 def test_nothing_to_train_on_is_said(examples):
-    with pytest.raises(NetworkError, match=r"^examples: there are none"):
+    with pytest.raises(NetworkError, match=r"^examples: there are 0, at least 1 is needed"):
         train(TINY, examples.part(np.zeros(0, dtype=np.int64)), QUICK)
 
 

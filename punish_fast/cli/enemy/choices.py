@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, DatabaseOption, RulesOption, option
 from punish_fast.cli.outputs import default_output, rules_stem
-from punish_fast.cli.records.selection import SinceOption, UntilOption
+from punish_fast.cli.records.selection import SinceOption, UntilOption, require_games
 from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
@@ -33,13 +32,13 @@ class ChoicesOptions(CommonOptions):
         """``"champion"`` for winners' choices, else ``"general"``."""
         return "champion" if self.winners else "general"
 
-    def read(self) -> tuple[StateSpace, Choices]:
-        """The states of the game, and the choices.
+    def read(self, needed: int = 1, folds: int | None = None) -> tuple[StateSpace, Choices]:
+        """Return the states of the game, and the choices of at least ``needed`` games, for this number of folds.
 
         Raises:
             RulesError: there are no such rules.
             RecordsError: the database cannot be read.
-            UsageError: there are no such choices.
+            UsageError: If the choices are of fewer games than ``needed``.
         """
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.space import StateSpace
@@ -48,8 +47,7 @@ class ChoicesOptions(CommonOptions):
         rules = load_rules(self.rules or "notebook")
         limits = {"since": self.since, "until": self.until, "player": self.player}
         choices = read_choices(self.database, winners=self.winners, **limits)  # type: ignore[arg-type]
-        if len(choices) == 0:
-            raise UsageError(f"{self.database}: holds no choices of such games")
+        require_games(self.database, choices, needed, folds)
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:

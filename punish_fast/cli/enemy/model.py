@@ -47,7 +47,7 @@ def model(options: ChoiceModelOptions) -> None:
     made = {"method": "choice-model", **settings, **options.note()}
     output = options.output or options.default_output("choice-model", options.force, made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
-    space, recorded = options.read()
+    space, recorded = options.read(options.folds, options.folds)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):
         fitted = fit_choice_model(space, choices.row, choices.column, choices.game, **settings)

@@ -57,12 +57,18 @@ def validate(options: ValidateOptions) -> None:
     import numpy as np
 
     from punish_fast.enemies.counts import locate_choices
-    from punish_fast.enemies.cross_validation import Located, free_choices, held_out_losses, mean_by_games
+    from punish_fast.enemies.cross_validation import (
+        Located,
+        free_choices,
+        games_needed,
+        held_out_losses,
+        mean_by_games,
+    )
     from punish_fast.punish.rules import name_of
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     names = options.names()
-    space, recorded = options.read()
+    space, recorded = options.read(games_needed(names, options.folds), options.folds)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
 
     def on_fold(model: str, done: int, folds: int) -> None:

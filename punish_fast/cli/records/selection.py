@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, option
+from punish_fast.cli.report import count
 from punish_fast.cli.table import played_database
 
 if TYPE_CHECKING:
-    from punish_fast.records.choices import Selection
+    from punish_fast.records.choices import Choices, Selection
 
 PlayedDatabaseOption = Annotated[
     Path | None, option("A database of recorded games.  [default: that of play]", "--db", metavar="DB")
@@ -18,6 +20,21 @@ PlayedDatabaseOption = Annotated[
 PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
 SinceOption = Annotated[int | None, option("Leave out games played before this Unix second.", metavar="SECONDS")]
 UntilOption = Annotated[int | None, option("Leave out games played after this Unix second.", metavar="SECONDS")]
+
+
+def require_games(
+    database: Path, choices: Choices, needed: int = 1, folds: int | None = None, kind: str = " between people"
+) -> None:
+    """Check that choices are of enough games to learn from, in folds if their number is given.
+
+    Raises:
+        UsageError: If they are not.
+    """
+    n_games = len(set(choices.game.tolist()))
+    if n_games < needed:
+        found = f"{database}: holds {count(n_games, 'game')}{kind} in this selection"
+        reason = "" if folds is None else f" for --folds {folds}"
+        raise UsageError(f"{found}, at least {needed:,} {'is' if needed == 1 else 'are'} needed{reason}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,10 +68,16 @@ def test_what_was_done_is_told_and_noted(run):
     [
         (["--ridge", "0"], ["ridge: 0.0 is not allowed"]),
         (["--lapse", "1.5"], ["lapse: 1.5 is not allowed, it must be from 0 to 1"]),
-        (["--folds", "1"], ["folds: 1 is not allowed, it must be at least 2 and at most 30"]),
-        (["--folds", "31"], ["folds: 31 is not allowed"]),
+        (["--folds", "1"], ["folds: 1 is not allowed, it must be at least 2"]),
+        (
+            ["--folds", "31"],
+            ["games.db: holds 30 games between people in this selection, at least 31 are needed for --folds 31"],
+        ),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
-        (["--until", "1"], ["games.db: holds no choices of such games"]),
+        (
+            ["--until", "1"],
+            ["games.db: holds 0 games between people in this selection, at least 5 are needed for --folds 5"],
+        ),
         (["-o", "no/x.h5"], ["there is no folder no"]),
         (["-o", "games.db"], ["games.db: is the file to learn from and will not be replaced"]),
     ],

@@ -134,7 +134,10 @@ def test_a_strategy_of_other_rules_is_refused_with_both_names(run):
         (["--db", "text.db"], ["text.db: "]),
         (["--db", "few.db", "--prior", "0"], ["prior: 0.0 is not allowed, it must be above 0"]),
         (["--db", "few.db", "--prior", "nan"], ["prior: nan"]),
-        (["--db", "few.db", "--until", "99"], ["few.db: holds no choices of such games"]),
+        (
+            ["--db", "few.db", "--until", "99"],
+            ["few.db: holds 0 games between people in this selection, at least 1 is needed"],
+        ),
         (["--db", "few.db", "--until", "x"], ["--until"]),
         (["--db", "few.db", "--player", "Nobody"], ["Nobody", "Anna"]),
         (["--db", "few.db", "-o", "no/x.h5"], ["there is no folder no"]),
