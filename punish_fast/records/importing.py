@@ -187,7 +187,8 @@ def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
 # Stored games that can be the same game as one of a log: games with its id, and games of the original of the same
 # second, which can have other ids. If the log is of the original, all games of the second. Each term uses an index.
 _CANDIDATES = (
-    "SELECT game_id FROM games WHERE game_id IN (:id, :second) OR logged_id IN (:id, :second) OR played = :only_second"
+    "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND"
+    " (game_id IN (:id, :second) OR logged_id IN (:id, :second) OR played = :only_second)"
 )
 
 

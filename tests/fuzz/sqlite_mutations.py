@@ -11,7 +11,10 @@ import numpy as np
 TABLES = {
     "players": ("player_id", "username", "is_bot"),
     "bot_parameters": ("paramset_id", "temperature"),
-    "games": ("game_id", "winner_id", "loser_id", "winner_paramset_id", "loser_paramset_id", "imported", "logged_id"),
+    "games": (
+        *("game_id", "winner_id", "loser_id", "winner_paramset_id", "loser_paramset_id"),
+        *("imported", "logged_id", "played"),
+    ),
     "breaths": ("game_id", "is_winner", "state", "action", "number"),
 }
 # SQL literals.
