@@ -30,3 +30,23 @@ def test_the_latest_game_is_that_of_a_person_if_there_is_one(original):
     assert latest(original) == 200
     run_sql(original, "DELETE FROM breaths; DELETE FROM games")
     assert latest(original) is None
+
+
+def test_games_of_one_second_are_listed_once_page_by_page(original):
+    """Ids do not follow the time of play."""
+    run_sql(
+        original,
+        "UPDATE games SET game_id = 9000000000000000 WHERE game_id = 100; UPDATE breaths SET game_id = 9000000000000000"
+        " WHERE game_id = 100; ALTER TABLE games ADD played INT; UPDATE games SET played = 300;"
+        " INSERT INTO games(game_id, winner_id, loser_id, played) VALUES (7000000000000000, 1, 2, 400)",
+    )
+    listed, before = [], None
+    while page := list_games(original, Selection(before=before), 1):
+        listed += page
+        before = page[-1]["game"]
+    assert [(game["game"], game["played"]) for game in listed] == [
+        (7_000_000_000_000_000, 400),
+        (9_000_000_000_000_000, 300),
+        (200, 300),
+    ]
+    assert latest(original) == 7_000_000_000_000_000
