@@ -86,8 +86,7 @@ def play(options: PlayOptions) -> None:
         from punish_fast.arena.simulated_records import check_recording
 
         check_recording([*people, *lineup.names], 1, database)
-    if len({*people, *lineup.names}) < 2:
-        raise UsageError(f"--name: both players are {lineup.names[0]!r}, allowed are different names")
+    _checked(people, lineup.names)
     evening = _Evening(options, people, lineup, database)
     try:
         evening.play()
@@ -99,19 +98,27 @@ def play(options: PlayOptions) -> None:
 
 
 def _people(options: PlayOptions) -> list[str]:
+    from punish_fast.arena.players import NAMES
     from punish_fast.records.logs import BOTS
 
     if options.watch and (options.hotseat or options.coach or options.name):
         raise UsageError("--watch goes with neither --hotseat, --coach nor --name: two agents play")
     n_people = 0 if options.watch else 2 if options.hotseat else 1
     default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
-    names = options.name or default
+    names = _checked(options.name or default, [*BOTS, *NAMES])
     if len(names) != n_people or len(set(names)) < n_people:
         raise UsageError(f"--name is given {len(names)} times, allowed are {n_people} different names")
-    for name in names:
-        if name in BOTS:
-            raise UsageError(f"--name is {name!r}, the name of a bot")
     return names
+
+
+def _checked(names: list[str], taken: list[str]) -> list[str]:
+    """Return names of people as they are stored."""
+    from punish_fast.records.names import PlayerNameError, checked_name
+
+    try:
+        return [checked_name(name, taken) for name in names]
+    except PlayerNameError as error:
+        raise UsageError(f"--name: {error}") from None
 
 
 def _lineup(options: PlayOptions, n_people: int) -> Lineup:

@@ -22,7 +22,8 @@ from punish_fast.play.records import Finished
 from punish_fast.play.seats import Person
 from punish_fast.play.session import ChoiceError, PlaySession
 from punish_fast.punish.codes import action_name
-from punish_fast.records.logs import BOTS, NAMES, is_name
+from punish_fast.records.logs import BOTS
+from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.web.book import Book
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
@@ -45,7 +46,7 @@ class NewTable(_Body):
 
     opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
     game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The game that it plays, or null.")
-    name: str = Field(YOU, min_length=1, max_length=40, description="Your name in the records.")
+    name: str = Field(YOU, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
     second: bool = Field(False, description="Whether the agent moves first, at games in which players move in turn.")
@@ -221,16 +222,16 @@ class OpenTables:
             del self._tables[table.id]
 
 
-def _check_name(name: str, shelf: Shelf) -> None:
-    """Check that a person may play under a name.
+def _name_of(person: str, shelf: Shelf) -> str:
+    """Return the name of a person as it is stored.
 
     Raises:
-        HTTPException: it is that of a bot, or a database cannot hold it.
+        HTTPException: If a database cannot hold it, or it looks like the name of a bot.
     """
-    if not is_name(name):
-        raise HTTPException(422, f"name: {name!r}, allowed are {NAMES}")
-    if name.partition("@")[0] in {*BOTS, *BUILT_IN_NAMES, *(model.name for model in shelf.models)}:
-        raise HTTPException(422, f"name: {name!r} is a bot's, choose another one")
+    try:
+        return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(model.name for model in shelf.models)})
+    except PlayerNameError as error:
+        raise HTTPException(422, f"name: {error}") from None
 
 
 def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: Workers) -> APIRouter:
@@ -250,10 +251,10 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             raise HTTPException(422, f"second: at {model.face.game} both players move at once, allowed is false")
         if wanted.second and isinstance(model, BoardModel) and has_secrets(model.game):
             raise HTTPException(422, f"second: at {model.face.game} chance or nobody begins, allowed is false")
-        _check_name(wanted.name, shelf)
+        name = _name_of(wanted.name, shelf)
         if not model.is_ready(wanted.temperature):
             await workers.solve(lambda: model.agent(wanted.temperature))
-        table = tables.open(model, wanted.name, wanted.temperature, seed, int(wanted.second))
+        table = tables.open(model, name, wanted.temperature, seed, int(wanted.second))
         await table.play_on(workers)
         table.keeps = book is not None and isinstance(model, Model) and book.rules == model.rules
         return table.shown(0)

@@ -177,7 +177,7 @@ def test_the_end_of_the_input_leaves_the_game(run, say, folder):
 def test_people_and_logs_have_names(run, say, folder):
     actions, _ = first_moves(2)
     say(*typed(actions))
-    run(*TINY, "naive", "--seed", "2", "--name", "Ann", "--log", "saves.json", "--quiet", "--json")
+    run(*TINY, "naive", "--seed", "2", "--name", " Ann", "--log", "saves.json", "--quiet", "--json")
     assert {entry["UserName"] for entry in json.loads((folder / "saves.json").read_text())} == {"Ann", "naive"}
 
 
@@ -200,9 +200,11 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
         (["--watch", "naive"], ["1 agents are named, allowed: two"]),
         (["--watch", "naive", "random", "--coach"], ["--watch goes with neither"]),
         (["veteran"], ["veteran: knows the standard rules alone"]),
-        (["--name", "naive"], ["--name is 'naive', the name of a bot"]),
+        (["--name", "Naive "], ["--name: 'Naive' looks like naive, the name of a bot"]),
+        (["--name", ""], ["--name: '', allowed are names of 1 to 60 printable characters"]),
         (["--name", "a", "--name", "b"], ["--name is given 2 times, allowed are 1"]),
-        (["random", "--name", "random"], ["--name: both players are 'random'"]),
+        (["--hotseat", "--name", "a", "--name", "a "], ["--name is given 2 times, allowed are 2 different names"]),
+        (["random", "--name", "random"], ["--name: 'random' looks like random, the name of a bot"]),
         (["--log", "no/saves.json"], ["no/saves.json: there is no folder"]),
         (["random", "--temperature", "1"], ["temperature: needs an agent with values"]),
     ],

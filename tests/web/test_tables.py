@@ -114,9 +114,18 @@ def test_a_game_that_ends_as_the_server_does_is_kept(models, database):
         assert len(dict(read_games(connection))) == 1
 
 
-@pytest.mark.parametrize("name", ["naive", "veteran@0.1", "", "a" * 41, "a\nb"])
+@pytest.mark.parametrize(
+    "name", ["naive", "veteran@0.1", "Veteran", "na\u0456ve", "\uff4eaive", "naive ", "", " ", "a" * 61, "a\nb"]
+)
 def test_nobody_plays_under_the_name_of_a_bot_or_one_that_no_log_holds(client, naive, name):
-    assert client.post("/tables", json={"opponent": naive, "name": name}).status_code == 422
+    answer = client.post("/tables", json={"opponent": naive, "name": name})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("name: ")
+
+
+def test_a_person_has_one_name(client, naive):
+    assert open_table(client, naive, name=" Ann\u00a0Lee")["names"] == ["Ann Lee", "naive"]
+    assert client.post("/tables", json={"opponent": naive, "name": "a" * 60}).status_code == 201
 
 
 def test_the_coach_knows_every_move(client, naive):

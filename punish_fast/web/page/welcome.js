@@ -30,7 +30,7 @@ export function lastChoice() {
 export function welcome(models, deal) {
   const wanted = recall("opponent", {});
   const find = (hash) => models.find((each) => each.hash === hash);
-  const name = h("input", { value: recall("name", "you"), maxlength: 40, required: true, autocomplete: "nickname" });
+  const name = h("input", { value: recall("name", "you"), maxlength: 60, required: true, autocomplete: "nickname" });
   const named = h("label", { class: "field" }, h("span", {}, "Your name in the records"), name);
   const begins = choice("Who begins", [[YOU, "you"], [OTHER, "the agent"]], recall("begins", YOU));
   const [heading, heat] = [h("div"), h("div")];

@@ -1,0 +1,135 @@
+"""Names of players: one spelling per person, and no person with the name of a built-in player.
+
+A name is stored in Unicode's normal form C, trimmed, with single spaces and without invisible characters. Joiners stay
+where they shape letters or join emoji: Persian, the scripts of India and many emoji need them.
+
+Names that only look alike are compared as in Unicode Technical Standard 39: compatibility forms, case and accents are
+folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
+standard's ``confusables.txt`` (Unicode 15.1) that concerns Latin letters, without rare scripts; the packages that hold
+the whole file are a megabyte each, or have had no release for years.
+"""
+
+# ruff: noqa: RUF001 - characters that look like others are the subject
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from punish_fast.runtime.json_values import brief
+
+MAX_NAME = 60
+NAMES = f"names of 1 to {MAX_NAME} printable characters"
+
+# Blanks: spaces of all widths, tabs, and letters and symbols without ink.
+_BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+")
+# Soft hyphens, breaks without width, and marks of direction.
+_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_JOINERS = "\u200c\u200d"
+# Categories of the characters before and after a joiner that has an effect.
+_JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
+# Unprintable, but in use: joiners, and the tags that make a flag of a region.
+_IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
+
+_LOOKALIKES = {
+    "a": "αаᎪᗅ⍺ꓮ",
+    "b": "ƅβвьᏏᏴᑲᖯᗷꓐ",
+    "c": "сϲσᏟⲥꓚ",
+    "d": "ԁᎠᏧᑯᗞᗪꓒꓓ",
+    "e": "еεҽєᎬ℮ⴹꓰ",
+    "f": "ϝքᖴꓝ",
+    "g": "ƍԍցᏀᏳꓖ",
+    "h": "ηнһհᎻᏂᕼⲏꓧ",
+    "i": "1lιіӏ|ᎥӀ⍳ꙇ",
+    "j": "ϳјᎫᒍꓙ",
+    "k": "κкᏦᛕⲕꓗ",
+    "l": "1iιіӏ|۱١Ꮮᒪᛁ∣│ⲓⵏꓡꓲ",
+    "m": "μϻмᎷᗰᛖⲙꓟ",
+    "n": "νηпոռⲛꓠ",
+    "o": "0οσоօ۵०০੦૦୦௦౦೦൦๐໐၀ჿⲟⵔ〇ꓳ",
+    "p": "ρрᏢᑭ⍴ⲣꓑ",
+    "q": "ԛգզⵕ",
+    "r": "гᎡᎱᏒᖇᴦⲅꓣ",
+    "s": "ѕտᏕᏚꓢ",
+    "t": "τтᎢ⊤⟙ⲧꓔ",
+    "u": "υսሀᑌ∪⋃ꓴ",
+    "v": "νѵ۷٧Ꮩᐯ∨⋁ⴸꓦꛟ",
+    "w": "ѡԝաᎳᏔꓪ",
+    "x": "×χхᕁᕽ᙭ᚷ╳ⲭⵝꓫ",
+    "y": "γυуүყᎩᎽⲩꓬ",
+    "z": "ζᏃꓜ",
+}
+_WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
+# "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL LETTER V", "REGIONAL INDICATOR SYMBOL LETTER V".
+_LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .+)?$")
+
+
+class PlayerNameError(ValueError):
+    """A name that a player cannot have; the message gives the name and what is allowed."""
+
+
+def clean_name(text: str) -> str:
+    """Return the spelling of a name that is stored and compared. Other faults of the name stay, for `checked_name`."""
+    if len(text) > 10 * MAX_NAME:  # no spelling of a name; normal forms of long texts can take quadratic time
+        return text
+    text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
+    kept: list[str] = []
+    for k, character in enumerate(text):
+        if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
+            kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _joins(before: str, after: str) -> bool:
+    """Return True if a joiner between two characters has an effect; either is empty at an end of the name."""
+    return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
+
+
+def is_name(text: str) -> bool:
+    """Return True if a log can hold a player of this name, which `clean_name` has made."""
+    has_ink = any(unicodedata.category(character)[0] in "LNPS" for character in text)
+    return has_ink and len(text) <= MAX_NAME and _IN_USE.sub("", text).isprintable()
+
+
+def checked_name(text: str, taken: Iterable[str] = ()) -> str:
+    """Return the spelling of a name that is stored.
+
+    Args:
+        text: A name as it was typed or read.
+        taken: Names of agents, which a person cannot have.
+
+    Raises:
+        PlayerNameError: If the name is empty, too long or not printable, or looks like one of those that are taken.
+    """
+    name = clean_name(text)
+    if not is_name(name):
+        raise PlayerNameError(f"{brief(text)}, allowed are {NAMES}")
+    other = next((other for other in taken if looks_like(name, other)), None)
+    if other is not None:
+        raise PlayerNameError(f"{brief(name)} looks like {other}, the name of a bot; choose another one")
+    return name
+
+
+def looks_like(name: str, other: str) -> bool:
+    """Return True if `name` can be taken for `other`, each with or without a temperature after ``@``."""
+    shown, target = unicodedata.normalize("NFKC", name), _folded(other.partition("@")[0])
+    return any(_match(_folded(part), target) for part in (shown, shown.partition("@")[0]))
+
+
+def _match(name: str, target: str) -> bool:
+    pairs = zip(name, target, strict=False)
+    return len(name) == len(target) > 0 and all(c == t or c in _LOOKALIKES.get(t, "") for c, t in pairs)
+
+
+def _folded(text: str) -> str:
+    """Return the letters and digits of a text without case, accents and variants of Latin letters."""
+    characters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    letters = "".join(map(_letter, characters))
+    return "".join(c for c in letters if c.isalnum() or c in _WITH_SHAPE).replace("rn", "m").replace("vv", "w")
+
+
+def _letter(character: str) -> str:
+    """Return the Latin letter of which a character is a variant, or else the character."""
+    found = None if character.isascii() else _LATIN.search(unicodedata.name(character, ""))
+    return found[1].lower() if found else character

@@ -1,0 +1,108 @@
+# ruff: noqa: RUF001 - characters that look like others are the subject
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from punish_fast.arena.players import NAMES as BUILT_IN
+from punish_fast.records.logs import BOTS
+from punish_fast.records.names import MAX_NAME, PlayerNameError, checked_name, clean_name, is_name, looks_like
+
+AGENTS = (*BOTS, *BUILT_IN)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ann Lee",
+        "José",
+        "می\u200cخواهم",
+        "ক্\u200dষ",
+        "র\u200d্যাব",
+        "👩\u200d🚀 Ada",
+        "👩🏽\u200d⚕️",
+        "🙂\u200d↔️",
+        "❤️\u200d🔥",
+        "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+        "Łukasz O'Neill-Müller",
+        "Иван",
+        "陳大文",
+        "x" * MAX_NAME,
+    ],
+)
+def test_ordinary_names_are_stored_as_they_are(name):
+    assert checked_name(name, AGENTS) == name
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        (unicodedata.normalize("NFD", "José"), "José"),
+        ("  Ann \u3000 Lee\t", "Ann Lee"),
+        ("Ann\u00a0Lee", "Ann Lee"),
+        ("An\u200dn\u200b", "Ann"),
+        ("\ufeff\u202aAnn\u202c\u200e", "Ann"),
+        ("می\u200c\u200cخواهم\u200c", "می\u200cخواهم"),
+        ("Ann\u3164", "Ann"),
+    ],
+)
+def test_spellings_that_look_the_same_are_one_name(spelling, name):
+    assert checked_name(spelling) == name
+
+
+@given(st.text(max_size=80))
+def test_a_stored_name_has_one_spelling(text):
+    name = clean_name(text)
+    assert clean_name(name) == name
+    assert clean_name(f" {unicodedata.normalize('NFD', name)}\u00a0") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " \u00a0",
+        "\u3164",
+        "\u2800",
+        "\u200d",
+        "\u0301",
+        "a\nb",
+        "\x1b[2J",
+        "\ud800",
+        "\x00",
+        "x" * 61,
+        "e\u0301" * 10**5,
+    ],
+)
+def test_names_without_ink_or_with_control_characters_are_refused(name):
+    with pytest.raises(PlayerNameError, match="allowed are names of 1 to 60 printable characters"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Veteran", "veteran ", "VETERAN", "veteran@0.1", "vet eran", "Vétéran"),
+        *("ＶＥＴＥＲＡＮ", "ｖeteran＠0.5", "𝓋𝑒𝓉𝑒𝓇𝒶𝓃", "🅥eteran", "🆅🅴🆃🅴🆁🅰🅽", "🇻🇪🇹🇪🇷🇦🇳", "ᴠᴇᴛᴇʀᴀɴ", "(v)eteran"),
+        *("vеtеrаn", "Ѵeteran", "veтeгan", "vεtεrαn", "Ꮩeteran", "ⴸeteran", "νeteran"),
+        *("naіve", "nalve", "na|ve", "na1ve", "naıve", "ΝΑΙVΕ", "Ｎａïve", "паivе"),
+        *("randorn", "Rand0m", "carefuI", "general parless", "General-Parless", "GENERAL_PARLESS"),
+    ],
+)
+def test_names_that_look_like_an_agent_are_refused(name):
+    with pytest.raises(PlayerNameError, match=r"looks like .*, the name of a bot"):
+        checked_name(name, AGENTS)
+
+
+@pytest.mark.parametrize("name", ["Vera", "veterans", "Navin", "Randolph", "Карина", "general", "@", "1", "𝓐nn"])
+def test_other_names_are_free(name):
+    assert is_name(checked_name(name, AGENTS))
+
+
+def test_agents_with_a_temperature_are_compared_without_it():
+    assert looks_like("Joe", "joe@0.5")
+    assert not looks_like("Joe 05", "joe@0.5")
