@@ -33,6 +33,7 @@ from punish_fast.punish.rules import Rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
+from punish_fast.records.names import clean_name
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.responses import response_of
 
@@ -218,7 +219,7 @@ def noted_enemy(agent: Artefact) -> Player:
 def brief_name(argument: str) -> str:
     """The argument of a `Player` without folder and suffix."""
     source, temperature = _split(argument)
-    stem = source if source in NAMES else Path(source).stem
+    stem = clean_name(source if source in NAMES else Path(source).stem)
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 

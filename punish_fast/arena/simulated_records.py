@@ -21,7 +21,8 @@ from punish_fast.duel.simulator import EndlessError, Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, record_games
-from punish_fast.records.logs import NAMES, RecordedGame, Side, is_name
+from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.records.schema import new_id
 
 # More games would take minutes to store.
@@ -44,9 +45,13 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {MAX_RECORDED_GAMES:,}")
-    wrong = [name for name in names if not is_name(name)]
-    if wrong:
-        raise TournamentError(f"record: player {wrong[0]!a}, allowed are {NAMES}")
+    try:
+        known = [checked_name(name) for name in names]
+    except PlayerNameError as error:
+        raise TournamentError(f"record: player {error}") from None
+    twice = next((name for name in known if known.count(name) > 1), None)
+    if twice is not None:
+        raise TournamentError(f"record: two players are called {twice!a}, allowed are different names")
     if database.exists():
         with open_to_read(database):
             pass

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.records.database import RecordsError, open_to_read
-from punish_fast.records.logs import is_name
+from punish_fast.records.names import clean_name, is_name
 from punish_fast.runtime.json_values import brief
 from punish_fast.runtime.printable import printable
 
@@ -84,6 +84,8 @@ class Selection:
     def where(self) -> tuple[str, dict[str, int | str | None]]:
         """The SQL condition on `JOINED`, and its parameters."""
         given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
+        if self.player is not None:
+            given["player"] = clean_name(self.player)
         return " AND ".join(["1", *(_CONDITIONS[name] for name in given)]), given
 
 
@@ -138,7 +140,7 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
     if player is None:
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]
-    if player not in known:
+    if clean_name(player) not in known:
         names = ", ".join(name if is_name(name) else brief(name) for name in known[:_MOST_NAMES])
         more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
         raise RecordsError(f"{path}: there is no player {brief(player)}, allowed are {names or 'none'}{more}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import count
@@ -120,12 +121,13 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
+    n_merged = 0
     try:
         version = _version_of(path, connection)
         for trigger in triggers_of(connection):
             raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change what is written; drop it")
         if version < FORMAT_VERSION:
-            migrate(connection)
+            n_merged = migrate(connection)
         else:
             require_tables(connection, is_current=True)
             if erases:
@@ -137,8 +139,11 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
         raise
     if connection.total_changes == before:
         connection.rollback()
-    else:
-        connection.commit()
+        return
+    connection.commit()
+    if n_merged:
+        text = f"{path}: {n_merged:,} players were merged with others, whose names are spelled in another way"
+        warnings.warn(text, stacklevel=2)
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:

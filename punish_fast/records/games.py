@@ -10,6 +10,7 @@ from typing import Any
 
 from punish_fast.records.choices import BREATH_ORDER, GAME_ORDER, JOINED, PLAYED, Selection
 from punish_fast.records.logs import BOTS, RecordedGame, Side
+from punish_fast.records.names import clean_name
 from punish_fast.records.schema import LAST_SECOND
 
 # The original writes this for a player without parameters.
@@ -92,12 +93,13 @@ class GameWriter:
 
     def _player(self, side: Side) -> tuple[int, int | str]:
         """The ids of a player and of a bot's parameters."""
-        is_bot = side.name in BOTS or bool(side.is_bot)
-        number, was_bot = self._known("SELECT player_id, is_bot FROM players WHERE username = ?", side.name)
+        name = clean_name(side.name)
+        is_bot = name in BOTS or bool(side.is_bot)
+        number, was_bot = self._known("SELECT player_id, is_bot FROM players WHERE username = ?", name)
         if number is None:
             number = self._next_id("players", "player_id")
             self._connection.execute(
-                "INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", (number, side.name, is_bot)
+                "INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", (number, name, is_bot)
             )
         elif is_bot and not was_bot:
             # An earlier log by breath did not say so.
@@ -105,7 +107,7 @@ class GameWriter:
         if not is_bot and not was_bot:
             return number, _NO_PARAMETERS
         # The original's bots are greedy, which is temperature 0.
-        return number, self._paramset(0.0 if side.name in BOTS and side.temperature is None else side.temperature)
+        return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _paramset(self, temperature: float | None) -> int:
         number, _ = self._known("SELECT paramset_id, NULL FROM bot_parameters WHERE temperature IS ?", temperature)

@@ -9,6 +9,7 @@ from punish_fast.records.choices import Selection, require_player
 from punish_fast.records.database import RecordsError, open_to_read, open_to_write
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame
+from punish_fast.records.names import clean_name
 from punish_fast.runtime.json_values import brief
 
 
@@ -34,7 +35,7 @@ def anonymise_player(path: str | Path, name: str) -> str:
         LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
         OutputError, WriteError: it could not be changed and is unchanged.
     """
-    path = Path(path)
+    path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
         require_player(path, connection, name)
         (number,) = connection.execute("SELECT player_id FROM players WHERE username = ?", (name,)).fetchone()
@@ -57,7 +58,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
         LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
         OutputError, WriteError: it could not be changed and is unchanged.
     """
-    path = Path(path)
+    path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
         require_player(path, connection, name)
         players = "(SELECT player_id FROM players WHERE username = :name)"

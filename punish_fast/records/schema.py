@@ -28,6 +28,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 
+from punish_fast.records.spellings import merge_spellings
 from punish_fast.runtime.json_values import brief
 
 FORMAT_VERSION = 2
@@ -105,8 +106,11 @@ class SchemaError(Exception):
     """A database of something else, or with an invalid row; the message does not name the file."""
 
 
-def migrate(connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection) -> int:
     """Bring an empty database or one of an older version to the current version, within the open transaction.
+
+    Returns:
+        The number of players who were merged into others, since their names are spellings of the same name.
 
     Raises:
         SchemaError: If it holds something else.
@@ -125,7 +129,9 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
     for table, column in _INDEXED:
         connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_{column} ON {table}({column})")
+    n_merged = merge_spellings(connection)
     connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+    return n_merged
 
 
 def new_id() -> int:

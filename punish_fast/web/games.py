@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Resp
 
 from punish_fast.play.review import review
 from punish_fast.play.review_report import review_to_draw
-from punish_fast.records.logs import is_name
+from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
 from punish_fast.web.archive import PLOTS, Archive
 from punish_fast.web.models import Shelf
@@ -39,8 +39,9 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="Only games before this one.")] = None,
     ) -> list[dict[str, Any]]:
         """The latest games: of one player, and before one of them if that is asked."""
+        player = clean_name(player)
         if player and not is_name(player):
-            raise HTTPException(422, "player: is no name")
+            raise HTTPException(422, f"player: allowed are {NAMES}")
         return await workers.read(lambda: archive.games(player or None, before, limit))
 
     @routes.post("/games", openapi_extra=_LOG)

@@ -64,6 +64,7 @@ def test_games_are_listed_from_the_latest_on(client):
     assert pages == listed
     mine = client.get("/games", params={"player": "Ann"}).json()
     assert mine == [entry for entry in listed if "Ann" in (entry["winner"], entry["loser"])]
+    assert client.get("/games", params={"player": " Ann\u00a0"}).json() == mine
     assert client.get("/games", params={"player": "nobody"}).json() == []
 
 
