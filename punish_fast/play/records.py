@@ -54,7 +54,7 @@ class Keeper:
         """Check the log, before any game is played.
 
         Raises:
-            RecordsError: the log is none, or holds games that contradict themselves and would be lost.
+            RecordsError: If the log is not one, or if games in it cannot be read and would be lost.
         """
         self.database, self.log = database, log
         self._space = space
@@ -62,8 +62,9 @@ class Keeper:
         self._logged: list[RecordedGame] = []
         if log is not None and log.exists() and log.stat().st_size:
             found = read_log(log)
-            if found.refused:
-                raise RecordsError(f"{log}: game {found.refused[0].id} contradicts itself; name another log")
+            if found.refused or found.flaw:
+                flaw = found.flaw or f"holds a game that cannot be read ({found.refused[0].reason})"
+                raise RecordsError(f"{log}: {flaw}; name another log")
             self._layout, self._logged = found.layout if found.games else "breaths", list(found.games)
 
     def keep(self, match: PunishMatch, seats: tuple[Person, Person], winner: int) -> int:

@@ -142,8 +142,7 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
         return
     connection.commit()
     if n_merged:
-        text = f"{path}: {n_merged:,} players were merged with others, whose names are spelled in another way"
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(f"{path}: players merged, whose names are spellings of one name: {n_merged:,}", stacklevel=2)
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:

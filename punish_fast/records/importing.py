@@ -21,30 +21,31 @@ from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
 from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
+from punish_fast.records.rounding import explains, roundings_of
 from punish_fast.records.schema import new_id
-from punish_fast.records.validation import check_games
+from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 
-CONTRADICTION, CONFLICT, SAME_SECOND = "contradicts itself", "conflicts", "same second"
+CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
 REJECTED, WARNING = "rejected", "warning"
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A rejected game, or a warning about an imported one.
+    """A rejected game, or a warning about an imported one or a log.
 
     Attributes:
         verdict: ``"rejected"`` or ``"warning"``.
         kind: The kind of fault.
         reason: The fault and its place.
-        game: The id of the game in its log.
-        players: Their names, the winner's first if there is a winner.
+        game: The id of the game in its log; None if the log gives no valid one, or for a warning about the log.
+        players: Their names, the winner's first if there is a winner; those that are valid.
         file: The log.
     """
 
     verdict: str
     kind: str
     reason: str
-    game: int
+    game: int | None
     players: tuple[str, ...]
     file: str
 
@@ -58,7 +59,8 @@ class ImportReport:
     """The result of an import.
 
     Attributes:
-        files: Path, layout, digest and number of games of each log.
+        files: Path, layout, digest, number of games and flaw of each log; the flaw is the reason why the log is not
+            read to its end, or None.
         games: Number of games in all logs.
         imported: Number of imported games.
         known: Number of games that were in the database or in another log.
@@ -88,6 +90,7 @@ class ImportReport:
             "imported": self.imported,
             "known": self.known,
             "rejected": self.rejected,
+            "cut_off": sum(file["flaw"] is not None for file in self.files),
             "rejected_by_kind": self.count(REJECTED),
             "warnings_by_kind": self.count(WARNING),
             "remarks": [remark.as_mapping() for remark in self.remarks],
@@ -122,7 +125,7 @@ def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path
         space: The states of the game, under the rules that were played.
         logs: The logs.
         database: The database, created if there is none.
-        strict: Reject games with any fault, not only unreachable states and illegal actions.
+        strict: Reject games with any fault, not only unreachable states, rounded ones and illegal actions.
 
     Raises:
         RecordsError: the database holds something else.
@@ -148,23 +151,51 @@ def _examine(space: StateSpace, logs: Sequence[GameLog], strict: bool) -> tuple[
     report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
     for log in logs:
+        if log.flaw:
+            report.remarks.append(Remark(WARNING, CUT_OFF, f"the log {log.flaw}", None, (), str(log.path)))
         for refused in log.refused:
-            remark = Remark(REJECTED, CONTRADICTION, refused.reason, refused.id, refused.names, str(log.path))
+            remark = Remark(REJECTED, refused.kind, refused.reason, refused.id, refused.names, str(log.path))
             report.remarks.append(remark)
-    games = [(game, log) for log in logs for game in log.games]
     candidates = []
-    for (game, log), faults in zip(games, check_games(space, [game for game, _ in games]), strict=True):
-        rejects = [fault for fault in faults if fault.is_fatal or strict]
-        if rejects:
-            report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
-        else:
-            candidates.append((game, log, [_remark(WARNING, f.kind, f.reason, game, log) for f in faults]))
+    for log in logs:
+        faults = check_games(space, log.games)
+        rounded = _rounded_games(space, log, faults)
+        for game, found in zip(log.games, faults, strict=True):
+            rejects = [fault for fault in found if fault.is_fatal or strict]
+            if game in rounded:
+                report.remarks.append(_remark(REJECTED, ROUNDED, _WHY_ROUNDED, game, log))
+            elif rejects:
+                report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
+            else:
+                candidates.append((game, log, [_remark(WARNING, f.kind, f.reason, game, log) for f in found]))
     return report, candidates
+
+
+_WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the log it was given, with states as text"
+
+
+def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
+    """Return the games whose states may be rounded codes of other reachable states.
+
+    A game with unreachable states is one of them if rounding explains its states; so is any game with faults if states
+    are numbers. If rounding explains all states of a log, and they are numbers or some are unreachable, so is any game.
+    """
+    codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
+    rounded, is_proved = set(), log.in_numbers
+    for game, found in zip(log.games, faults, strict=True):
+        kinds = {fault.kind for fault in found}
+        is_suspect = UNREACHABLE in kinds or (log.in_numbers and not kinds <= {FEINTS})
+        if is_suspect and any(explains(each, space, codes[game]) for each in roundings_of(codes[game])):
+            rounded.add(game)
+            is_proved |= UNREACHABLE in kinds
+    common = roundings_of(code for game in log.games for code in codes[game]) if is_proved else []
+    return rounded | {game for game in log.games if any(explains(each, space, codes[game]) for each in common)}
 
 
 def _describe(log: GameLog) -> dict[str, Any]:
     games = len(log.games) + len(log.refused)
-    return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games}
+    flaw = log.flaw or None
+    return {"file": str(log.path), "layout": log.layout, "digest": log.digest, "games": games, "flaw": flaw}
 
 
 def _remark(verdict: str, kind: str, reason: str, game: RecordedGame, log: GameLog) -> Remark:

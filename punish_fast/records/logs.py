@@ -12,21 +12,29 @@ or one object per game, its breaths in the order of play::
 
 ``IsBot``, ``Played`` and ``game_id`` are ours. The original knows its bots by their names, and its ids are Unix
 seconds. Our ids are random and below 2^53, since many programs round larger numbers in JSON. A bot without a
-temperature has parameters all the same, and a person has none. A file holds a list of objects, or a single one.
-Anything else is refused as a whole; a game whose objects contradict each other is left out and named.
+temperature has parameters all the same, and a person has none.
+
+A file holds a list of objects, a single one, or one per line. States may be text, or numbers in any notation that is
+exact. A file without any valid object is refused. In other files, a game with an invalid object, or whose objects
+contradict each other, is left out and named; if a file is cut off or has an invalid object, so is every game without
+both views of each of its breaths.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from punish_fast.records import log_fields
 from punish_fast.records.database import RecordsError, read_file
-from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
+from punish_fast.records.json_entries import EntryError, read_entries
+from punish_fast.records.names import NAMES, is_name
+from punish_fast.records.rounding import roundings_of
+from punish_fast.records.schema import LAST_BREATH, LAST_ID
 from punish_fast.runtime.json_values import brief
 
 LAYOUTS = ("breaths", "games")
@@ -35,12 +43,13 @@ LAYOUTS = ("breaths", "games")
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
-_MOST_CHARACTERS = 60
-NAMES = f"names of 1 to {_MOST_CHARACTERS} printable characters"
 _BREATH_KEYS = ("State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName")
 _ADDED_KEYS = ("IsBot", "Played")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
+
+# Kinds of refused games.
+CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incomplete"
 
 
 @dataclass(frozen=True)
@@ -81,11 +90,19 @@ class RecordedGame:
 
 @dataclass(frozen=True)
 class Refused:
-    """A game that is left out because its log contradicts itself: id, names and reason."""
+    """A game that is left out because of its log.
 
-    id: int
+    Attributes:
+        id: Its id; None if the log does not give a valid one.
+        names: Valid names of its players.
+        reason: The fault and its place.
+        kind: The kind of fault.
+    """
+
+    id: int | None
     names: tuple[str, ...]
     reason: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +115,8 @@ class GameLog:
         layout: ``"breaths"`` or ``"games"``.
         games: Its games, in the order of their first appearance.
         refused: Games left out.
+        flaw: Reason why the file is not read to its end; empty if all of it is read.
+        in_numbers: True if states are numbers, which other programs may have rounded, and not text.
     """
 
     path: Path
@@ -105,110 +124,52 @@ class GameLog:
     layout: str
     games: tuple[RecordedGame, ...]
     refused: tuple[Refused, ...]
+    flaw: str = ""
+    in_numbers: bool = False
 
 
-class _LogError(Exception):
-    """A fault of a log, without the file's name."""
+class _ContradictionError(EntryError):
+    kind = CONTRADICTION
+
+
+class _IncompleteError(EntryError):
+    kind = INCOMPLETE
 
 
 def read_log(path: str | Path) -> GameLog:
     """Read a log.
 
     Raises:
-        RecordsError: the file cannot be read or is no log; the message names the entry and the field.
+        RecordsError: If the file cannot be read or is not a log; the message gives the kind of the file, or the place.
     """
     return log_of(read_file(Path(path), "log"), path)
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """The log that a file of this content is; ``path`` names it in messages and in databases.
+    """Return the log with this content; `path` names it in messages and in databases.
 
     Raises:
-        RecordsError: it is no log; the message names the entry and the field.
+        RecordsError: If it is not a log; the message gives the kind of the file, or the entry and the field.
     """
     path = Path(path)
     try:
-        layout, games, refused = parse_log(content)
-    except _LogError as error:
+        values, flaw = read_entries(content)
+        layout = _layout_of(values)
+        games, refused, in_numbers = _games_of_games(values) if layout == "games" else _games_of_breaths(values, flaw)
+    except EntryError as error:
         raise RecordsError(f"{path}: {error}") from None
-    return GameLog(path, hashlib.sha256(content).hexdigest(), layout, games, refused)
+    return GameLog(path, hashlib.sha256(content).hexdigest(), layout, games, refused, flaw, in_numbers)
 
 
-def parse_log(content: bytes) -> tuple[str, tuple[RecordedGame, ...], tuple[Refused, ...]]:
-    """Layout, games and refused games of the bytes of a log."""
-    entries = _parse_json(content)
-    if isinstance(entries, dict):
-        entries = [entries]
-    if not isinstance(entries, list):
-        raise _LogError(f"holds {brief(entries)}, allowed is a list of games or breaths")
-    if entries and isinstance(entries[0], dict) and "play_timestamp" in entries[0]:
-        return ("games", *_games_of_games(entries))
-    return ("breaths", *_games_of_breaths(entries))
-
-
-def _parse_json(content: bytes) -> Any:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _LogError(f"is not UTF-8 at byte {error.start}") from None
-    if not text.strip():
-        raise _LogError("is empty, allowed is a JSON list")
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise _LogError(f"is no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise _LogError("is no log: it is nested too deeply") from None
-    except ValueError:  # Python refuses to read whole numbers of thousands of digits
-        raise _LogError("is no log: a number in it is too large") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    entry = dict(pairs)
-    if len(entry) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _LogError(f"an object names {brief(twice)} twice")
-    return entry
-
-
-def _refuse_constant(text: str) -> None:
-    raise _LogError(f"holds {text}, which is no JSON")
-
-
-def _require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise _LogError(f"{where} is {brief(entry)}, allowed is an object of {', '.join(keys)}")
-    for key in keys:
-        if key not in entry and key not in optional:
-            raise _LogError(f"{where} has no {key}")
-    for key in entry:
-        if key not in keys:
-            raise _LogError(f"{where} has an unknown key {brief(key)}")
-    return entry
-
-
-def _whole(where: str, value: Any, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise _LogError(f"{where} is {brief(value)}, allowed are whole numbers from {low} to {high}")
-    return value
-
-
-def _name(where: str, value: Any) -> str:
-    if not isinstance(value, str) or not is_name(value):
-        raise _LogError(f"{where} is {brief(value)}, allowed are {NAMES}")
-    return value
-
-
-def is_name(text: str) -> bool:
-    """Whether a log can hold a player of this name."""
-    return 0 < len(text) <= _MOST_CHARACTERS and text.isprintable()
-
-
-def _state(where: str, value: Any) -> int:
-    if not isinstance(value, str) or not value.isascii() or not value.isdecimal() or len(value) > 18:
-        raise _LogError(f"{where} is {brief(value)}, allowed are 18 digits")
-    return int(value)
+def _layout_of(values: list[Any]) -> str:
+    """Return the layout of the first entry that has a key of one; of an empty list, the layout by breath."""
+    for value in values:
+        for layout, keys in (("games", _GAME_KEYS), ("breaths", _BREATH_KEYS)):
+            if isinstance(value, dict) and not value.keys().isdisjoint(keys):
+                return layout
+    if values:
+        log_fields.require_keys("entry 1", values[0], _BREATH_KEYS)
+    return LAYOUTS[0]
 
 
 @dataclass(frozen=True)
@@ -225,64 +186,109 @@ class _Entry:
 
 
 def _entry(where: str, value: Any) -> _Entry:
-    entry = _require_keys(where, value, (*_BREATH_KEYS, *_ADDED_KEYS), optional=_ADDED_KEYS)
-    result = _whole(f"{where}: Result", entry["Result"], _LOST, _WON)
-    flags = {key: _flag(f"{where}: {key}", entry.get(key, False)) for key in ("Feint", "IsBot")}
-    action = 10 * _whole(f"{where}: Choice", entry["Choice"], 0, 9) + flags["Feint"]
-    names = _name(f"{where}: UserName", entry["UserName"]), _name(f"{where}: EnemyName", entry["EnemyName"])
-    played = _whole(f"{where}: Played", entry["Played"], 0, LAST_SECOND) if "Played" in entry else None
+    entry = log_fields.require_keys(where, value, _BREATH_KEYS, optional=_ADDED_KEYS)
+    result = log_fields.whole(f"{where}: Result", entry["Result"], _LOST, _WON)
+    flags = {key: log_fields.flag(f"{where}: {key}", entry.get(key, False)) for key in ("Feint", "IsBot")}
+    action = 10 * log_fields.whole(f"{where}: Choice", entry["Choice"], 0, 9) + flags["Feint"]
+    names = (
+        log_fields.name(f"{where}: UserName", entry["UserName"]),
+        log_fields.name(f"{where}: EnemyName", entry["EnemyName"]),
+    )
+    played = log_fields.seconds(f"{where}: Played", entry["Played"]) if "Played" in entry else None
+    own_id = f"{where}: GameID", entry["GameID"]
+    game = log_fields.seconds(*own_id) if played is None else log_fields.whole(*own_id, 0, LAST_ID)
     return _Entry(
-        game=_whole(f"{where}: GameID", entry["GameID"], 0, LAST_SECOND if played is None else LAST_ID),
+        game=game,
         names=names if result == _WON else (names[1], names[0]),
         won=result == _WON,
-        turns_left=_whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, LAST_BREATH),
-        choice=(_state(f"{where}: State", entry["State"]), action),
+        turns_left=log_fields.whole(f"{where}: TurnsFromEnd", entry["TurnsFromEnd"], 0, LAST_BREATH),
+        choice=(log_fields.state(f"{where}: State", entry["State"]), action),
         is_bot=flags["IsBot"],
-        played=None if played == entry["GameID"] else played,
+        played=None if played == game else played,
     )
 
 
-def _flag(where: str, value: Any) -> bool:
-    if type(value) is not bool:
-        raise _LogError(f"{where} is {brief(value)}, allowed are true and false")
-    return value
+_Found = tuple[tuple[RecordedGame, ...], tuple[Refused, ...], bool]
+_T = TypeVar("_T")
 
 
-def _games_of_breaths(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
-    groups: dict[tuple[int, frozenset[str]], list[_Entry]] = {}
-    for k, value in enumerate(entries):
-        entry = _entry(f"entry {k + 1}", value)
-        groups.setdefault((entry.game, frozenset(entry.names)), []).append(entry)
-    games, refused = [], []
-    for (game, names), group in groups.items():
+def _split(
+    values: list[Any], check: Callable[[str, Any], _T]
+) -> tuple[list[tuple[Any, _T]], list[tuple[Any, EntryError]]]:
+    """Return the valid entries, each with its checked form, and the invalid ones, each with its fault."""
+    valid: list[tuple[Any, _T]] = []
+    invalid: list[tuple[Any, EntryError]] = []
+    for k, value in enumerate(values):
         try:
-            games.append(_assemble(game, group))
-        except _LogError as error:
-            refused.append(Refused(game, tuple(sorted(names)), str(error)))
-    return tuple(games), tuple(refused)
+            valid.append((value, check(f"entry {k + 1}", value)))
+        except EntryError as error:
+            invalid.append((value, error))
+    if invalid and not valid and all(type(error) is EntryError for _, error in invalid):
+        raise invalid[0][1]
+    return valid, invalid
 
 
-def _assemble(game: int, group: list[_Entry]) -> RecordedGame:
-    """A game from its entries; equal entries may be repeated."""
+def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
+    valid, invalid = _split(values, _entry)
+    groups: dict[tuple[int, frozenset[str]], list[_Entry]] = {}
+    for _, entry in valid:
+        groups.setdefault((entry.game, frozenset(entry.names)), []).append(entry)
+    faults: dict[tuple[int, frozenset[str]], EntryError] = {}
+    strays: list[Refused] = []
+    for value, error in invalid:
+        keys = ("GameID", "UserName", "EnemyName")
+        game, names = log_fields.identity(*(value.get(key) if isinstance(value, dict) else None for key in keys))
+        if game is None or len(names) < 2:
+            strays.append(_refuse(game, names, error))
+        else:
+            faults.setdefault((game, frozenset(names)), error)
+    gap = str(invalid[0][1]) if invalid else flaw and f"the log {flaw}"
+    games, refused = [], []
+    for key in dict.fromkeys([*faults, *groups]):
+        try:
+            if key in faults:
+                raise faults[key]
+            games.append(_assemble(key[0], groups[key], gap))
+        except EntryError as error:
+            refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
+    # An object that belongs to no known game was one of an incomplete game, or of a game without other objects.
+    if not any(each.kind == INCOMPLETE for each in refused):
+        refused += strays[:1]
+    return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
+
+
+def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Refused:
+    return Refused(game, names, str(error), getattr(error, "kind", MALFORMED))
+
+
+def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
+    """Return a game from its entries, which may be repeated; if the log has a `gap`, the game must be complete."""
     names = winner, loser = group[0].names
     if winner == loser:
-        raise _LogError("both players have the same name")
+        raise _ContradictionError("both players have the same name")
     if any(entry.names != (winner, loser) for entry in group):
-        raise _LogError("both players are said to have won")
+        raise _ContradictionError("both players are said to have won")
     played = group[0].played
     if any(entry.played != played for entry in group):
-        raise _LogError("its breaths have several times of play")
+        raise _ContradictionError("its breaths have several times of play")
     longest = max(entry.turns_left for entry in group)
     if min(entry.turns_left for entry in group) > 0:
-        raise _LogError("the last breath is missing")
+        raise _ContradictionError("the last breath is missing")
     sides: tuple[dict[int, tuple[int, int]], ...] = ({}, {})
     for entry in group:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
-            raise _LogError(f"two different breaths have {entry.turns_left} turns from the end")
+            raise _ContradictionError(f"two different breaths have {entry.turns_left} turns from the end")
+    if gap and not (sides[0].keys() == sides[1].keys() == set(range(longest + 1)) and _begins(sides)):
+        raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
     won, lost = (_side(names[not won], sides[won], won in bots) for won in (True, False))
     return RecordedGame(game, won, lost, played)
+
+
+def _begins(sides: Iterable[dict[int, tuple[int, int]]]) -> bool:
+    """Return True if both players' views begin in breath 1, the first digit of a state."""
+    return all(side[0][0] // 10**17 == 1 for side in sides)
 
 
 def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
@@ -291,53 +297,51 @@ def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
     return Side(name, number, states, actions, is_bot=is_bot or None)
 
 
-def _games_of_games(entries: list[Any]) -> tuple[tuple[RecordedGame, ...], tuple[Refused, ...]]:
-    games: list[RecordedGame] = []
+def _games_of_games(values: list[Any]) -> _Found:
+    valid, invalid = _split(values, _game)
     refused = []
-    for k, value in enumerate(entries):
-        where = f"entry {k + 1}"
-        entry = _require_keys(where, value, (*_GAME_KEYS, "game_id"), optional=("game_id",))
-        second = _whole(f"{where}: play_timestamp", entry["play_timestamp"], 0, LAST_SECOND)
-        game = _whole(f"{where}: game_id", entry.get("game_id", second), 0, LAST_ID)
-        winner = _side_of_game(f"{where}: winner", entry["winner"])
-        loser = _side_of_game(f"{where}: loser", entry["loser"])
-        if winner.name == loser.name:
-            refused.append(Refused(game, (winner.name,), "both players have the same name"))
-        elif not winner.number and not loser.number:
-            refused.append(Refused(game, (winner.name, loser.name), "no breath is recorded"))
-        else:
-            games.append(RecordedGame(game, winner, loser, None if second == game else second))
-    return tuple(dict.fromkeys(games)), tuple(refused)
+    for value, error in invalid:
+        entry = value if isinstance(value, dict) else {}
+        sides = [side for side in (entry.get("winner"), entry.get("loser")) if isinstance(side, dict)]
+        game = entry.get("game_id", entry.get("play_timestamp"))
+        refused.append(_refuse(*log_fields.identity(game, *(side.get("username") for side in sides)), error))
+    states = (state for value, _ in valid for key in ("winner", "loser") for state in value[key]["states"])
+    in_numbers = any(type(state) is int for state in states)
+    return tuple(dict.fromkeys(game for _, game in valid)), tuple(refused), in_numbers
+
+
+def _game(where: str, value: Any) -> RecordedGame:
+    entry = log_fields.require_keys(where, value, _GAME_KEYS, optional=("game_id",))
+    second = log_fields.seconds(f"{where}: play_timestamp", entry["play_timestamp"])
+    game = log_fields.whole(f"{where}: game_id", entry.get("game_id", second), 0, LAST_ID)
+    winner, loser = (_side_of_game(f"{where}: {key}", entry[key]) for key in ("winner", "loser"))
+    if winner.name == loser.name:
+        raise _ContradictionError("both players have the same name")
+    if not winner.number and not loser.number:
+        raise _ContradictionError("no breath is recorded")
+    return RecordedGame(game, winner, loser, None if second == game else second)
 
 
 def _side_of_game(where: str, value: Any) -> Side:
-    entry = _require_keys(where, value, _SIDE_KEYS, optional=("bot_parameters",))
+    entry = log_fields.require_keys(where, value, _SIDE_KEYS, optional=("bot_parameters",))
     for key in ("states", "actions"):
         if not isinstance(entry[key], list):
-            raise _LogError(f"{where}: {key} is {brief(entry[key])}, allowed is a list")
+            raise EntryError(f"{where}: {key} is {brief(entry[key])}, allowed is a list")
     if len(entry["states"]) != len(entry["actions"]):
-        raise _LogError(f"{where}: there are {len(entry['states'])} states and {len(entry['actions'])} actions")
-    states = tuple(_whole(f"{where}: states", state, 0, LAST_STATE) for state in entry["states"])
-    actions = tuple(_whole(f"{where}: actions", action, 0, 99) for action in entry["actions"])
+        raise EntryError(f"{where}: there are {len(entry['states'])} states and {len(entry['actions'])} actions")
+    states = tuple(log_fields.state(f"{where}: states", state) for state in entry["states"])
+    actions = tuple(log_fields.whole(f"{where}: actions", action, 0, 99) for action in entry["actions"])
     parameters = entry.get("bot_parameters") or None
-    temperature = None if parameters is None else _temperature(f"{where}: bot_parameters", parameters)
-    name = _name(f"{where}: username", entry["username"])
+    temperature = None if parameters is None else log_fields.temperature(f"{where}: bot_parameters", parameters)
+    name = log_fields.name(f"{where}: username", entry["username"])
     return Side(name, tuple(range(len(states))), states, actions, temperature, parameters is not None)
-
-
-def _temperature(where: str, value: Any) -> float | None:
-    temperature = _require_keys(where, value, ("temperature",))["temperature"]
-    if temperature is None:
-        return None
-    if type(temperature) not in (int, float) or not 0 <= temperature <= MAX_TEMPERATURE:
-        raise _LogError(f"{where}: temperature is {brief(temperature)}, allowed are numbers from 0, or null")
-    return float(temperature)
 
 
 def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
     """Games as JSON, for `read_log`.
 
-    The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters.
+    The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters. States are
+    written as text if a reader could take them for rounded numbers.
 
     Raises:
         RecordsError: there is no such layout, or a log cannot hold a player's name.
@@ -346,9 +350,12 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
         raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
     games = list(games)
     check_names(games)
-    entries: list[dict[str, Any]] = []
-    for game in games:
-        entries += _entries_of(game) if layout == "breaths" else [_entry_of(game)]
+    if layout == "games":
+        states = (state for game in games for side in (game.winner, game.loser) for state in side.states)
+        state_type = str if roundings_of(states) else int
+        entries = [_entry_of(game, state_type) for game in games]
+    else:
+        entries = [entry for game in games for entry in _entries_of(game)]
     return "[" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "]\n"
 
 
@@ -375,10 +382,11 @@ def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
     return entries
 
 
-def _entry_of(game: RecordedGame) -> dict[str, Any]:
+def _entry_of(game: RecordedGame, state_type: type) -> dict[str, Any]:
     sides = []
     for side in (game.winner, game.loser):
+        states = [state_type(state) for state in side.states]
         parameters = {"temperature": side.temperature} if side.is_bot else None
-        sides.append(dict(zip(_SIDE_KEYS, (side.name, side.states, side.actions, parameters), strict=True)))
+        sides.append(dict(zip(_SIDE_KEYS, (side.name, states, side.actions, parameters), strict=True)))
     entry = dict(zip(_GAME_KEYS, (game.second, *sides), strict=True))
     return entry if game.played is None else entry | {"game_id": game.id}

@@ -3,10 +3,10 @@
 A name is stored in Unicode's normal form C, trimmed, with single spaces and without invisible characters. Joiners stay
 where they shape letters or join emoji: Persian, the scripts of India and many emoji need them.
 
-Names that only look alike are compared as in Unicode Technical Standard 39: compatibility forms, case and accents are
-folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
-standard's ``confusables.txt`` (Unicode 15.1) that concerns Latin letters, without rare scripts; the packages that hold
-the whole file are a megabyte each, or have had no release for years.
+Names that resemble each other are compared as in Unicode Technical Standard 39: compatibility forms, case and accents
+are folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of
+the standard's ``confusables.txt`` (Unicode 15.1) that concerns Latin letters, without rare scripts; the packages that
+hold the whole file are a megabyte each, or have had no release for years.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -66,7 +66,7 @@ _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .
 
 
 class PlayerNameError(ValueError):
-    """A name that a player cannot have; the message gives the name and what is allowed."""
+    """A name that a player cannot have; the message gives the name and the allowed ones."""
 
 
 def clean_name(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from policies import mixed
 
 from punish_fast.arena.players import Opponent, Player
-from punish_fast.arena.simulated_records import record_match, record_tournament
+from punish_fast.arena.simulated_records import check_recording, record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError
@@ -18,7 +18,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import LAYOUTS, parse_log, write_log
+from punish_fast.records.logs import LAYOUTS, log_of, write_log
 from punish_fast.records.player_data import games_of_player
 from punish_fast.records.results import read_results
 from punish_fast.records.validation import check_games
@@ -77,8 +77,8 @@ def test_games_are_the_same_for_any_threads_and_can_be_continued(graph, players)
 def test_recorded_games_go_into_a_log_and_a_database_without_a_remark(graph, players, layout, tmp_path):
     games = record_match(graph, players, 50, FIRST)
     text = write_log(games, layout)
-    _, found, refused = parse_log(text.encode())
-    assert (len(found), refused) == (50, ())
+    log = log_of(text.encode(), "log.json")
+    assert (len(log.games), log.refused) == (50, ())
     (tmp_path / "log.json").write_text(text)
     report = import_logs(graph.space, [tmp_path / "log.json"], tmp_path / "games.db", strict=True)
     assert (report.games, report.imported, report.remarks) == (50, 50, [])
@@ -126,6 +126,15 @@ def test_too_many_games_are_refused(graph, tmp_path):
     with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
         record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [(["José", "Jose\u0301"], "two players are called 'Jos"), (["Ann", "x" * 61], "allowed are names of 1 to 60")],
+)
+def test_names_that_no_database_can_tell_apart_are_refused(tmp_path, names, text):
+    with pytest.raises(TournamentError, match=text):
+        check_recording(names, 2, tmp_path / "x.db")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,15 +128,19 @@ class Trials:
         arguments: list[str],
         writes: Iterable[str] = (),
         ignored: Callable[[str], bool] | None = None,
+        codes: Container[int] = (0,),
     ) -> Any:
-        """Run a command; only one that is done may change ``writes``, and none other files but those ``ignored``."""
+        """Run a command; only one that ends with one of ``codes`` may change ``writes``, and none other files.
+
+        Changes of files that are ``ignored`` are allowed.
+        """
         before = contents(self._folder)
         done, faults = attempt(self._run, arguments)
         after = contents(self._folder)
-        faults += [f"exit code {done.code}"] if done.code not in (0, 2) else []
+        faults += [f"exit code {done.code}"] if done.code not in codes and done.code != 2 else []
         faults += ["more in stderr than the error"] if done.err.count("\n") != (done.code != 0) else []
         changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-        may_change = set(writes) if done.code == 0 else set()
+        may_change = set(writes) if done.code in codes else set()
         faults += [f"changed {name}" for name in sorted(changed - may_change) if ignored is None or not ignored(name)]
         self.ended[done.code] += 1
         if faults:

@@ -117,5 +117,8 @@ def test_a_log_that_would_lose_games_is_refused(table, tmp_path):
     for entry in entries:
         entry["TurnsFromEnd"] += 1
     (tmp_path / "saves.json").write_text(json.dumps(entries))
-    with pytest.raises(RecordsError, match="contradicts itself; name another log"):
+    with pytest.raises(RecordsError, match=r"cannot be read \(the last breath is missing\); name another log"):
         Keeper(table.space, None, tmp_path / "saves.json")
+    (tmp_path / "cut.json").write_text(write_log(some_games(2, rules=RULES))[:-10])
+    with pytest.raises(RecordsError, match=r"is cut off in entry \d+ \(line \d+\); name another log"):
+        Keeper(table.space, None, tmp_path / "cut.json")

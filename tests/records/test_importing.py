@@ -12,8 +12,8 @@ from punish_fast.punish.rules import to_json
 from punish_fast.records import database
 from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
 from punish_fast.records.games import read_games
-from punish_fast.records.importing import CONFLICT, CONTRADICTION, SAME_SECOND, import_logs, record_games
-from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, record_games
+from punish_fast.records.logs import CONTRADICTION, LAYOUTS, write_log
 from punish_fast.records.schema import LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump, query, run_sql
@@ -126,6 +126,20 @@ def test_one_bad_log_keeps_all_out(tmp_path, space, log, db):
             import_logs(space, [more, bad, log], path)
     assert db.read_bytes() == before
     assert not (tmp_path / "new.db").exists()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_valid_games_go_in_from_a_log_that_is_cut_off(tmp_path, space, games, layout):
+    path = write(tmp_path / "x.json", games[:10], layout)
+    path.write_bytes(path.read_bytes()[:-30])
+    report = import_logs(space, [path], tmp_path / "x.db")
+    assert (report.imported, report.rejected) == (9, 1 if layout == "breaths" else 0)
+    assert report.files[0]["flaw"].startswith("is cut off in entry ")
+    assert report.remarks[0].reason.startswith("the log is cut off in entry ")
+    # The whole log brings the rest.
+    whole = write(tmp_path / "y.json", games[:10], layout)
+    report = import_logs(space, [whole], tmp_path / "x.db")
+    assert (report.imported, report.known, report.files[0]["flaw"]) == (1, 9, None)
 
 
 def test_games_that_contradict_themselves_are_reported(tmp_path, space, games):

@@ -134,6 +134,9 @@ def test_posted_games_are_imported_once(writing, database, tmp_path):
     wanted = import_logs(StateSpace(TINY), [tmp_path / "log.json"], tmp_path / "other.db").as_mapping()
     report = writing.post("/games", content=write_log(GAMES), headers=AUTHORISED).json()
     assert report == {key: value for key, value in wanted.items() if key != "files"}
+    assert report["cut_off"] == 0
+    cut = writing.post("/games", content=write_log(GAMES)[:-9], headers=AUTHORISED).json()
+    assert (cut["known"], cut["cut_off"]) == (len(GAMES) - 1, 1)
     before = database.read_bytes()
     again = writing.post("/games", content=write_log(GAMES), headers=AUTHORISED).json()
     assert (again["imported"], again["known"]) == (0, len(GAMES))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from punish_fast.cli.errors import CheckError
 from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.records.selection import PlayedRulesOption
@@ -34,12 +35,12 @@ class RecordsImportOptions(CommonOptions):
 def import_(options: RecordsImportOptions) -> None:
     """Check logs breath by breath and add their games to a database.
 
-    The database is created if it does not exist. Either all games of an import go in or none. Games that are already
-    there are skipped.
+    The database is created if it does not exist. All valid games go in together, also those beside invalid ones and
+    before the place where a log is cut off; the exit code is then 1. Games that are already there are skipped.
     """
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.space import StateSpace
-    from punish_fast.records.importing import import_logs
+    from punish_fast.records.importing import REJECTED, import_logs
     from punish_fast.runtime.files import write_text
 
     sources = [*options.files, *rules_files(options.rules)]
@@ -50,6 +51,12 @@ def import_(options: RecordsImportOptions) -> None:
     if options.report is not None:
         write_text(options.report, json.dumps(report, indent=2) + "\n")
     options.print(report, lambda report: _print_report(report, options.report))
+    faults = [f"{file['file']} {file['flaw']}" for file in report["files"] if file["flaw"]]
+    if report["rejected"]:
+        reason = next(remark["reason"] for remark in report["remarks"] if remark["verdict"] == REJECTED)
+        faults.append(f"{count(report['rejected'], 'game')} rejected, the first because: {reason}")
+    if faults:
+        raise CheckError("; ".join(faults))
 
 
 def _print_report(report: dict[str, Any], file: Path | None) -> None:

@@ -58,7 +58,10 @@ def test_an_import_says_what_it_did(run, house):
 
 def test_an_import_lists_what_it_did_not(run, house):
     done = run(*IMPORT, "wrong.json", "--report", "r.json")
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 1
+    assert re.fullmatch(
+        r"error: 1 game rejected, the first because: breath 1 of .*: action 91 .* is illegal .*\n", done.err
+    )
     assert "2 logs, 28 games: 25 imported, 2 known, 1 rejected" in done.out
     assert re.search(r"^  illegal action +1$", done.out, re.MULTILINE)
     assert "1 remark: listed in r.json" in done.out
@@ -66,19 +69,30 @@ def test_an_import_lists_what_it_did_not(run, house):
     (remark,) = report["remarks"]
     assert (remark["verdict"], remark["kind"], remark["game"]) == ("rejected", "illegal action", FIRST_ID)
     assert remark["file"] == "wrong.json"
-    assert run(*IMPORT, "wrong.json", "--json").report["remarks"] == report["remarks"]
+    assert json.loads(run(*IMPORT, "wrong.json", "--json").out)["remarks"] == report["remarks"]
     assert "--report FILE lists them" in run(*IMPORT, "wrong.json").out
+
+
+def test_games_before_the_end_of_a_log_that_is_cut_off_are_imported(run, house):
+    text = (house / "saves.json").read_text()
+    (house / "saves.json").write_text(text[: len(text) // 2])
+    done = run(*IMPORT)
+    assert done.code == 1
+    assert re.search(r"^error: saves.json is cut off in entry \d+ \(line \d+\)", done.err)
+    with closing(sqlite3.connect(house / "x.db")) as connection:
+        (n_games,) = connection.execute("SELECT count(*) FROM games").fetchone()
+    assert 10 <= n_games <= 13
 
 
 def test_strict_comes_from_the_command_line_or_the_environment(run, house, monkeypatch):
     games = some_games(25)
     (house / "late.json").write_text(write_log([with_side(games[1], number=(), states=(), actions=())]))
     command = ("records", "import", "late.json", "--db", "y.db", "--rules", "house.toml", "--json")
-    assert run(*command, "--strict").report["rejected_by_kind"] == {"views differ": 1}
+    assert json.loads(run(*command, "--strict").out)["rejected_by_kind"] == {"views differ": 1}
     assert not (house / "y.db").exists()
     with monkeypatch.context() as patch:
         patch.setenv("PUNISH_FAST_STRICT", "1")
-        assert run(*command).report["rejected"] == 1
+        assert json.loads(run(*command).out)["rejected"] == 1
     assert run(*command).report["warnings_by_kind"] == {"views differ": 1}
 
 

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from playing import some_games
+
+from punish_fast.records.importing import ROUNDED, import_logs
+from punish_fast.records.logs import write_log
+from punish_fast.records.rounding import roundings_of
+from records.test_importing import rows
+
+# Programs that read numbers as doubles, by their way to write them: in full, shortest, by digits.
+PROGRAMS = {
+    "all digits": lambda code: int(float(code)),
+    "shortest": lambda code: int(Decimal(repr(float(code)))),
+    "17 digits": lambda code: int(Decimal(f"{float(code):.17g}")),
+    "16 digits": lambda code: int(Decimal(f"{float(code):.16g}")),
+    "15 digits": lambda code: int(Decimal(f"{float(code):.15g}")),
+}
+
+
+def rewritten(game, rounding):
+    winner, loser = (replace(side, states=tuple(map(rounding, side.states))) for side in (game.winner, game.loser))
+    return replace(game, winner=winner, loser=loser)
+
+
+def write(path, games, in_numbers=True):
+    """Write the layout by game, whose states are numbers."""
+    text = write_log(games, "games")
+    if in_numbers:
+        for state in {state for game in games for side in (game.winner, game.loser) for state in side.states}:
+            text = text.replace(f'"{state}"', str(state))
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def many():
+    return some_games(60, seed=5)
+
+
+@pytest.mark.parametrize("in_numbers", [True, False])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rounded_games_are_never_imported_as_other_games(tmp_path, space, many, program, in_numbers):
+    log = write(tmp_path / "x.json", [rewritten(game, PROGRAMS[program]) for game in many], in_numbers)
+    report = import_logs(space, [log], tmp_path / "x.db")
+    import_logs(space, [write(tmp_path / "y.json", many)], tmp_path / "y.db")
+    exact = rows(tmp_path / "y.db")
+    assert report.imported + report.rejected == len(many)
+    assert set(report.count("rejected")) == {ROUNDED}
+    assert "53-bit" in next(remark.reason for remark in report.remarks if remark.kind == ROUNDED)
+    assert report.imported == 0 or set(rows(tmp_path / "x.db")) <= set(exact)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_one_game_that_is_rounded_is_not_imported_as_another(tmp_path, space, many, program):
+    """Each game in a log of its own."""
+    games = [game for game in many if rewritten(game, PROGRAMS[program]) != game]
+    logs = [write(tmp_path / f"{k}.json", [rewritten(game, PROGRAMS[program])]) for k, game in enumerate(games)]
+    report = import_logs(space, logs, tmp_path / "x.db")
+    assert (report.imported, report.rejected) == (0, len(games))
+
+
+def test_exact_games_are_imported_alone_and_together(tmp_path, space, many):
+    """Also games whose states are doubles by chance: as text, as they are exported."""
+    together = write(tmp_path / "x.json", many)
+    assert import_logs(space, [together], tmp_path / "x.db").imported == len(many)
+    alone = [write(tmp_path / f"{k}.json", [game], in_numbers=False) for k, game in enumerate(many)]
+    assert any(roundings_of([*game.winner.states, *game.loser.states]) for game in many)
+    report = import_logs(space, alone, tmp_path / "y.db")
+    assert (report.imported, report.rejected) == (len(many), 0)
+
+
+def test_numbers_that_are_small_are_not_rounded():
+    assert roundings_of([1, 2**53]) == []
+    assert roundings_of([101010200220000001]) == []
