@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from numba import config
@@ -79,9 +80,10 @@ def test_real_games_survive_being_written_and_imported(imported, tmp_path, table
 
 
 def test_logs_come_back_out_of_the_database(imported, real_logs):
-    """Every accepted game of every log is in the database as it was logged."""
+    """Every accepted game of every log is in the database as it was logged, but for ids of games of one second."""
     path, report = imported
     rejected = {(remark.game, remark.file) for remark in report.remarks if remark.verdict == "rejected"}
     logged = {g for log in map(read_log, real_logs) for g in log.games if (g.id, str(log.path)) not in rejected}
     with open_to_read(path) as connection:
-        assert {plain(game) for _, game in read_games(connection)} == logged
+        stored = [plain(game) for _, game in read_games(connection)]
+    assert {game if game.played is None else replace(game, id=game.played, played=None) for game in stored} == logged
