@@ -1,7 +1,7 @@
 """Win rates and Elo ratings of agents, from how often they beat each other.
 
 The *win rate* of an agent is its mean win probability against each of the others. Its *rating* is a Bradley-Terry
-strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``t`` maximise
+strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``t`` maximize
 
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
@@ -9,45 +9,48 @@ where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on Elo'
 wins to one loss, and their mean is 0. One number per agent cannot show cycles: ``i`` may beat ``j``, ``j`` beat ``k``
 and ``k`` beat ``i``.
 
-If ``w`` is estimated from games, with standard errors ``e[i, j]``, so are the ratings. At the maximum the gradient is
-0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the covariance ``B`` of the
-gradient. This holds whether or not the model fits, and for paired games.
+*Prior.* The maximum is finite only if no group of agents wins all of its games against the others (Ford, 1957). So half
+a win and half a loss are added to the games of each pair: of ``n`` games with a share ``s`` of wins,
+``w = (n s + 1/2) / (n + 1)``. Exact probabilities count as 10^12 games, so an agent that cannot lose is rated as if it
+lost one game in 2 * 10^12, which is 4,920 points between two agents.
+
+*Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, so are the ratings. At the maximum the
+gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the covariance
+``B`` of the gradient. This holds whether or not the model fits, and for paired games. Intervals of win rates are
+Wilson's (1927), for the number of independent games that has the same standard error.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from punish_fast.runtime.intervals import Z_95, wilson_interval
+
 # Elo points per natural unit of strength.
 _POINTS = 400 / np.log(10)
-# Keeps strengths finite where an agent never loses; otherwise negligible.
-_RIDGE = 1e-9
-# The optimiser stops at a gradient of this norm, in games.
-_GRADIENT = 1e-10
-# The normal quantile of intervals with 95 % confidence.
-_Z = 1.959963984540054
+# Number of games that an exact probability counts as in the prior. For far more games, float64 is not accurate enough.
+_EXACT_GAMES = 1e12
+# Newton's method stops at a change of strength of this size, or after this many iterations.
+_CHANGE = 1e-10
+_ITERATIONS = 200
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An agent's place in the ranking.
-
-    Attributes:
-        agent: Its name.
-        win_rate: Mean win probability against each of the others.
-        rating: Strength in Elo points.
-        win_rate_margin: Half the 95 % confidence interval of the win rate; 0 for exact results.
-        rating_margin: Half the 95 % confidence interval of the rating; 0 for exact results.
-    """
+    """An agent's place in the ranking."""
 
     agent: str
+    # Mean win probability against each of the others.
     win_rate: float
+    # Strength in Elo points.
     rating: float
+    # Half the 95 % confidence intervals; 0 for exact results.
     win_rate_margin: float
     rating_margin: float
+    # The 95 % confidence interval of the win rate, within [0, 1] and not symmetric.
+    win_rate_interval: tuple[float, float]
 
 
 def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing]:
@@ -57,39 +60,52 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
         agents: Two or more names.
         win: float64 ``[n, n]``, probability that the agent of the row beats the agent of the column;
             ``win + win.T`` is 1.
-        error: float64 ``[n, n]``, standard errors of ``win``.
+        error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, and above 0 for results of games,
+            with ``1 / n`` if one agent won all ``n`` games.
     """
-    others = ~np.eye(len(agents), dtype=np.bool_)
-    strength = strengths(win)
-    win_rates = win.mean(axis=1, where=others)
-    win_rate_margins = _Z * np.sqrt((error**2).sum(axis=1, where=others)) / (len(agents) - 1)
-    rating_margins = _Z * _POINTS * np.sqrt(np.diag(_covariance(strength, error)))
-    columns = (win_rates, _POINTS * strength, win_rate_margins, rating_margins)
-    standings = [
-        Standing(agent, *numbers)
-        for agent, *numbers in zip(agents, *(column.tolist() for column in columns), strict=True)
-    ]
+    n, others = len(agents), ~np.eye(len(agents), dtype=np.bool_)
+    games = _games(win, error)
+    prior_win = (games * win + 0.5) / (games + 1)
+    prior_error = np.where(error > 0, np.sqrt(prior_win * prior_win.T / (games + 1)), 0) * others
+    strength = strengths(prior_win)
+    margins = Z_95 * _POINTS * _strength_errors(strength, prior_error)
+    win_rates, variances = win.mean(axis=1, where=others), (prior_error**2).sum(axis=1) / (n - 1) ** 2
+    standings = []
+    for i, (rate, variance) in enumerate(zip(win_rates.tolist(), variances.tolist(), strict=True)):
+        interval = (rate, rate)
+        if variance:
+            share = float(prior_win[i].mean(where=others[i]))
+            interval = wilson_interval(rate, share * (1 - share) / variance - (n - 1))
+        margin, points = (interval[1] - interval[0]) / 2, float(_POINTS * strength[i])
+        standings.append(Standing(agents[i], rate, points, margin, float(margins[i]), interval))
     return sorted(standings, key=lambda standing: -standing.rating)
 
 
 def strengths(win: np.ndarray) -> np.ndarray:
-    """Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` as in `rank`."""
-    from scipy.optimize import minimize
+    """Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` as in `rank`, between 0 and 1.
 
-    win = win * ~np.eye(len(win), dtype=np.bool_)
+    Newton's method, with the steps that generalized self-concordance proves to converge (T. Sun and Q. Tran-Dinh,
+    2019). It uses only gradients, which are accurate where differences of the likelihood are lost to rounding.
+    """
+    strength = np.zeros(len(win))
+    for _ in range(_ITERATIONS):
+        p = _probabilities(strength)
+        gradient = _off_diagonal(win * p.T - win.T * p).sum(axis=1)
+        step = np.linalg.solve(_hessian(p), gradient)
+        length = float(np.linalg.norm(step))
+        if length < _CHANGE:
+            break
+        strength += step * (np.log1p(length) / length)
+    return np.asarray(strength - strength.mean())
 
-    def loss(strength: np.ndarray) -> float:
-        behind = strength[np.newaxis] - strength[:, np.newaxis]
-        return float((win * np.logaddexp(0, behind)).sum() + _RIDGE / 2 * strength @ strength)
 
-    def gradient(strength: np.ndarray) -> np.ndarray:
-        surprise = (win + win.T) * _probabilities(strength) - win
-        return np.asarray(surprise.sum(axis=1) + _RIDGE * strength)
-
-    # SciPy's stubs lack some options of this method.
-    settings: dict[str, Any] = {"method": "trust-exact", "jac": gradient, "hess": _hessian}
-    found: Any = minimize(loss, np.zeros(len(win)), options={"gtol": _GRADIENT}, **settings)
-    return np.asarray(found.x - found.x.mean())
+def _games(win: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Number of independent games with these standard errors, float64 ``[n, n]``."""
+    is_sampled, is_mixed = error > 0, (win > 0) & (win < 1)
+    games = np.full(win.shape, _EXACT_GAMES)
+    np.divide(win * win.T, error**2, out=games, where=is_sampled & is_mixed)
+    np.divide(1, error, out=games, where=is_sampled & ~is_mixed)
+    return games
 
 
 def _probabilities(strength: np.ndarray) -> np.ndarray:
@@ -97,18 +113,22 @@ def _probabilities(strength: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(-np.logaddexp(0, strength[np.newaxis] - strength[:, np.newaxis])))
 
 
-def _hessian(strength: np.ndarray) -> np.ndarray:
-    p = _probabilities(strength)
-    return _laplacian(p * (1 - p)) + _RIDGE * np.eye(len(strength))
+def _hessian(p: np.ndarray) -> np.ndarray:
+    """Hessian for win probabilities ``p``, float64 ``[n, n]``.
+
+    Strengths are determined up to a constant; adding a constant matrix makes their sum determined, too.
+    """
+    weight = _off_diagonal(p * p.T)
+    return np.asarray(np.diag(weight.sum(axis=1)) - weight + weight.max())
 
 
-def _laplacian(weight: np.ndarray) -> np.ndarray:
-    """The sum over pairs of ``weight[i, j] (e_i - e_j) (e_i - e_j)^T``; the diagonal is ignored."""
-    weight = weight * ~np.eye(len(weight), dtype=np.bool_)
-    return np.asarray(np.diag(weight.sum(axis=1)) - weight)
+def _strength_errors(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Standard errors of strengths, float64 ``[n]``."""
+    inverse = np.linalg.inv(_hessian(_probabilities(strength)))
+    # As a sum of squares, the variance cannot be negative.
+    effects = (inverse[:, :, np.newaxis] - inverse[:, np.newaxis]) * error
+    return np.asarray(np.sqrt((effects**2).sum(axis=(1, 2)) / 2))
 
 
-def _covariance(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
-    # Strengths are determined up to a constant, whose direction is left out.
-    inverse = np.linalg.pinv(_hessian(strength) - _RIDGE * np.eye(len(strength)), hermitian=True)
-    return np.asarray(inverse @ _laplacian(error**2) @ inverse)
+def _off_diagonal(matrix: np.ndarray) -> np.ndarray:
+    return np.asarray(matrix * ~np.eye(len(matrix), dtype=np.bool_))

@@ -136,8 +136,8 @@ def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
 
 
 def _standard_error(batch: Batch) -> float:
-    # An agent that has won every game may still lose one.
-    return max(batch.standard_error, 1 / batch.games if batch.wins in (0, batch.games) else 0.0)
+    # A few pairs may agree by chance, and an agent that has won every game may still lose one.
+    return max(batch.standard_error, 1 / batch.games)
 
 
 class _Results:

@@ -266,10 +266,12 @@ def _print_report(report: dict[str, Any]) -> None:
     for standing in report["ranking"]:
         win_rate, rating = f"{standing['win_rate']:.4f}", f"{standing['rating']:+.1f}"
         if not exact:
-            win_rate += f" +- {standing['win_rate_margin']:.4f}"
+            win_rate += " ({:.4f} to {:.4f})".format(*standing["win_rate_interval"])
             rating += f" +- {standing['rating_margin']:.1f}"
         table.append([standing["agent"], win_rate, rating])
     print_table(table)
+    intervals = "" if exact else "; intervals have 95 % confidence"
+    print(f"ratings add half a win and half a loss to the games of each pair{intervals}")
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)

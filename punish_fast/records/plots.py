@@ -12,6 +12,7 @@ from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 from punish_fast.records.summary import correlations, player_table
 from punish_fast.runtime.figures import picture
+from punish_fast.runtime.intervals import wilson_interval
 from punish_fast.runtime.plot_style import (
     BLUE,
     FAINT,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 _MOST_PANELS = 24
 # A player's last games that make up the current form, and the fewest games for a place in a title.
 _FORM = 20
-# The normal quantile of 95% confidence intervals.
-_Z = 1.959963984540054
 # A title calls a rank correlation a trend if chance yields one as large less often.
 _SIGNIFICANCE = 0.05
 
@@ -97,7 +96,7 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     table = sorted(player_table(results), key=lambda entry: float(entry["win_rate"]))
     axes = _rows(figure, table)
     for k, entry in enumerate(table):
-        interval = [100 * end for end in _interval(entry["wins"], entry["games"])]
+        interval = [100 * end for end in wilson_interval(entry["wins"] / entry["games"], entry["games"])]
         axes.plot(interval, [k, k], color=MUTED, linewidth=2, solid_capstyle="butt")
         axes.plot(100 * entry["win_rate"], k, **_mark(entry))
         text = f"{entry['wins']:,} of {entry['games']:,}"
@@ -271,11 +270,3 @@ def _played(results: Results, name: str) -> np.ndarray:
 
 def _games(n: int) -> str:
     return "1 game" if n == 1 else f"{n:,} games"
-
-
-def _interval(wins: int, games: int) -> tuple[float, float]:
-    """Wilson's interval of a share."""
-    share, z2 = wins / games, _Z**2 / games
-    middle = (share + z2 / 2) / (1 + z2)
-    half = _Z * np.sqrt(share * (1 - share) / games + z2 / (4 * games)) / (1 + z2)
-    return float(middle - half), float(middle + half)

@@ -41,6 +41,66 @@ def test_an_agent_that_never_loses_has_a_finite_rating():
     assert first.win_rate == 1
 
 
+def of_games(win, games):
+    """Standings of agents called a, b, ... from shares of games won, by name."""
+    win = np.array(win, dtype=np.float64)
+    error = np.where((win == 0) | (win == 1), 1 / games, np.sqrt(win * (1 - win) / games))
+    np.fill_diagonal(error, 0)
+    names = [chr(ord("a") + k) for k in range(len(win))]
+    return {standing.agent: standing for standing in rank(names, win, error)}
+
+
+SEPARATED = {
+    "never loses": [[0.5, 1, 1], [0, 0.5, 0.5], [0, 0.5, 0.5]],
+    "never wins": [[0.5, 0.6, 1], [0.4, 0.5, 1], [0, 0, 0.5]],
+    "chain": [[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]],
+    "groups": [[0.5, 0.7, 1, 1], [0.3, 0.5, 1, 1], [0, 0, 0.5, 0.7], [0, 0, 0.3, 0.5]],
+    "cycle": [[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]],
+}
+
+
+@pytest.mark.parametrize("win", SEPARATED.values(), ids=SEPARATED)
+@pytest.mark.parametrize("games", [2, 4, 100, 10**6, 1 << 40])
+def test_agents_that_no_game_connects_have_finite_ratings_and_margins(win, games):
+    found = of_games(win, games)
+    ratings, margins = (
+        np.array([getattr(each, field) for each in found.values()]) for field in ("rating", "rating_margin")
+    )
+    assert (np.diff(ratings) <= 0).all()
+    assert ratings.sum() == pytest.approx(0, abs=1e-6)
+    # Between neighbours in the ranking at most as for half a loss in all games.
+    assert np.ptp(ratings) <= 400 * (len(win) - 1) * np.log10(2 * games + 1) + 1e-6
+    assert ((margins > 0) & (margins < 1500)).all()
+    turned = of_games(np.array(win)[::-1, ::-1], games)
+    assert [each.rating for each in turned.values()] == pytest.approx(ratings, abs=0.01)
+
+
+def test_half_a_win_and_half_a_loss_are_added():
+    one, other = of_games([[0.5, 1], [0, 0.5]], 10).values()
+    assert one.rating - other.rating == pytest.approx(400 * np.log10(10.5 / 0.5))
+    assert one.rating_margin == pytest.approx(other.rating_margin)
+
+
+def test_who_won_all_games_has_no_smaller_margin_than_who_lost_one():
+    unbeaten, beaten = (of_games([[0.5, win], [1 - win, 0.5]], 100)["a"] for win in (1, 0.99))
+    assert unbeaten.rating > beaten.rating
+    assert unbeaten.rating_margin > beaten.rating_margin
+
+
+@pytest.mark.parametrize("win", SEPARATED.values(), ids=SEPARATED)
+def test_intervals_of_win_rates_are_shares(win):
+    for standing in of_games(win, 4).values():
+        low, high = standing.win_rate_interval
+        assert 0 <= low <= standing.win_rate <= high <= 1
+        assert standing.win_rate_margin == (high - low) / 2 > 0
+
+
+def test_the_interval_of_two_agents_is_wilsons():
+    # As scipy.stats.binomtest(8, 10).proportion_ci(method="wilson") gives it.
+    standing = of_games([[0.5, 0.8], [0.2, 0.5]], 10)["a"]
+    assert standing.win_rate_interval == pytest.approx((0.490162, 0.943318), abs=1e-6)
+
+
 def test_margins_are_those_of_repeated_tournaments():
     generator = np.random.default_rng(1)
     strength, games = np.array([0.5, 0.1, -0.6]), 1000

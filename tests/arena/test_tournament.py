@@ -130,6 +130,17 @@ def test_an_agent_that_won_every_game_has_a_standard_error(graph, opponents):
     assert all((each.error[each.win == 1] >= 0.25).all() for each in swept)
 
 
+def test_few_pairs_that_agree_have_a_standard_error_and_margins(graph, opponents):
+    found = [round_robin(graph, opponents[:2], games=4, seed=seed) for seed in range(12)]
+    assert any(each.win[0, 1] == 0.5 for each in found)
+    for each in found:
+        one, other = each.ranking
+        assert each.error[0, 1] >= 0.25
+        assert 0 < one.win_rate_margin < 0.5
+        assert one.rating_margin == pytest.approx(other.rating_margin)
+        assert 0 < one.rating_margin < 1000
+
+
 def test_progress_counts_matches(graph, opponents):
     steps = []
     round_robin(graph, opponents, games=4, progress=lambda *step: steps.append(step))
