@@ -78,6 +78,7 @@ class Connect4:
     n_actions = WIDTH
     n_features = 2 * N_SQUARES
     is_zero_sum = True
+    first_number: int | None = 1
     n_positions = 4_531_985_219_092
 
     def __init__(self, variant: Connect4Variant | None = None) -> None:

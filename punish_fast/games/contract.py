@@ -176,7 +176,15 @@ class VectorChanceGame(VectorGame, Protocol):
 
 
 class TableGame(Game, Protocol):
-    """A game that people can ask about and play."""
+    """A game that people can ask about and play.
+
+    Attributes:
+        first_number: The number of action 0 on the board, if a board shows the numbers of its columns, squares or
+            slots; else None. People type ``first_number + a`` for action ``a`` or, with None, its index among the legal
+            actions, from 1.
+    """
+
+    first_number: int | None
 
     def variant_text(self) -> str:
         """The game and its variant, in one line."""
@@ -203,3 +211,9 @@ class TableGame(Game, Protocol):
 
     def counts(self) -> dict[str, int]:
         """Further counts of this game, by name; ``states`` where they are more than the positions."""
+
+
+def numbers_of(game: TableGame, actions: Sequence[int]) -> list[int]:
+    """The numbers that people type for the legal actions of a player."""
+    first = game.first_number
+    return list(range(1, len(actions) + 1)) if first is None else [first + action for action in actions]

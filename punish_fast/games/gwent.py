@@ -82,6 +82,7 @@ class Gwent:
     n_actions = MAX_CARD + 1
     n_features = 100
     is_zero_sum = True
+    first_number: int | None = PASS
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         """Make the game.
@@ -310,16 +311,18 @@ class Gwent:
         )
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
-        """The table and the hand of ``viewer``; of the other, the cards in hand or pile together."""
+        """The table and the slots of ``viewer``; of the other, the cards in hand or pile together."""
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):
-            own = player == viewer
-            hand = f"hand {_cards_text(state.hands[player])}" if own else f"{len(state.hands[player])} cards in hand"
             lines.append(
-                f"{name}{' (you)' * (own and name != 'you')}: {hand}, {len(state.piles[player])} to draw, "
-                f"total {state.totals[player]}, won {state.wins[player]}{', out' * state.out[player]}"
+                f"{name}{' (you)' * (player == viewer and name != 'you')}: {len(state.hands[player])} cards in hand, "
+                f"{len(state.piles[player])} to draw, total {state.totals[player]}, won {state.wins[player]}"
+                f"{', out' * state.out[player]}"
             )
         lines.append(f"{names[1 - viewer]} still has {_cards_text(_unplayed(state, 1 - viewer))}, in hand or to draw")
+        hand = state.hands[viewer]
+        for title, numbers in (("slot", range(1, len(hand) + 1)), ("card", hand)):
+            lines.append(f"{title}{''.join(f'{number:3}' for number in numbers)}")
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:

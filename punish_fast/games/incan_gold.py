@@ -118,6 +118,7 @@ class IncanGold:
     n_actions = N_KINDS
     n_features = 35
     is_zero_sum = False
+    first_number: int | None = None
 
     def __init__(self, variant: IncanGoldVariant | None = None) -> None:
         """Make the game.

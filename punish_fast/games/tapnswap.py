@@ -81,6 +81,7 @@ class TapnSwap:
     name = "tapnswap"
     n_players = 2
     is_zero_sum = True
+    first_number: int | None = None
 
     def __init__(self, variant: Variant | None = None) -> None:
         """Make the game.

@@ -74,6 +74,7 @@ class TicTacToe:
     n_actions = _SQUARES
     n_features = 2 * _SQUARES
     is_zero_sum = True
+    first_number: int | None = 1
 
     def __init__(self, variant: TicTacToeVariant | None = None) -> None:
         """Make the game."""
@@ -181,9 +182,10 @@ class TicTacToe:
         )
 
     def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
-        """The board, and who plays X and O."""
-        cells = np.reshape(self._cells(state), (_SIDE, _SIDE))
-        rows = ["|".join(f" {' XO'[cell]} " for cell in row).rstrip() for row in cells]
+        """The board, with numbers on the squares that can be taken, and who plays X and O."""
+        free = {square: str(square + 1) for square in self.actions(state)}
+        cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self._cells(state))]
+        rows = ["|".join(f" {cell} " for cell in row).rstrip() for row in np.reshape(cells, (_SIDE, _SIDE))]
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
 
     def board(self, state: TicTacToeState, viewer: int) -> dict[str, Any]:

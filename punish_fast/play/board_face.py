@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import TableGame, numbers_of
 from punish_fast.play.board_match import BoardView
 from punish_fast.play.events import End, Event, Moved
 from punish_fast.play.words import ending_of
@@ -42,10 +42,11 @@ class BoardFace:
         return self._game.rules_text().split("\n")
 
     def moves(self, view: BoardView) -> list[dict[str, Any]]:
-        """The legal actions with their names; keys are numbers from 1."""
+        """The legal actions with their names; keys are the numbers that people type."""
+        numbers = numbers_of(self._game, view.actions)
         return [
             {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
-            for number, action in enumerate(view.actions, 1)
+            for number, action in zip(numbers, view.actions, strict=True)
         ]
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002 - no secrets

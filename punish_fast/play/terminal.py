@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import TableGame, numbers_of
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import outcome_text
 from punish_fast.play.board_match import BoardView
@@ -22,7 +22,6 @@ Tell = Callable[[str], None]
 _HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
 # Where nobody plays perfectly, and what has been seen stays seen.
 _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
-_WORD_HELP = "Type one of these words; rules, or q to leave."
 
 
 class LeaveError(Exception):
@@ -129,20 +128,13 @@ class TerminalGame:
 
     def _offer(self, view: BoardView) -> tuple[str, dict[str, int]]:
         """What may be typed, in short, and the action of everything that may be."""
-        texts = {self.game.action_text(view.state, action): action for action in view.actions}
-        if self._words is not None:
-            # A card is typed as its number, which no number of a move may stand for.
-            words = self._words(view.state)
-            return ", ".join(sorted(words, key=words.__getitem__)), texts | words
-        for number, text in enumerate(texts, 1):
+        texts = [self.game.action_text(view.state, action) for action in view.actions]
+        numbers = numbers_of(self.game, view.actions)
+        for number, text in zip(numbers, texts, strict=True):
             self.tell(f"  {number}  {text}")
-        numbers = {str(number): action for number, action in enumerate(view.actions, 1)}
-        return f"1 to {len(texts)}", numbers | texts
-
-    @property
-    def _words(self) -> Callable[[object], dict[str, int]] | None:
-        """The actions by the words that a game has for them; None if it has none."""
-        return getattr(self.game, "words", None)
+        has_gaps = numbers[-1] - numbers[0] >= len(numbers)
+        allowed = ", ".join(map(str, numbers)) if has_gaps else f"{numbers[0]} to {numbers[-1]}"
+        return allowed, dict(zip([*map(str, numbers), *texts], [*view.actions] * 2, strict=True))
 
     def _undone(self) -> bool:
         try:
@@ -156,18 +148,12 @@ class TerminalGame:
         if answer in {"q", "quit", "exit"}:
             raise LeaveError
         if answer in {"?", "h", "help"}:
-            return self._help
+            return _HELP if self.oracle else _CARD_HELP
         if answer == "rules":
             return self.game.rules_text()
         if answer == "hint":
             return self._hint(view)
-        return f"{printable(answer)!r} is not a move. {self._help}"
-
-    @property
-    def _help(self) -> str:
-        if self._words is not None:
-            return _WORD_HELP
-        return _HELP if self.oracle else _CARD_HELP
+        return f"{printable(answer)!r} is not a move. {_HELP if self.oracle else _CARD_HELP}"
 
     def _hint(self, view: BoardView) -> str:
         if self.oracle is None:

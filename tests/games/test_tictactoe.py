@@ -152,11 +152,11 @@ def test_taken_squares_are_refused():
 PICTURE = """\
 X Anna, O Ben
 
- X |   |
+ X | 2 | 3
 ---+---+---
-   | O |
+ 4 | O | 6
 ---+---+---
-   |   | X"""
+ 7 | 8 | X"""
 
 
 @pytest.mark.parametrize("viewer", [0, 1])

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from games.small import Nim
 
+from punish_fast.games.connect4 import Connect4
+from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
+from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.board_choices import level_choices
 from punish_fast.play.board_match import BoardMatch
 from punish_fast.play.seats import Agent, Person
@@ -18,6 +21,8 @@ from punish_fast.play.terminal import TerminalGame
 class TableNim(Nim):
     """Nim with what the terminal needs."""
 
+    first_number: int | None = None
+
     def draw(self, state, viewer, _names):
         return f"{viewer} sees {self.text(state)}"
 
@@ -25,7 +30,7 @@ class TableNim(Nim):
         return "take one or two"
 
 
-def play(game, seats, answers):
+def play(game, seats, answers, oracle=True):
     said, answers = [], iter(answers)
 
     def ask(prompt):
@@ -36,10 +41,35 @@ def play(game, seats, answers):
         return answer
 
     session = PlaySession(BoardMatch(game, np.random.default_rng(1)), seats)
-    return TerminalGame(session, game, RetrogradeOracle(game), ask, said.append).play(), said
+    return TerminalGame(session, game, RetrogradeOracle(game) if oracle else None, ask, said.append).play(), said
 
 
 TWO = Person("Anna"), Person("Ben")
+SMALL_GWENT = Gwent(GwentVariant(decks="1 2 3 / 4 5 6", min_cards=3, hand_size=3))
+
+
+@pytest.mark.parametrize(
+    ("game", "opening", "offered"),
+    [
+        (Connect4(), "1111112", {n: n - 1 for n in range(2, 8)}),
+        (Connect4(), "3333334", {n: n - 1 for n in (1, 2, 4, 5, 6, 7)}),
+        (TicTacToe(), "X../.O./...", {n: n - 1 for n in (2, 3, 4, 6, 7, 8, 9)}),
+        (SMALL_GWENT, "1 2 3 4 5 6 first 2 5", {n: n for n in range(3)}),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_moves_have_the_numbers_of_the_board_in_every_turn(game, opening, offered, monkeypatch):
+    state = game.state_of(opening)
+    monkeypatch.setattr(game, "initial", lambda: state)
+    words = {str(n): game.action_text(state, a) for n, a in offered.items()}
+    for answer in map(str, range(12)):
+        result, said = play(game, TWO, [answer], oracle=False)
+        assert result.actions == ([words[answer]] if answer in words else [])
+        assert [text for text in said if text.startswith("  ")][: len(words)] == [
+            f"  {n}  {w}" for n, w in words.items()
+        ]
+    drawn = game.draw(state, game.player(state), ("Anna", "Ben")).split()
+    assert game.first_number is None or {number for number in words if number != "0"} <= set(drawn)
 
 
 def test_two_people_play_to_the_end():

@@ -55,7 +55,7 @@ def test_the_default_agent_plays(run, say):
 @pytest.mark.compiled
 @pytest.mark.parametrize("level", ["random", "casual", "trained", "perfect"])
 def test_tic_tac_toe_is_played_at_every_level(run, say, level):
-    say("hint", "centre", "undo", *["1"] * 9)
+    say("hint", "centre", "undo", *"123456789")
     done = run("games", "play", "tictactoe", "--level", level, "--seed", "2", "--json")
     result = json.loads(done.out)
     assert (result["game"], result["players"], result["ended"]) == ("tictactoe", ["you", level], True)
@@ -146,7 +146,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
 
 
 def test_gwent_is_played_with_hidden_hands(run, say):
-    say("rules", "9", "2", "5", *["pass"] * 9)
+    say("rules", "11", "9", "4", *["pass"] * 9)
     done = run("games", "play", "gwent", "--level", "rule-of-thumb", "--seed", "3", "--decks", "random", "--json")
     result = json.loads(done.out)
     assert (result["players"], result["variant"]["decks"], result["ended"]) == (
@@ -159,8 +159,10 @@ def test_gwent_is_played_with_hidden_hands(run, say):
     assert result["story"][2].startswith("You draw ")
     assert result["story"][3] == "rule-of-thumb draws 10 cards."
     assert "rule-of-thumb: 9 cards in hand, 15 to draw, total" in done.err
-    assert "you, your move (pass, 1, 2, 3, 4, 5, 7, ? for help): " in done.err
-    assert "'9' is not a move. Type one of these words; rules, or q to leave." in done.err
+    assert "you, your move (0 to 10, ? for help): " in done.err
+    assert "'11' is not a move. Type the number of a move, or the move in words; rules, or q to leave." in done.err
+    # Slot 9 holds a 5, and slot 4 a 2.
+    assert [words for words in result["story"] if words.startswith("You play ")] == ["You play 5.", "You play 2."]
 
 
 @pytest.mark.parametrize(
