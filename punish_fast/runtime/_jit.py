@@ -19,8 +19,8 @@ import shutil
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -80,17 +80,6 @@ def _find_cache_folder() -> str | None:
 
 
 cache_folder: str | None = _find_cache_folder()
-
-
-@contextmanager
-def _numba_cache_at(folder: str | None) -> Iterator[None]:
-    """Numba picks a cache folder when a function is decorated; other packages keep theirs."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = folder or before
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before
 
 
 _kernels: set[Any] = set()
@@ -159,11 +148,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` for calls from Python: cached, and without the interpreter's lock while it runs."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
-        with _numba_cache_at(cache_folder):
-            compiled.enable_caching()
-        cache = compiled._cache
-        stamp = cache._impl.locator.get_source_stamp()
-        cache._cache_file = KernelFiles(Path(cache.cache_path), cache._impl.filename_base, stamp)
+        compiled._cache = KernelFiles.of(function, Path(cache_folder))
     _kernels.add(compiled)
     return compiled
 

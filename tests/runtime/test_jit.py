@@ -44,6 +44,27 @@ def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processe
         assert run_in(tmp_path, "-c", CALLS).strip() == expected
 
 
+# A kernel whose folder cannot be written any more, before or after it is imported.
+IN_THE_WAY = """
+import shutil
+from pathlib import Path
+from punish_fast.runtime import _jit
+if {is_imported}:
+    from punish_fast.punish import _codes
+shutil.rmtree(_jit.cache_folder)
+Path(_jit.cache_folder).write_text("a file")
+from punish_fast.punish import _codes
+assert _codes.pair_digit(1, 2) == 7
+print(_codes.pair_digit.stats.cache_path)
+"""
+
+
+@WITH_JIT
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_kernel_runs_if_its_folder_cannot_be_written_any_more(tmp_path, is_imported):
+    assert run_in(tmp_path, "-c", IN_THE_WAY.format(is_imported=is_imported)).startswith(str(tmp_path))
+
+
 def damaged(content: bytes, how: int) -> bytes:
     """Cut a file short, or change one bit."""
     generator = random.Random(how)
@@ -186,16 +207,6 @@ def test_digest_changes_with_settings_of_the_compiler(monkeypatch, setting):
     before = _jit.source_digest()
     monkeypatch.setattr(config, setting, "something else")
     assert _jit.source_digest() != before
-
-
-def test_the_cache_folder_of_other_packages_stays(monkeypatch):
-    monkeypatch.setattr(config, "CACHE_DIR", "theirs")
-    with pytest.raises(ArithmeticError), _jit._numba_cache_at("ours"):
-        assert config.CACHE_DIR == "ours"
-        raise ArithmeticError
-    assert config.CACHE_DIR == "theirs"
-    with _jit._numba_cache_at(None):
-        assert config.CACHE_DIR == "theirs"
 
 
 @pytest.mark.parametrize("decorate", [_jit.kernel, _jit.routine, _jit.inlined_routine])
