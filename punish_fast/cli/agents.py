@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import in_words, print_table
+from punish_fast.cli.report import count, in_words, print_table
 from punish_fast.store.notes import enemy_text
 
 RULES = {
@@ -30,15 +30,24 @@ class AgentsOptions(CommonOptions):
 @verb("punish-fast agents", "punish-fast agents results --json")
 def agents(options: AgentsOptions) -> None:
     """List the built-in agents and rules, and say what each file in a folder is."""
-    if not options.folder.is_dir():
-        raise UsageError(f"{options.folder}: is not a folder")
-    paths = sorted(path for path in options.folder.iterdir() if path.suffix in (".h5", ".toml") and path.is_file())
+    try:
+        found = sorted(options.folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
+    paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
     report = {"agents": DESCRIPTIONS, "rules": RULES, "files": [_describe(path) for path in paths]}
     options.print(report, _print_report)
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    """Name, kind, rules and origin of a file; a file that is none of ours has the kind None."""
+    """Name, kind, rules and origin of a file; a file that is not of this package has the kind None."""
+    try:
+        return _description(path)
+    except Exception as error:  # One file must not hide the others.
+        return {"file": path, "kind": None, "rules": None, "about": f"cannot be described ({error!r})"}
+
+
+def _description(path: Path) -> dict[str, Any]:
     from punish_fast.punish.rules import RulesError, load_rules, name_of
     from punish_fast.runtime.files import ReadError
     from punish_fast.store.reader import load
@@ -55,11 +64,13 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """How a file of ours was made, in a few words."""
-    if file.kind in ("tensor", "agent"):
+    """Return in a few words how a file of this package was made."""
+    if file.kind in ("tensor", "agent", "checkpoint"):
         against = f"against {enemy_text(file.enemy)}"
         if file.kind == "tensor":
             return against
+        if file.kind == "checkpoint":
+            return f"{against}, checkpoint of solve after {count(file.attributes['sweeps'], 'sweep')}"
         objective, discount = file.attributes["objective"], file.attributes["discount"]
         return f"{against}, {f'discount {discount:g}' if objective == 'discounted' else objective}"
     if file.kind == "strategy":

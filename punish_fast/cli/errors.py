@@ -161,5 +161,8 @@ def _explain(error: Exception) -> int:
     if type(error).__module__.startswith("punish_fast."):
         say(f"error: {getattr(error, 'strerror', None) or error}")
         return FAILED if type(error).__name__ in _FAILURES else WRONG
-    say(f"error: unexpected {type(error).__name__}: {error} (PUNISH_FAST_DEBUG=1 shows where)")
+    told = f"unexpected {type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.strerror:  # a fault of the system, not of this program
+        told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    say(f"error: {told} (PUNISH_FAST_DEBUG=1 shows where)")
     return FAILED

@@ -50,7 +50,20 @@ def test_the_folder_may_be_another(run, files):
     (files / "sub").mkdir()
     (files / "agent.h5").rename(files / "sub" / "agent.h5")
     assert [entry["file"] for entry in run("agents", "sub", "--json").report["files"]] == ["sub/agent.h5"]
-    run("agents", "none").refused("none: is not a folder")
+    run("agents", "none").refused("none: cannot be listed (No such file or directory)")
+    run("agents", "strategy.h5").refused("strategy.h5: cannot be listed (Not a directory)")
+
+
+def test_an_error_in_one_file_does_not_hide_the_others(run, files, monkeypatch):
+    def fail(file):
+        raise KeyError(file.kind) if file.kind == "tensor" else RuntimeError
+
+    (files / "house.toml").write_text("hp = 2\n")
+    monkeypatch.setattr(agents, "about", fail)
+    found = {entry["file"]: entry for entry in run("agents", "--json").report["files"]}
+    assert found["house.toml"]["kind"] == "rules"
+    assert found["tensor.h5"]["about"] == "cannot be described (KeyError('tensor'))"
+    assert found["agent.h5"]["about"] == "cannot be described (RuntimeError())"
 
 
 def test_a_learner_is_shown_elsewhere(run, files):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from fuzz.damage import change, put
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.arena import lineup, matches
+from punish_fast.arena import lineup, matches, simulated_records
 from punish_fast.arena.players import Player
 from punish_fast.cli import report as reporting
 from punish_fast.duel import simulated_evaluation
@@ -304,6 +305,24 @@ def test_games_are_recorded(run, folder):
     (folder / "y.db").write_text("no database", encoding="utf-8")
     run(*command[:-1], "y.db").refused("y.db")
     assert (folder / "y.db").read_text(encoding="utf-8") == "no database"
+
+
+def test_games_that_a_database_holds_are_counted(run, monkeypatch):
+    monkeypatch.setattr(simulated_records.time, "time", lambda: 1e9)
+    command = ("arena", "random", "careful", *TINY, "--games", "10", "--seed", "2", "--record", "x.db")
+    assert run(*command).code == 0
+    run(*command).refused("x.db: 10 games were not stored (it holds 10 of them already)", code=1)
+
+
+def test_games_that_are_larger_than_a_file_may_be_are_refused_in_one_line(folder):
+    done = run_apart(
+        *("arena", "random", "careful", *TINY, "--games", "100", "--record", "x.db", "-q"),
+        cwd=folder,
+        env=clean_environment(PYTHONDONTWRITEBYTECODE="1"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert done.code == 1
+    done.failed_with("x.db", "nothing was changed")
 
 
 def test_results_of_another_game_are_refused(run, folder):

@@ -76,6 +76,9 @@ def test_short_solutions_write_no_checkpoint(run, folder, stop):
 def test_a_checkpoint_that_is_left_is_not_replaced_silently(run, folder, stop):
     go_on = stop(3)
     run(*TINY, "-o", "a.h5")
+    (described,) = run("agents", "--json").report["files"]
+    assert (described["kind"], described["rules"]) == ("checkpoint", "tiny")
+    assert described["about"] == "against random, checkpoint of solve after 3 sweeps"
     before = (folder / "a.checkpoint.h5").read_bytes()
     go_on()
     run(*TINY, "-o", "a.h5").refused("a.checkpoint.h5: is left of an earlier run; --resume a.checkpoint.h5 goes on")
