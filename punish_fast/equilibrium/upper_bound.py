@@ -16,9 +16,13 @@ policy plays.
 
 The *nodes* between measures carry values over. Let ``T u`` be their values if a measure is played best and the nodes
 after it have values ``u``. ``T`` is monotone, and the best win probabilities with this information, over any number of
-measures, satisfy ``u* = T u*``. So ``u >= u*`` implies ``T u >= T u* = u*``: starting from 1, every iteration gives an
-upper bound, up to rounding. A smaller depth shows more and its bounds are nowhere lower, so cheap iterations of depth 0
-come first.
+measures, are its least fixed point ``u*``. So ``u >= u*`` implies ``T u >= T u* = u*``: starting from 1, every
+iteration gives an upper bound, up to rounding. A smaller depth shows more and its bounds are nowhere lower, so cheap
+iterations of depth 0 come first.
+
+In long games, the bounds fall slowly. Any ``v >= T v`` is above the least fixed point, too (Knaster and Tarski). So
+after two iterations, ``v`` continues their falls as a geometric series, and replaces ``u`` if one iteration shows that
+it is a bound (compare optimistic value iteration: A. Hartmanns and B. Kaminski, 2020).
 
 With ``depth`` a whole measure, only the kept hand is shown. Where no hand is kept, or knowing it changes nothing, the
 bound is the best win probability.
@@ -42,7 +46,10 @@ from punish_fast.punish._codes import play_status
 from punish_fast.punish.codes import split_pairs
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-_MAX_ITERATIONS = 100
+# Each leap follows two iterations.
+_MAX_LEAPS = 100
+# Falls of nodes that may be rounding.
+_NOISE = 1e-13
 # Tolerance of the iterations of depth 0 before deeper ones.
 _ROUGH = 3e-3
 
@@ -57,17 +64,19 @@ class UpperBound:
         win_probability: The bound, before the cards are dealt.
         nodes: float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
         bounds: The bound after each iteration, descending.
+        converged: False if the iterations stopped before their estimated rest was below the tolerance.
     """
 
     win_probability: float
     nodes: np.ndarray
     bounds: list[float]
+    converged: bool
 
 
 def upper_bound(
     graph: Graph,
     policy: Any,
-    depth: int = 2,
+    depth: int | None = None,
     opening_depth: int | None = None,
     tolerance: float = 1e-4,
     progress: Progress | None = None,
@@ -78,9 +87,9 @@ def upper_bound(
         graph: The game under any information model in which the policy is defined.
         policy: The policy, float64 ``[n_rows]``, or another player that `policy_of` takes.
         depth: Breaths of a measure in which the exploiter chooses without seeing the enemy's hand, 0 to all. Each one
-            more tightens the bound and takes ten to a hundred times as long.
+            more tightens the bound and takes ten to a hundred times as long. By default 2, or 1 if a measure has one.
         opening_depth: The same for the first measure of a game, which has few deals; by default ``depth``.
-        tolerance: Stop when an iteration lowers the bound by less.
+        tolerance: Stop when further iterations would lower the bound by less, as their falls suggest.
         progress: Called as ``progress("upper bound", iterations, win_probability)`` after every iteration.
 
     Raises:
@@ -91,16 +100,17 @@ def upper_bound(
     must_be_graph(graph)
     policy = policy_of(policy, graph.space)
     n_breaths = graph.space.rules.breaths
+    depth = min(2, n_breaths) if depth is None else depth
     opening_depth = depth if opening_depth is None else opening_depth
     for value in (depth, opening_depth):
         if not 0 <= value <= n_breaths:
             raise DuelError(f"depth: {value} is not allowed, it must be 0 to {n_breaths}")
     search = _Bounds(graph, policy, progress)
     search.lower(0, _ROUGH if depth else tolerance)
-    search.lower(depth, tolerance)
+    converged = search.lower(depth, tolerance)
     if opening_depth > depth:
         search.note(search.opening(opening_depth))
-    return UpperBound(min(search.bounds), search.nodes, search.bounds)
+    return UpperBound(min(search.bounds), search.nodes, search.bounds, converged)
 
 
 class _Bounds:
@@ -128,18 +138,46 @@ class _Bounds:
             self.progress("upper bound", len(self.bounds), bound)
         return before - bound
 
-    def lower(self, depth: int, tolerance: float) -> None:
-        """Iterate with one depth until the bound falls by less than ``tolerance``."""
-        for _ in range(_MAX_ITERATIONS):
-            tree = self._show(depth)
-            if depth == 0:
-                nodes, bound = self._shown()
-            else:
-                values = self._kept.values(tree, depth)
-                nodes, bound = self._kept.back_up(values), self._kept.opening(values)
-            self.nodes = np.minimum(self.nodes, nodes)
-            if self.note(bound) < tolerance:
-                return
+    def lower(self, depth: int, tolerance: float) -> bool:
+        """Iterate with one depth; return False if further iterations may lower the bound by ``tolerance`` or more."""
+        for _ in range(_MAX_LEAPS):
+            first, second = self._fall(depth), self._fall(depth)
+            one, two = float(first.max(initial=0.0)), float(second.max(initial=0.0))
+            # The rest of a geometric series.
+            if two**2 <= tolerance * (one - two):
+                return True
+            self._leap(depth, first, second)
+        return False
+
+    def _fall(self, depth: int) -> np.ndarray:
+        """Iterate once; return by how much the nodes fell."""
+        before = self.nodes
+        nodes, bound = self._backed_up(depth)
+        self.nodes = np.minimum(before, nodes)
+        self.note(bound)
+        return np.asarray(before - self.nodes)
+
+    def _leap(self, depth: int, first: np.ndarray, second: np.ndarray) -> None:
+        """Lower the nodes by all further falls, if these shrink like the last two, and one iteration confirms it."""
+        ratio = float(np.divide(second, first, out=np.ones(len(first)), where=first > _NOISE).min())
+        if not 0 < ratio < 1:
+            return
+        before = self.nodes
+        self.nodes = np.maximum(before - second * (ratio / (1 - ratio)), 0.0)
+        nodes, bound = self._backed_up(depth)
+        if (nodes <= self.nodes).all():
+            self.nodes = nodes
+            self.note(bound)
+        else:
+            self.nodes = before
+
+    def _backed_up(self, depth: int) -> tuple[np.ndarray, float]:
+        """The values of the nodes and of the game from ``nodes`` after one more measure."""
+        tree = self._show(depth)
+        if depth == 0:
+            return self._shown()
+        values = self._kept.values(tree, depth)
+        return self._kept.back_up(values), self._kept.opening(values)
 
     def opening(self, depth: int) -> float:
         """The bound with another depth in the first measure."""

@@ -11,6 +11,7 @@ from policies import mixed, uniform
 from bench import reference
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium import upper_bound as module
 from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.upper_bound import upper_bound
@@ -72,6 +73,39 @@ def test_the_bound_is_tight_where_the_shown_hands_do_not_matter(seed):
     bounds = [upper_bound(graph, enemy, depth).win_probability for depth in (0, 1, 2)]
     assert bounds[2] == pytest.approx(best, abs=1e-9)
     assert bounds[0] == pytest.approx(win_with_open_hands(graph, enemy), abs=1e-9)
+
+
+# Games of 686, 89 and 11 breaths at random.
+LONG = {
+    "686": TINY._replace(hp=3, healing=1, damage=(0, 0, 0, 1, 1)),
+    "89": TINY._replace(hp=4, healing=1, damage=(0, 1, 0, 1, 1)),
+    "11": TINY._replace(hp=3, healing=1, damage=(0, 1, 0, 1, 2), feints=0),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "tolerance"), [("686", 0.9984488, 3e-4), ("89", 0.9985776, 1e-4), ("11", 0.7002358, 1e-4)]
+)
+def test_bounds_of_long_games_are_iterated_to_their_end(name, end, tolerance):
+    graph = Graph(StateSpace(LONG[name]))
+    found = upper_bound(graph, uniform(graph.space), 0)
+    # Of 660, 136 and 86 plain iterations, until nothing fell by 1e-10.
+    assert end - 1e-7 <= found.win_probability <= end + tolerance
+    assert found.converged
+    assert found.bounds == sorted(found.bounds, reverse=True)
+    assert len(found.bounds) < 40
+
+
+def test_a_bound_that_stops_early_says_so(monkeypatch):
+    monkeypatch.setattr(module, "_MAX_LEAPS", 2)
+    graph = Graph(StateSpace(LONG["11"]))
+    assert not upper_bound(graph, uniform(graph.space)).converged
+
+
+def test_a_measure_of_one_breath_has_a_default_depth():
+    graph = Graph(StateSpace(TINY._replace(breaths=1)))
+    enemy = uniform(graph.space)
+    assert upper_bound(graph, enemy).bounds == upper_bound(graph, enemy, 1).bounds
 
 
 def test_depth_0_is_the_best_response_with_open_hands():
