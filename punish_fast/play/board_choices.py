@@ -97,11 +97,16 @@ def trained_choices(game: TableGame) -> Choices:
     if network is not None:
         require("learn", "jax", "optax")
         return network_choices(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
+    return policy_choices(*trained_table(game))
+
+
+def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
+    """Return the positions of a game, and the policy of a table that learns in a second, float64 ``[n_rows]``."""
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
     learn(positions, [learner], _TRAINING)
-    return policy_choices(positions, learner.policy(positions))
+    return positions, learner.policy(positions)
 
 
 def levels_of(game: TableGame) -> list[str]:

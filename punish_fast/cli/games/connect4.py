@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import judging, searching
+from punish_fast.cli.games.judged_agents import TRAINED, judging, searching, trained_values
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table, print_text
 from punish_fast.runtime.printable import printable
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from punish_fast.games.connect4 import Connect4, Connect4State
     from punish_fast.games.connect4_sets import PositionSet
     from punish_fast.games.connect4_solver import Connect4Solver
+    from punish_fast.games.contract import VectorGame
     from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.movers import Values
     from punish_fast.learn.muzero.learner import MuZeroLearner
@@ -95,19 +96,31 @@ def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
     from punish_fast.learn.agent_file import judged_values
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
+    if name == TRAINED:
+        vector, values = trained_values(game)
+        return [_judged_values(name, None, (vector, values, True))]
     if Path(name).suffix == ".h5":
         network = _network(Path(name), game)
         return [
-            {"agent": name, "simulations": simulations}
-            | _in_sets(partial(_choices, network, values))
-            | _against_random(network, values, _GAMES if not simulations else _SEARCHED_GAMES)
+            _judged_values(name, simulations, (network.vector, values, network.keeps_rules))
             for simulations, values in judged_values(network).items()
         ]
     if name != "random" and not depth:
-        allowed = "random, search-N that sees 1 to 99 moves, and files .h5"
+        allowed = f"random, search-N that sees 1 to 99 moves, {TRAINED}, and files .h5"
         raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
     sets = _in_sets(lambda found: search_policy(found, int(depth[1]) if depth else 0))
     return [{"agent": name, "simulations": None} | sets | dict.fromkeys(("games", "first", "second"))]
+
+
+# A game, the values of its actions, and whether the moves are legal by themselves.
+_Network = tuple["VectorGame", "Values", bool]
+
+
+def _judged_values(name: str, simulations: int | None, network: _Network) -> dict[str, Any]:
+    """Return the report of one network, or of one number of simulations of MuZero."""
+    games = _SEARCHED_GAMES if simulations else _GAMES
+    sets = _in_sets(partial(_choices, network))
+    return {"agent": name, "simulations": simulations} | sets | _against_random(network, games)
 
 
 def _network(path: Path, game: Connect4) -> DqnLearner | MuZeroLearner:
@@ -130,22 +143,24 @@ def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
     return {"sets": {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}}
 
 
-def _choices(network: DqnLearner | MuZeroLearner, values: Values, found: PositionSet) -> np.ndarray:
+def _choices(network: _Network, found: PositionSet) -> np.ndarray:
     """The move of a network in each position: of legal ones alone, if it was kept to them."""
     import numpy as np
 
     from punish_fast.learn.movers import first_best_actions
 
-    legal = network.vector.legal(found.boards)
-    moves = first_best_actions(values(found.boards), legal if network.keeps_rules else np.ones_like(legal))
+    vector, values, keeps_rules = network
+    legal = vector.legal(found.boards)
+    moves = first_best_actions(values(found.boards), legal if keeps_rules else np.ones_like(legal))
     return np.asarray(np.eye(legal.shape[1])[moves])
 
 
-def _against_random(network: DqnLearner | MuZeroLearner, values: Values, games: int) -> dict[str, Any]:
+def _against_random(network: _Network, games: int) -> dict[str, Any]:
     """The endings of games against the random player, moving first and second."""
     from punish_fast.learn.strength import SampledStrength
 
-    measures = SampledStrength(network.vector, games=2 * games).measure(values, network.keeps_rules)
+    vector, values, keeps_rules = network
+    measures = SampledStrength(vector, games=2 * games).measure(values, keeps_rules)
     return {"games": games, "first": measures["first"], "second": measures["second"]}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.judged_agents import judging, searching
+from punish_fast.cli.games.judged_agents import TRAINED, judging, searching
 from punish_fast.cli.games.options import VariantOptions
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.report import Progress, Stopwatch, print_table
@@ -35,10 +35,10 @@ class JudgeOptions(VariantOptions):
         list[str] | None,
         argument(
             "AGENT...",
-            f"Files of agents, or some of {', '.join(_BUILT_IN)} (the default is all four). Connect Four: files, "
-            "random, or search-4 for a search of four moves. Incan Gold: files, random, leave-at-N (with N points), "
-            "rule-of-thumb, equilibrium, or trained, the network that comes with the package. Gwent Lite: files, "
-            "random, rule-of-thumb, or trained.",
+            f"Files of agents, trained (the default of games play), or some of {', '.join(_BUILT_IN)} (the default "
+            "is these four). Connect Four: files, trained, random, or search-4 for a search of four moves. Incan Gold: "
+            "files, trained, random, leave-at-N (with N points), rule-of-thumb, or equilibrium. Gwent Lite: files, "
+            "trained, random, or rule-of-thumb.",
         ),
     ] = None
     games: Annotated[
@@ -131,12 +131,16 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """What is told of a built-in agent or a file, in one row, or of MuZero by simulations."""
     from punish_fast.games.judgement import judge, unfold_policy
     from punish_fast.learn.agent_file import load_policies
+    from punish_fast.play.board_choices import trained_table
 
     if name in _BUILT_IN:
         return [_told(name, None, judge(perfect, _policy(name, perfect)))]
-    if Path(name).suffix != ".h5":
-        raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)} and files .h5")
     positions = perfect.positions
+    if name == TRAINED:
+        told_apart, policy = trained_table(positions.game)
+        return [_told(name, None, judge(perfect, unfold_policy(told_apart, policy, positions)))]
+    if Path(name).suffix != ".h5":
+        raise UsageError(f"{printable(name)}: is no agent, allowed are {', '.join(_BUILT_IN)}, {TRAINED} and files .h5")
     told_apart, policies = load_policies(Path(name), positions.game)
     return [
         _told(name, simulations, judge(perfect, unfold_policy(told_apart, policy, positions)))

@@ -11,7 +11,7 @@ from punish_fast.runtime.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from punish_fast.games.contract import Mover, TableGame
+    from punish_fast.games.contract import Mover, TableGame, VectorGame
     from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.movers import Values
 
@@ -72,10 +72,16 @@ def agents_of(
 
 
 def _trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
-    """The network of a game that comes with the package.
+    _, values = trained_values(game)
+    return _of_values(TRAINED, values, temperature)
+
+
+def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
+    """Return the values of actions by the network that comes with the package, and its game.
 
     Raises:
-        ExtraError: JAX is not installed.
+        UsageError: If no network of the game comes with the package.
+        ExtraError: If JAX is not installed.
     """
     from punish_fast.games.registry import vectorise
     from punish_fast.learn.dqn import values_of
@@ -86,7 +92,8 @@ def _trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
     network = pretrained_network(game)
     if network is None:
         raise UsageError(f"{TRAINED}: no network of {game.name} comes with the package")
-    return _of_values(TRAINED, values_of(vectorise(game), *network), temperature)
+    vector = vectorise(game)
+    return vector, values_of(vector, *network)
 
 
 def _of_values(name: str, values: Values, temperature: float, keeps_rules: bool = True) -> list[JudgedAgent]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from punish_fast.runtime.extras import are_installed
+
 # A win of the player to move, in the one column that does not lose.
 POSITION = "444444326555"
 
@@ -94,6 +96,15 @@ def test_networks_are_judged_by_positions(run, illegal):
         assert (agent[seat]["illegal"] == 0) == (illegal == "mask")
     done = run("games", "judge", "connect4", "connect4.h5", "random")
     assert f"connect4.h5 wins against random play: {agent['first']['win']:.2%} moving first, " in done.out
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not are_installed("jax", "optax"), reason="needs the extra learn")
+def test_the_network_that_comes_with_the_package_is_judged(run):
+    (agent,) = run("games", "judge", "connect4", "trained", "--json").report["agents"]
+    assert (agent["agent"], agent["simulations"], agent["games"]) == ("trained", None, 2000)
+    assert agent["sets"]["easy-ends"]["keeps_value"] > 0.85
+    assert agent["first"]["win"] > 0.99
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ def test_agents_of_files_are_judged(run):
 def test_variants_that_end_are_judged_and_others_refused(run):
     (agent,) = run("games", "judge", "tapnswap", "best-response", "--taps-only", "--json").report["agents"]
     assert (agent["first"]["win"], agent["second"]["win"]) == (15 / 16, 1)
+    (table,) = run("games", "judge", "tapnswap", "trained", "--taps-only", "--json").report["agents"]
+    assert (table["agent"], table["first"]["win"], table["keeps_value"]) == ("trained", 15 / 16, 1)
     run("games", "judge", "tapnswap").refused("tapnswap: play can go on for ever, so there are no exact fractions")
 
 
