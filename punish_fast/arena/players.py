@@ -14,6 +14,7 @@ either; everything else in its rules must agree with the game's.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ import numpy as np
 from punish_fast.arena import veteran
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
 from punish_fast.duel.policies import policy_of
-from punish_fast.mdp.policy import check_temperature, policy_of_values
+from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
@@ -242,9 +243,14 @@ def _split(argument: str) -> tuple[str, float | None]:
     # A file of that very name comes first.
     if not name or _exists(argument):
         return argument, None
+    number = None
     if re.fullmatch("[0-9.eE+-]+", temperature):
         with suppress(ValueError):
-            return name, float(temperature)
+            number = float(temperature)
+    if number is not None:
+        if not 0 < number < math.inf:
+            raise PolicyError(f"{argument}: temperature {temperature} is not allowed, it must be above 0")
+        return name, number
     if name in NAMES or _exists(name):
         raise PlayerError(f"{argument}: {temperature!r} is not a temperature, allowed are numbers above 0")
     return argument, None

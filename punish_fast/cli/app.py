@@ -7,12 +7,14 @@ what it needs when it runs.
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from punish_fast.cli.errors import guarded
+from punish_fast.cli.errors import UsageError, guarded
 from punish_fast.cli.family import family, print_help
 from punish_fast.cli.report import Progress
 from punish_fast.cli.streams import must_have_output
 from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.printable import printable
 from punish_fast.runtime.version import __version__
 
 # Verbs, and families of verbs, as the help groups them.
@@ -53,8 +55,16 @@ def _options(
 
 
 @app.command("help", rich_help_panel="Installation")
-def _help(verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None) -> None:
+def _help(
+    context: typer.Context,
+    verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None,
+) -> None:
     """Show the help of a verb: punish-fast help enemy parless."""
+    command: Any = context.find_root().command
+    for verb in verbs or []:
+        if command is not None and not isinstance(command, TyperGroup):
+            raise UsageError(f"help: {command.name} has no verb {printable(verb)!r}")
+        command = command and command.get_command(context, verb)
     app(args=[*(verbs or []), "--help"], prog_name="punish-fast", standalone_mode=False)
 
 

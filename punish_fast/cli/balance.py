@@ -20,6 +20,7 @@ from punish_fast.cli.options import (
 )
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
@@ -105,6 +106,9 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
 
     base = true_rules(load_rules(options.base or "tabletop"))
     rules = base if options.rules is None else true_rules(load_rules(options.rules))
+    fields = [change.partition("=")[0].strip() for change in options.set or []]
+    if twice := [field for k, field in enumerate(fields) if field in fields[:k]]:
+        raise UsageError(f"--set: {printable(twice[0])} is set twice, allowed is each field once")
     for change in options.set or []:
         try:
             rules = changed(rules, change)

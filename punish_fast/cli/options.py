@@ -43,6 +43,10 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
+# A hand may have no cards, and a position no moves.
+_MAY_BE_EMPTY = ("hand", "discard", "position")
+# Texts of a variable that switch a flag on or off; empty as if it were not set.
+_TRUTHS = {"", "0", "1", "f", "t", "n", "y", "false", "true", "no", "yes", "off", "on"}
 # The stage of the verb that runs.
 _working = ExitStack()
 
@@ -189,6 +193,8 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
             told = told.for_typer(field.name, kind)
+        elif kind in (int, int | None):
+            told.parser = _number(int)
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         parameters.append(
             inspect.Parameter(
@@ -243,7 +249,11 @@ class _Command(HelpLayout, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; an error names a variable only if it is set."""
         self._name_variables(lambda variable: variable in os.environ)
-        return super().parse_args(ctx, args)
+        self._check_flags()
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        self._check_texts(self.make_parser(ctx).parse_args(args=given)[0])
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb; an error of ours that names an option also names the variable that set it."""
@@ -270,6 +280,22 @@ class _Command(HelpLayout, TyperCommand):
             if source is not None and source.name == "ENVIRONMENT" and is_named:
                 found.append(str(parameter.envvar))
         return found
+
+    def _check_flags(self) -> None:
+        """Check the variables of flags: Typer's error does not name the value."""
+        for parameter in self.params:
+            text = os.environ.get(str(parameter.envvar), "")
+            if getattr(parameter, "is_flag", False) and text.strip().lower() not in _TRUTHS:
+                raise UsageError(f"{parameter.envvar} is {printable(text)!r}, allowed are true and false")
+
+    def _check_texts(self, given: dict[str, Any]) -> None:
+        """Check that nothing is empty: as a path, this would be the current folder."""
+        for parameter in self.params:
+            values = given.get(str(parameter.name))
+            is_empty = "" in (values if isinstance(values, list | tuple) else [values])
+            if is_empty and parameter.name not in _MAY_BE_EMPTY:
+                name = parameter.opts[0] if isinstance(parameter, TyperOption) else parameter.metavar
+                raise UsageError(f"{name}: must not be empty")
 
     def _name_variables(self, wanted: Callable[[str], bool]) -> None:
         for parameter in self.params:

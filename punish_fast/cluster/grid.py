@@ -35,6 +35,7 @@ from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES, check_op
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
+from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief
 
 MOST_POINTS = 10_000
@@ -104,6 +105,8 @@ def read_grid(path: str | Path) -> Grid:
         GridError: the file cannot be read, a key is unknown, or its value is not allowed.
         RulesError: there is no such base.
     """
+    if fault := fault_of_input(path):
+        raise GridError(f"{path}: {fault}")
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)

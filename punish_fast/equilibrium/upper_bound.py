@@ -65,6 +65,7 @@ class UpperBound:
         nodes: float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
         bounds: The bound after each iteration, descending.
         converged: False if the iterations stopped before their estimated rest was below the tolerance.
+            Iterations count endless play as a win, so the bound is not tight if an opponent can avoid every end.
     """
 
     win_probability: float

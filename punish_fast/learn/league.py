@@ -35,7 +35,7 @@ from punish_fast.games.retrograde import PerfectPlay, solve_game
 from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
 from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponents, further_plan, plan_of
 from punish_fast.learn.process_pool import OnTask, TaskMap, run_all
-from punish_fast.learn.qlearning import OPPONENTS, LearnError, QLearner, new_learner
+from punish_fast.learn.qlearning import MAX_GAMES, OPPONENTS, LearnError, QLearner, new_learner
 from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
 from punish_fast.learn.training import assess, train
 from punish_fast.runtime.files import write_text
@@ -105,9 +105,13 @@ class League:
         """Write the plans of a new round and return its number.
 
         Raises:
-            LeagueError: The folder cannot be made.
+            LeagueError: The seed or a number of games is out of range, or the folder cannot be made.
             OutputError: The file cannot be written there.
         """
+        limits = [("seed", self.seed, 0, _LAST_SEED), *(("games", plan.games, 1, MAX_GAMES) for plan in plans)]
+        for name, value, low, high in limits:
+            if not low <= value <= high:
+                raise LeagueError(f"{name}: {value} is not allowed, it must be from {low} to {high}")
         number = self.last_round + 1
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -84,8 +84,8 @@ def check_options(
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
     if not 0 < tolerance < math.inf:
         raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
-    if sweeps is not None and not _is_whole(sweeps):
-        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1")
+    if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
+        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1 to {MAX_SWEEPS}")
 
 
 def _is_whole(number: object) -> bool:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from punish_fast.runtime.files import fault_of_input
+
 CARDS = ("guard", "rush", "dodge", "strike", "punish")
 RESOLVED = ("rest", *CARDS)
 REDEALS = ("discard", "reshuffle")
@@ -263,8 +265,9 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
     path = Path(name_or_path)
     try:
-        if not path.is_file():
-            raise RulesError(f"rules: {name!r} is neither a preset ({', '.join(PRESETS)}) nor a TOML file")
+        if fault := fault_of_input(path):
+            told = f"is neither a preset ({', '.join(PRESETS)}) nor a TOML file ({fault})"
+            raise RulesError(f"rules: {name!r} {told}")
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:

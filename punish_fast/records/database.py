@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from punish_fast.records.schema import FORMAT_VERSION, SchemaError, migrate, require_laws, require_tables, triggers_of
-from punish_fast.runtime.files import OutputError, WriteError
+from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
 # How long to wait for another process that writes.
@@ -62,7 +62,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         LockedError: If another process is writing to it.
         OutputError: If a killed process left a change that cannot be undone without write access.
     """
-    _require_file(path, "database")
+    _require_file(path)
     # SQLite needs write access to undo an unfinished change; without one, it reads files that are read-only.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         # One transaction, so that everything read is consistent.
@@ -103,7 +103,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
     """
     is_new = creates and not _exists(path)
     if not is_new:
-        _require_file(path, "database")
+        _require_file(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
         try:
             with _transaction(path, connection, erases):
@@ -176,31 +176,27 @@ def _exists(path: Path) -> bool:
         return True
 
 
-def read_file(path: Path, what: str) -> bytes:
+def read_file(path: Path) -> bytes:
     """Return the bytes of a regular file.
 
     Raises:
-        RecordsError: it cannot be read; ``what`` it should be is named for a folder.
+        RecordsError: If the file cannot be read.
     """
-    _require_file(path, what)
+    _require_file(path)
     try:
         return path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _require_file(path: Path, what: str) -> None:
+def _require_file(path: Path) -> None:
     """Check that a path is a regular file.
 
     The file is not opened: closing it again would release all locks that this process holds on a database.
     """
     try:
-        if path.is_dir():
-            raise RecordsError(f"{path}: is a folder, not a {what}")
-        if not path.exists():
-            raise RecordsError(f"{path}: there is no such file")
-        if not path.is_file():
-            raise RecordsError(f"{path}: is no regular file")
+        if fault := fault_of_input(path):
+            raise RecordsError(f"{path}: {fault}")
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
 

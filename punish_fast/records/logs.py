@@ -142,7 +142,7 @@ def read_log(path: str | Path) -> GameLog:
     Raises:
         RecordsError: If the file cannot be read or is not a log; the message gives the kind of the file, or the place.
     """
-    return log_of(read_file(Path(path), "log"), path)
+    return log_of(read_file(Path(path)), path)
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:

@@ -119,6 +119,19 @@ def check_output(path: Path) -> None:
         raise OutputError(f"{path}: cannot write here ({error.strerror})") from None
 
 
+def fault_of_input(path: str | os.PathLike[str]) -> str | None:
+    """Say why a path is no regular file to read; None if it is one.
+
+    Reading a pipe could wait without end, and it can be read only once.
+    """
+    # Unlike the methods of Path, these take names that no file can have.
+    if os.path.isfile(path):  # noqa: PTH113
+        return None
+    if os.path.isdir(path):  # noqa: PTH112
+        return "is a folder"
+    return "is not a regular file, save it as one" if os.path.exists(path) else "there is no such file"  # noqa: PTH110
+
+
 def _is_standard_stream(path: Path) -> bool:
     """Whether a path leads to what stdin, stdout or stderr are connected to, such as ``/dev/stdout``."""
     for descriptor in range(3):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.parallel import for_each
 from punish_fast.store import schema
@@ -36,10 +35,8 @@ class SealedFile:
             ReadError: the file cannot be read, or is not one of ours; the message names the field.
         """
         self.path = Path(path)
-        # Unlike the methods of Path, these take names that no file can have.
-        if not os.path.isfile(self.path):  # noqa: PTH113
-            what = "is a folder" if os.path.isdir(self.path) else "there is no such file"  # noqa: PTH112
-            raise ReadError(f"{self.path}: {what}")
+        if fault := fault_of_input(self.path):
+            raise ReadError(f"{self.path}: {fault}")
         with uninterrupted():
             check_seal(self.path)
         self._look()

@@ -80,6 +80,8 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "no/x.h5"], ["there is no folder no"]),
         ({"101010200220000002": {"20": 1.0}}, [], ["state 101010200220000002: no game by these rules reaches it"]),
+        ({}, [], ["x.json: has no states"]),
+        ({"-1": {"90": 1.0}}, [], ["x.json: has no states"]),
         ([], [], ["x.json: allowed is one object of states"]),
     ],
 )
@@ -110,7 +112,7 @@ def test_a_file_that_may_not_grow(run, files, command):
     assert not list(files.glob(".*"))
 
 
-@pytest.mark.parametrize("path", [".", "/", ""])
-def test_a_folder_is_refused(run, folder, path):
-    run("import", path).refused("is a folder")
+@pytest.mark.parametrize(("path", "text"), [(".", "is a folder"), ("/", "is a folder"), ("", "must not be empty")])
+def test_a_folder_is_refused(run, folder, path, text):
+    run("import", path).refused(text)
     assert not list(folder.iterdir())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,6 +183,59 @@ def test_names_and_files_complete_a_value(folder):
 
 
 @pytest.mark.usefixtures("files")
+def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
+    monkeypatch.setenv("PUNISH_FAST_QUIET", "maybe")
+    run("agents").refused("PUNISH_FAST_QUIET is 'maybe', allowed are true and false")
+    for text in ("", "Yes", "0"):
+        monkeypatch.setenv("PUNISH_FAST_QUIET", text)
+        assert run("agents").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (["solve", "--rules", "tiny", "-o", ""], "--output: must not be empty"),
+        (["solve", "--rules="], "--rules: must not be empty"),
+        (["agents", ""], "FOLDER: must not be empty"),
+        (["records", "import", "x.json", "", "--db", "x.db"], "FILE...: must not be empty"),
+        (["show", "agent.h5", "--hand", "", "--discard", "d", "--hp", ""], "--hp: must not be empty"),
+        (["help", "solve", "extra"], "help: solve has no verb 'extra'"),
+        (["help", "enemy", "parless", "extra", "more"], "help: parless has no verb 'extra'"),
+        (["help", "solf", "extra"], "No such command 'solf'"),
+        (["records", "review", "x"], "Invalid value for '[GAME_ID]': 'x' is not a whole number"),
+        (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
+        (["arena", "naive@0", "random"], "naive@0: temperature 0 is not allowed, it must be above 0"),
+        (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
+        (["games", "grid", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
+        (["games", "grid", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
+        (["records", "list", "--db", "x.db", "-n", "9" * 20], f"{'9' * 20} is not allowed, it must be from 1 to"),
+    ],
+)
+def test_values_are_named_where_they_are_wrong(run, folder, line, text):
+    run(*line).refused(text)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show pipe",
+        "solve --rules pipe",
+        "solve pipe.umb",
+        "sweep pipe",
+        "import pipe -o x.h5",
+        "enemy import-flux pipe",
+        "records import pipe --db x.db",
+        "records list --db pipe",
+    ],
+)
+def test_a_pipe_is_not_a_missing_file(run, folder, line):
+    for name in ("pipe", "pipe.umb"):
+        os.mkfifo(folder / name)
+    run(*line.split()).refused("is not a regular file, save it as one")
+
+
 @pytest.mark.parametrize(
     ("arguments", "variable", "value", "text"),
     [

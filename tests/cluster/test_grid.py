@@ -99,7 +99,7 @@ def test_what_is_wrong_with_a_file_is_told_in_a_line(path, text, told):
 def test_an_unknown_base_and_a_missing_file_are_told(path, tmp_path):
     with pytest.raises(RulesError, match="'nothing' is neither a preset"):
         read(path, 'base = "nothing"')
-    with pytest.raises(GridError, match="cannot be read"):
+    with pytest.raises(GridError, match="there is no such file"):
         read_grid(tmp_path / "none.toml")
 
 

@@ -16,7 +16,7 @@ from punish_fast.runtime.printable import printable
 class ListOptions(SelectionOptions):
     """Options of ``records list``."""
 
-    most: Annotated[int, option("List this number of games at most.", "-n", metavar="N", min=1)] = 20
+    most: Annotated[int, option("List this number of games at most.", "-n", metavar="N", min=1, max=1_000_000_000)] = 20
 
 
 @verb(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.runtime.files import ReadError, write_text
+from punish_fast.runtime.files import ReadError, fault_of_input, write_text
 
 _MOST_BYTES = 1 << 28
 
@@ -54,8 +54,8 @@ def _numbers(array: np.ndarray) -> list[Any]:
 
 def _parse(path: Path) -> Any:
     try:
-        if not path.is_file():
-            raise ReadError(f"{path}: there is no such file")
+        if fault := fault_of_input(path):
+            raise ReadError(f"{path}: {fault}")
         if path.stat().st_size > _MOST_BYTES:
             raise ReadError(f"{path}: {path.stat().st_size} bytes, allowed are {_MOST_BYTES}")
         return json.loads(path.read_text(encoding="utf-8"))

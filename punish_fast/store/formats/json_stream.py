@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.files import ReadError, fault_of_input
 
 _PIECE = 1 << 18
 # More than the longest inner object in any layout.
@@ -53,8 +53,8 @@ def pieces(path: Path) -> Iterator[Any]:
 def _raw_pieces(path: Path) -> Iterator[tuple[int, bytes]]:
     """Pieces that are objects by themselves, and where in the file they begin."""
     try:
-        if not path.is_file():
-            raise ReadError(f"{path}: there is no such file")
+        if fault := fault_of_input(path):
+            raise ReadError(f"{path}: {fault}")
         with path.open("rb") as file:
             yield from _cut(path, iter(lambda: file.read(_PIECE), b""))
     except ReadError:

@@ -32,7 +32,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
 from punish_fast.punish.tensor import TERMINAL_REWARD
-from punish_fast.runtime.files import replacing
+from punish_fast.runtime.files import ReadError, replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, final_values
@@ -189,7 +189,7 @@ def import_notebook(
         What was read.
 
     Raises:
-        ReadError: see `read_notebook`.
+        ReadError: If the file has no states, and as in `read_notebook`.
         OutputError: nothing can be written there.
         WriteError: writing failed.
     """
@@ -197,6 +197,8 @@ def import_notebook(
     space = StateSpace(rules)
     content = read_notebook(source, space, kind, discount)
     if isinstance(content, Probabilities):
+        if not content.covered.any():
+            raise ReadError(f"{source}: has no states")
         origin = {"method": "imported", "file": source.name}
         save_policy(target, space, content.policy, content.covered, source.stem, origin)
         return content

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.runtime.memory import total_memory
 from punish_fast.runtime.printable import printable
 
@@ -188,6 +188,8 @@ def _opened(path: Path) -> Iterator[_Archive]:
     """Open an archive, and turn its faults into errors of one line."""
     import lzma
 
+    if fault := fault_of_input(path):
+        raise ReadError(f"{path}: {fault}")
     try:
         with path.open("rb") as file:
             yield _Archive(path, file)
