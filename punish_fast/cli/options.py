@@ -43,8 +43,8 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# A hand may have no cards, and a position no moves.
-_MAY_BE_EMPTY = ("hand", "discard", "position")
+# A hand may have no cards, and a position no moves; names of players are compared with those that are known.
+_MAY_BE_EMPTY = ("hand", "discard", "position", "name")
 # Texts of a variable that switch a flag on or off; empty as if it were not set.
 _TRUTHS = {"", "0", "1", "f", "t", "n", "y", "false", "true", "no", "yes", "off", "on"}
 # The stage of the verb that runs.
