@@ -43,8 +43,8 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# A hand may have no cards, and a position no moves; names of players are compared with those that are known.
-_MAY_BE_EMPTY = ("hand", "discard", "position", "name")
+# Options and arguments that name files, which must not be empty: as a path, this would be the current folder.
+_paths = {"rules"}
 # Texts of a variable that switch a flag on or off; empty as if it were not set.
 _TRUTHS = {"", "0", "1", "f", "t", "n", "y", "false", "true", "no", "yes", "off", "on"}
 # The stage of the verb that runs.
@@ -190,6 +190,8 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
     parameters, variables = [], {}
     for field in _in_order(options_class):
         kind, told = get_args(hints[field.name])
+        if "Path" in str(kind):
+            _paths.add(field.name)
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
             told = told.for_typer(field.name, kind)
@@ -289,11 +291,11 @@ class _Command(HelpLayout, TyperCommand):
                 raise UsageError(f"{parameter.envvar} is {printable(text)!r}, allowed are true and false")
 
     def _check_texts(self, given: dict[str, Any]) -> None:
-        """Check that nothing is empty: as a path, this would be the current folder."""
+        """Check that no name of a file is empty."""
         for parameter in self.params:
             values = given.get(str(parameter.name))
             is_empty = "" in (values if isinstance(values, list | tuple) else [values])
-            if is_empty and parameter.name not in _MAY_BE_EMPTY:
+            if is_empty and parameter.name in _paths:
                 name = parameter.opts[0] if isinstance(parameter, TyperOption) else parameter.metavar
                 raise UsageError(f"{name}: must not be empty")
 

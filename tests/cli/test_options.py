@@ -198,7 +198,6 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["solve", "--rules="], "--rules: must not be empty"),
         (["agents", ""], "FOLDER: must not be empty"),
         (["records", "import", "x.json", "", "--db", "x.db"], "FILE...: must not be empty"),
-        (["show", "agent.h5", "--hand", "", "--discard", "d", "--hp", ""], "--hp: must not be empty"),
         (["help", "solve", "extra"], "help: solve has no verb 'extra'"),
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no verb 'extra'"),
         (["help", "solf", "extra"], "No such command 'solf'"),
