@@ -1,13 +1,14 @@
-"""HTTP with two limits that uvicorn does not have: how long the head of a request may be, and how long it may take.
+"""HTTP with limits that uvicorn does not have: size of a head, time of a request, number of connections.
 
 Without them, whoever reaches the server could fill its memory with one endless header, or its connections with requests
-that never end.
+that never end. A request that is refused here is not executed. Complete requests before it are answered first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -17,17 +18,27 @@ MOST_SECONDS = 60.0
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection.
 
+    Attributes:
+        most_connections: Maximum number of open connections; None for any number.
+    """
+
+    most_connections: int | None = None
     _head = 0
     _n_heads = 0
     _is_in_head = True
+    _is_refused = False
+    _refusal = b""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Wait for a request."""
         super().connection_made(transport)
+        self._used = self.loop.time()
         self._set_timer()
+        if self.most_connections is not None:
+            self._make_room(self.most_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
@@ -36,11 +47,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request, or of some."""
+        if self._is_refused:
+            return
         if self._timer is None:
             self._set_timer()
-        before = self._n_heads
+        before, was_in_head = self._n_heads, self._is_in_head
         super().data_received(data)
-        if self._is_in_head and self._n_heads == before:
+        # The end of a body is not part of a head.
+        if was_in_head and self._is_in_head and self._n_heads == before:
             self._head += len(data)
             if self._head > MOST_HEAD:
                 self._refuse("431 Request Header Fields Too Large", f"head: allowed are {MOST_HEAD:,} bytes")
@@ -57,6 +71,34 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unset_timer()
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """Answer the next request, or refuse it if it was refused meanwhile."""
+        self._used = self.loop.time()
+        super().on_response_complete()
+        if self._is_refused:
+            self._end()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - it names no cause
+        """Refuse what is not HTTP."""
+        self._refuse("400 Bad Request", "request: malformed HTTP")
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a complete request is not answered yet."""
+        is_open = self.cycle is not None and not self.cycle.response_complete
+        return is_open and (bool(self.pipeline) or not self.cycle.more_body)
+
+    def _make_room(self, most: int) -> None:
+        """Close the connection that has waited longest, of the address with the most of them."""
+        others: Any = self.connections
+        is_open = [each for each in others if not each.transport.is_closing()]
+        waiting = [each for each in is_open if not each.is_answering]
+        if len(is_open) > most:
+            held = Counter(each.client and each.client[0] for each in waiting)
+            address, _ = held.most_common(1)[0]
+            theirs = (each for each in waiting if (each.client and each.client[0]) == address)
+            min(theirs, key=lambda each: each._used).transport.close()
+
     def _set_timer(self) -> None:
         self._timer = self.loop.call_later(MOST_SECONDS, self._give_up)
 
@@ -69,9 +111,19 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse("408 Request Timeout", f"request: allowed are {MOST_SECONDS:g} seconds")
 
     def _refuse(self, status: str, detail: str) -> None:
-        if self.transport.is_closing():
+        """Refuse the request that is arriving, once those before it are answered."""
+        if self._is_refused:
             return
         body = json.dumps({"detail": detail})
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
-        self.transport.write(f"{head}connection: close\r\n\r\n{body}".encode())
-        self.transport.close()
+        self._is_refused, self._refusal = True, f"{head}connection: close\r\n\r\n{body}".encode()
+        self._unset_timer()
+        if self.is_answering:
+            self.pipeline.clear()
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(self._refusal)
+            self.transport.close()

@@ -8,15 +8,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import uvicorn
-from serving import hall_of
+from playing import some_games
+from serving import TINY, hall_of
 
+from punish_fast.records.logs import write_log
+from punish_fast.records.results import read_results
 from punish_fast.web.app import create_app
 from punish_fast.web.protocol import MOST_HEAD, MOST_SECONDS, BoundedProtocol
 from punish_fast.web.server import listen
 
+TOKEN = "t" * 20
 HEAD = b"GET /page/icon.svg HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -41,13 +46,18 @@ class Watched(BoundedProtocol):
 
 
 @pytest.fixture
-def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     """A server in a thread, without uvloop, as on Windows."""
     monkeypatch.setitem(sys.modules, "uvloop", None)
     monkeypatch.setattr(Watched, "received", 0)
     monkeypatch.setattr(Watched, "is_lost", False)
     with closing(listen("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(create_app(hall_of()), http=Watched, log_level="critical", ws="none")
+        config = uvicorn.Config(
+            create_app(hall_of(database=tmp_path / "games.db", token=TOKEN)),
+            http=Watched,
+            log_level="critical",
+            ws="none",
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -58,7 +68,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
             thread.join()
 
 
-def exchange(port: int, *parts: bytes) -> list[tuple[int, bytes]]:
+def exchange(port: int, *parts: bytes, ends: bool = True) -> list[tuple[int, bytes]]:
     """Status and body of each answer; every part is sent once the server has received those before it."""
 
     async def run() -> bytes:
@@ -73,7 +83,7 @@ def exchange(port: int, *parts: bytes) -> list[tuple[int, bytes]]:
             sent += len(part)
             while Watched.received < sent and not Watched.is_lost:
                 await asyncio.sleep(0.001)
-        if parts and not parts[-1].endswith(b"..."):
+        if ends and not parts[-1].endswith(b"..."):
             writer.write_eof()
         answer = b""
         try:
@@ -122,3 +132,28 @@ def test_a_request_that_does_not_end_is_given_up(port, monkeypatch, part):
     # What is no HTTP is refused at once.
     assert {status for status, _ in answers} <= {200, 400, 408}
     assert answers[-1][0] in (400, 408)
+
+
+def post_of(body: bytes) -> bytes:
+    """The head of a request that adds games."""
+    head = f"POST /games HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n".encode()
+
+
+def test_the_end_of_a_long_body_is_not_a_head(port, tmp_path):
+    log = write_log(some_games(3, seed=2, rules=TINY)).encode()
+    body = b" " * (300_000 - len(log)) + log
+    ((status, answer),) = exchange(
+        port, post_of(body) + b"Connection: close\r\n\r\n", body[:150_000], body[150_000:], ends=False
+    )
+    assert (status, json.loads(answer)["imported"]) == (200, 3)
+    assert len(read_results(tmp_path / "games.db")) == 3
+
+
+@pytest.mark.parametrize(("bad", "status"), [(b"nonsense\r\n\r\n", 400), (HEAD + b"X: " + b"a" * 40_000, 431)])
+def test_a_request_before_a_refused_one_has_its_own_answer(port, bad, status):
+    log = write_log(some_games(3, seed=2, rules=TINY)).encode()
+    first, second = exchange(port, post_of(log) + b"\r\n" + log, bad, ends=False)
+    assert (first[0], json.loads(first[1])["imported"]) == (200, 3)
+    assert second[0] == status
+    assert json.loads(second[1])["detail"]
