@@ -2,8 +2,9 @@
 
 It starts ``punish-fast serve`` in a process of its own, opens a thousand tables at once, each with a connection of its
 own, and plays all games to their ends. Every message is compared with what a session in this process says to the same
-choices under the same seed, and every message before a reveal is searched for the enemy's hand. All games must be in
-the database afterwards. Then look-ups of states are counted, and how long they wait while the server solves a game.
+choices under the same seed, which the last message contains. Every message before a reveal is searched for the enemy's
+hand. All games must be in the database afterwards. Then look-ups of states are counted, and how long they wait while
+the server solves a game.
 """
 
 from __future__ import annotations
@@ -112,13 +113,13 @@ class Play:
     """A game as a client played it.
 
     Attributes:
-        seed: Its seed.
+        number: Its number, and the seed of its choices.
         messages: All answers of the server, in order.
         actions: The choices of the client.
         faults: What went wrong.
     """
 
-    seed: int
+    number: int
     messages: list[dict[str, Any]] = field(default_factory=list)
     actions: list[int] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -126,13 +127,13 @@ class Play:
 
 async def deal(connection: Connection, play: Play, opponent: str) -> None:
     """Open a table."""
-    wanted = {"opponent": opponent, "name": f"player {play.seed}", "seed": str(play.seed)}
+    wanted = {"opponent": opponent, "name": f"player {play.number}"}
     await _ask(connection, play, "/tables", wanted)
 
 
 async def play_on(connection: Connection, play: Play) -> None:
     """Play a game to its end with random choices."""
-    generator = np.random.default_rng(play.seed)
+    generator = np.random.default_rng(play.number)
     while not play.faults and play.messages[-1]["is_on"]:
         last = play.messages[-1]
         action = int(generator.choice([move["action"] for move in last["legal"]]))
@@ -158,7 +159,7 @@ def check(play: Play, model: Model) -> list[str]:
     if play.faults:
         return play.faults
     agent, face = model.agent(None), model.face
-    session = PlaySession(PunishMatch(model.table, play.seed), (Person(""), agent))
+    session = PlaySession(PunishMatch(model.table, int(play.messages[-1]["seed"])), (Person(""), agent))
     session.begin()
     seen = 0
     for message, action in zip(play.messages, [*play.actions, None], strict=True):
@@ -188,7 +189,7 @@ def leaks(message: Any, hand: list[int], key: str = "") -> bool:
 
 async def play_all(address: str, opponent: str, n_games: int) -> tuple[list[Play], float]:
     """Play games all at once; return them, and the seconds."""
-    plays = [Play(seed) for seed in range(n_games)]
+    plays = [Play(number) for number in range(n_games)]
     everybody_sits = asyncio.Barrier(n_games)
 
     async def one(play: Play) -> None:
@@ -304,7 +305,7 @@ def load_of(rules: str, n_games: int, n_look_ups: int, runs: int) -> Load:
             busy = (processor_seconds(pid) - before) / (runs * n_look_ups)
             wait = asyncio.run(longest_wait(address, found[_OPPONENT], paths[0]))
         say("serving: checking the games")
-        faults = [f"game {play.seed}: {fault}" for play in plays for fault in check(play, model)]
+        faults = [f"game {play.number}: {fault}" for play in plays for fault in check(play, model)]
         # A server that has ended has kept all its games.
         kept = len(read_results(database))
     moves = sum(len(play.messages) for play in plays)

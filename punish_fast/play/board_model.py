@@ -165,9 +165,10 @@ class BoardModel:
         names = numbered([name] * n)
         return [replace(agent, name=name) for name in names]
 
-    def match(self, seed: int) -> CardMatch | BoardMatch:
-        """A match of its game."""
-        return match_of(self.game, np.random.default_rng(seed), _MOST_MOVES)
+    def match(self, seed: int, choice_seed: int | None = None) -> CardMatch | BoardMatch:
+        """A match of its game, with random seeds of chance and of the choices of agents; by default one for both."""
+        choices = None if choice_seed is None else np.random.default_rng(choice_seed)
+        return match_of(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
 
 def level_models(game: TableGame, oracle: Oracle | None) -> list[BoardModel]:

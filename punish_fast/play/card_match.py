@@ -31,31 +31,45 @@ def has_secrets(game: TableGame) -> bool:
     return game.name in _REFEREES
 
 
-def match_of(game: TableGame, generator: np.random.Generator, most_moves: int | None = None) -> CardMatch | BoardMatch:
+def match_of(
+    game: TableGame,
+    chance: np.random.Generator,
+    most_moves: int | None = None,
+    choices: np.random.Generator | None = None,
+) -> CardMatch | BoardMatch:
     """A match of any game.
 
     Args:
         game: The game.
-        generator: Draws what chance does, and the actions of policies.
+        chance: Generator of what chance does.
         most_moves: After so many moves, a game without chance and secrets is a draw; None for no end.
+        choices: Generator of the actions of policies; ``chance`` if None.
     """
     if has_secrets(game):
-        return CardMatch(game, _REFEREES[game.name](game), generator)
-    return BoardMatch(game, generator, most_moves)
+        return CardMatch(game, _REFEREES[game.name](game), chance, choices)
+    return BoardMatch(game, choices or chance, most_moves)
 
 
 class CardMatch:
     """A match of a game with chance and secrets, in which policies are `Choices` of states of `Referee.known_to`."""
 
-    def __init__(self, game: TableGame, referee: Referee, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        game: TableGame,
+        referee: Referee,
+        chance: np.random.Generator,
+        choices: np.random.Generator | None = None,
+    ) -> None:
         """Set the table.
 
         Args:
             game: The game.
             referee: Its referee.
-            generator: Draws what chance does, and the actions of policies.
+            chance: Generator of what chance does.
+            choices: Generator of the actions of policies; ``chance`` if None.
         """
-        self._game, self._referee, self._generator = game, referee, generator
+        self._game, self._referee = game, referee
+        self._chance, self._choices = chance, choices or chance
         self._state: Any = game.initial()
 
     @property
@@ -79,7 +93,7 @@ class CardMatch:
     def draw_choice(self, seat: int, policy: Choices) -> int:
         """The action that a policy plays now, by what its seat knows."""
         weight = np.asarray(policy(self._referee.known_to(self._state, seat)), dtype=np.float64)
-        return int(self.legal(seat)[self._generator.choice(len(weight), p=weight / weight.sum())])
+        return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Apply the actions of all who decide, and whatever chance does next."""
@@ -101,7 +115,7 @@ class CardMatch:
         game = self._game
         while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
             shares = np.asarray(game.probabilities(self._state))
-            drawn = self._generator.choice(len(shares), p=shares / shares.sum())
+            drawn = self._chance.choice(len(shares), p=shares / shares.sum())
             self._take(int(game.actions(self._state)[drawn]), steps)
         events = self._referee.story(steps)
         return [*events, self._end()] if game.is_terminal(self._state) else events

@@ -187,9 +187,9 @@ class Model:
             self._agents[temperature] = Agent(name, self.table.thresholds(policy), self._player.settled(temperature))
         return self._agents[temperature]
 
-    def match(self, seed: int) -> PunishMatch:
-        """A match at its table."""
-        return PunishMatch(self.table, seed)
+    def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
+        """A match at its table, with the seeds of `PunishMatch`."""
+        return PunishMatch(self.table, seed, choice_seed=choice_seed)
 
     @cached_property
     def best_choices(self) -> Solution:

@@ -2,7 +2,8 @@
 
 Deals, the choices of agents and the draws of feints are those of ``duel/_simulator.py`` for a game's number and seed.
 So two agents play move for move the game that `Simulator.trace` plays with them, and against a person the cards fall as
-in that game as long as the same cards are played.
+in that game as long as the same cards are played. Choices can have a seed of their own, so that whoever knows the deals
+cannot predict them.
 """
 
 from __future__ import annotations
@@ -57,14 +58,16 @@ class PunishMatch:
     Attributes:
         table: The rules.
         seed: Random seed, 0 to 2^64 - 1.
+        choice_seed: Random seed of the choices of agents.
         game: The number of the game.
         measure: The measure, from 1.
         breaths: All breaths so far.
     """
 
-    def __init__(self, table: Table, seed: int, game: int = 0) -> None:
+    def __init__(self, table: Table, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
         self.table = table
         self.seed, self.game = seed, game
+        self.choice_seed = seed if choice_seed is None else choice_seed
         self.measure = 0
         self.breaths: list[Breath] = []
         rules = table.space.rules
@@ -102,7 +105,8 @@ class PunishMatch:
         """The action that an agent plays now, by its thresholds, uint32 ``[n_rows]``."""
         space = self.table.space
         first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
-        return int(space.action[first + _simulator.draw_choice(self._numbers, seat, policy, first, last - first)])
+        numbers = self._numbers_of(self.choice_seed)
+        return int(space.action[first + _simulator.draw_choice(numbers, seat, policy, first, last - first)])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play a breath.
@@ -204,7 +208,10 @@ class PunishMatch:
     @property
     def _numbers(self) -> tuple[int, int, np.uint64]:
         """What random numbers depend on."""
-        return self.game, len(self.breaths), np.uint64(self.seed)
+        return self._numbers_of(self.seed)
+
+    def _numbers_of(self, seed: int) -> tuple[int, int, np.uint64]:
+        return self.game, len(self.breaths), np.uint64(seed)
 
     @property
     def _n_deck(self) -> int:

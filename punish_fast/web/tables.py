@@ -48,7 +48,9 @@ class NewTable(_Body):
     game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The game that it plays, or null.")
     name: str = Field(YOU, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
-    seed: str | None = Field(None, pattern="^[0-9]{1,20}$", description="Deals that can be repeated.")
+    seed: str | None = Field(
+        None, pattern="^[0-9]{1,20}$", description="Seed of the deals: the game is practice, and is not kept."
+    )
     second: bool = Field(False, description="Whether the agent moves first, at games in which players move in turn.")
 
 
@@ -69,8 +71,8 @@ class OpenTable:
         temperature: The temperature it plays at.
         session: The game.
         match: Its secrets.
-        seed: What deals and choices follow from.
-        is_told: Whether the person asked for this seed; nobody else knows it before the end.
+        seed: Random seed of the deals. The choices of the agent have another one, which nobody is told.
+        is_chosen: Whether the person chose the seed; such a game is practice. Else it is secret until the end.
         touched: When it was last used.
         seat: The person's seat.
         keeps: Whether it goes to a database when it is over.
@@ -84,7 +86,7 @@ class OpenTable:
     session: PlaySession
     match: PunishMatch | BoardMatch | CardMatch
     seed: int
-    is_told: bool
+    is_chosen: bool
     touched: float
     seat: int = 0
     keeps: bool = False
@@ -112,8 +114,8 @@ class OpenTable:
             "view": face.view(self.view),
             "events": events,
             "n_events": len(session.events),
-            # Deals and choices to come follow from the seed.
-            "seed": str(self.seed) if self.is_told or not session.is_on else None,
+            # Deals to come follow from the seed.
+            "seed": str(self.seed) if self.is_chosen or not session.is_on else None,
             "keeps": self.keeps,
             "kept": self.kept,
             "flaw": self.flaw,
@@ -175,7 +177,7 @@ class OpenTables:
         if len(self._tables) >= self.most:
             raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
         dealt = secrets.randbits(64) if seed is None else seed
-        match = model.match(dealt)
+        match = model.match(dealt, secrets.randbits(64))
         agents: list[Person] = (
             model.agents(temperature) if isinstance(model, BoardModel) else [model.agent(temperature)]
         )
@@ -256,7 +258,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
             await workers.solve(lambda: model.agent(wanted.temperature))
         table = tables.open(model, name, wanted.temperature, seed, int(wanted.second))
         await table.play_on(workers)
-        table.keeps = book is not None and isinstance(model, Model) and book.rules == model.rules
+        is_recorded = book is not None and isinstance(model, Model) and book.rules == model.rules
+        table.keeps = is_recorded and not table.is_chosen
         return table.shown(0)
 
     @routes.get("/{table}")

@@ -58,7 +58,7 @@ def test_a_server_ends_when_it_is_told_to(folder, number, code):
         }
         while not (opponent := answer(report, "/models")[0]["hash"]):
             time.sleep(0.05)
-        table = answer(report, "/tables", {"opponent": opponent, "seed": "1"})
+        table = answer(report, "/tables", {"opponent": opponent})
         while table["is_on"]:
             move = {"action": table["legal"][0]["action"], "n_events": table["n_events"]}
             table = answer(report, f"/tables/{table['table']}/choice", move)

@@ -145,6 +145,17 @@ def test_the_seed_is_told_at_the_end(client, naive):
     assert (same, again["seed"]) == (events, table["seed"])
 
 
+def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
+    random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
+    games = [play_out(client, open_table(client, random, name="Ann", seed="1")) for _ in range(10)]
+    deals, plays = zip(*((events[0], events[1]["plays"][1]) for _, events in games), strict=True)
+    assert all(deal == deals[0] for deal in deals)
+    assert any(play != plays[0] for play in plays)
+    assert all((table["keeps"], table["kept"], table["flaw"]) == (False, None, None) for table, _ in games)
+    assert client.get("/players").json() == []
+    assert open_table(client, random)["keeps"]
+
+
 def test_names_of_tables_cannot_be_guessed(client, naive):
     names = {open_table(client, naive)["table"] for _ in range(50)}
     assert len(names) == 50
