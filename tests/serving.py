@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from punish_fast.play.model import Model
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.web.app import Hall
-from punish_fast.web.guard import Limits
+from punish_fast.web.limits import Limits
 
 TINY = true_rules(PRESETS["tiny"])
 BASE = "http://127.0.0.1:8000"

@@ -55,6 +55,12 @@ class ServeOptions(CommonOptions):
         list[str] | None,
         option("A name that browsers may call this server by, such as that of a proxy; repeatable.", metavar="NAME"),
     ] = None
+    proxy: Annotated[
+        list[str] | None,
+        option(
+            "The address or network of a proxy, whose X-Forwarded-For names the clients; repeatable.", metavar="ADDRESS"
+        ),
+    ] = None
     allow_writes: Annotated[
         bool, option("Let those who know the token post games. It is made up and printed unless it is set.")
     ] = False
@@ -65,7 +71,7 @@ class ServeOptions(CommonOptions):
     rate: Annotated[
         int,
         option(
-            "The most requests in a second from one address, on average; 0 for any number.",
+            "The most requests in a second of one client, on average; 0 for any number. Slow ones count as several.",
             metavar="N",
             min=0,
             max=_FASTEST,
@@ -92,10 +98,11 @@ def serve(options: ServeOptions) -> None:
     from punish_fast.runtime.extras import require
 
     require("web", "fastapi", "uvicorn", "httptools")
-    from punish_fast.web.server import address_of, listen
+    from punish_fast.web.server import address_of, listen, proxy_of
     from punish_fast.web.server import serve as answer
 
     hall, token = _hall(options)
+    proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
     listening = listen(options.host, options.port)
     report = {
         "address": address_of(listening),
@@ -113,13 +120,14 @@ def serve(options: ServeOptions) -> None:
             return
         from punish_fast.web.app import create_app
 
-        answer(create_app(hall), listening, _announcement(options, report))
+        answer(create_app(hall), listening, _announcement(options, report), proxies)
 
 
 def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     """What to serve, and a token that was made up."""
     from punish_fast.web.app import Hall
-    from punish_fast.web.guard import Limits
+    from punish_fast.web.guard import HostError, host_name
+    from punish_fast.web.limits import Limits
 
     wanted = options.agents or []
     board_files = [agent for agent in wanted if _is_board(agent)]
@@ -142,9 +150,13 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
             token = made_up = secrets.token_urlsafe(24)
     elif options.token_file is not None:
         raise UsageError("--token-file: does nothing without --allow-writes")
-    hosts = frozenset(name.lower() for name in (options.host, *(options.allow_host or [])))
+    hosts = frozenset([options.host.lower()])
+    try:
+        proxied = frozenset(host_name(name) for name in options.allow_host or ())
+    except HostError as error:
+        raise UsageError(f"--allow-host: {error}") from None
     limits = Limits(tables=options.tables, rate=options.rate or None, burst=_LEAST_BURST + options.rate)
-    return Hall(models, database, rules, hosts, token, limits, _boards(board_files)), made_up
+    return Hall(models, database, rules, hosts, proxied, token, limits, _boards(board_files)), made_up
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[Model], Rules]:

@@ -27,7 +27,8 @@ from punish_fast.web.archive import Archive, ArchiveError
 from punish_fast.web.book import Book
 from punish_fast.web.description import description_routes
 from punish_fast.web.games import game_routes, statistics_routes
-from punish_fast.web.guard import Guard, Limits
+from punish_fast.web.guard import Guard
+from punish_fast.web.limits import Limits, costs
 from punish_fast.web.models import Shelf, model_routes, opening
 from punish_fast.web.page_files import page_routes
 from punish_fast.web.tables import OpenTables, table_routes
@@ -70,7 +71,8 @@ class Hall:
         models: The agents of Punish.
         database: The database of games; None for none.
         rules: The rules of its games.
-        hosts: Names that the server is called by, besides addresses and ``localhost``.
+        hosts: Names of the server, in addition to addresses and ``localhost``.
+        proxied: The names of the server that a proxy may serve under any scheme and port.
         token: What those must know who post games; None if nobody may.
         limits: What it bears.
         boards: Agents of other games.
@@ -80,6 +82,7 @@ class Hall:
     database: Path | None = None
     rules: Rules = PRESETS["tabletop"]
     hosts: frozenset[str] = frozenset()
+    proxied: frozenset[str] = frozenset()
     token: str | None = None
     limits: Limits = field(default_factory=Limits)
     boards: Sequence[BoardModel] = ()
@@ -118,12 +121,16 @@ def create_app(hall: Hall) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(ValueError, _explain)
     app.add_exception_handler(StoreError, _explain)
-    app.add_middleware(Guard, hosts=hall.hosts, limits=hall.limits)
-    app.include_router(model_routes(shelf, workers))
-    app.include_router(table_routes(shelf, OpenTables(hall.limits.tables), book, workers))
-    app.include_router(game_routes(archive, shelf, workers))
-    app.include_router(statistics_routes(archive, shelf, workers))
-    app.include_router(description_routes(app))
+    app.add_middleware(Guard, hosts=hall.hosts, names=hall.proxied, limits=hall.limits)
+    for routes in (
+        model_routes(shelf, workers),
+        table_routes(shelf, OpenTables(hall.limits), book, workers),
+        game_routes(archive, shelf, workers),
+        statistics_routes(archive, shelf, workers),
+        description_routes(app),
+    ):
+        app.include_router(routes, dependencies=[costs(1)])
+    # The files of the page cost next to nothing: a browser asks for all of them at once.
     app.include_router(page_routes())
     return app
 

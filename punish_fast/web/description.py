@@ -15,13 +15,13 @@ _HEAD = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Routes of punish-fast</title>
-<link rel="stylesheet" href="/page/base.css">
+<link rel="stylesheet" href="page/base.css">
 </head>
 <body>
 <main>
 <h1>Routes</h1>
-<p>Answers and bodies are JSON. <a href="/openapi.json">The same as OpenAPI</a>, for programs.
-<a href="/">To the game</a></p>
+<p>Answers and bodies are JSON. <a href="openapi.json">The same as OpenAPI</a>, for programs.
+<a href="./">To the game</a></p>
 """
 
 

@@ -12,6 +12,7 @@ from punish_fast.play.review_report import review_to_draw
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
 from punish_fast.web.archive import PLOTS, Archive
+from punish_fast.web.limits import costs
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
 
@@ -56,7 +57,7 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         """A recorded game."""
         return await workers.read(lambda: archive.game_report(game))
 
-    @routes.get("/games/{game}/review")
+    @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
         """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
         found = shelf.find(model)
@@ -83,7 +84,7 @@ def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRo
         """The statistics of ``records summary``, and the names of the plots."""
         return await workers.read(archive.dashboard)
 
-    @routes.get("/plots/{name}.svg", response_class=Response)
+    @routes.get("/plots/{name}.svg", response_class=Response, dependencies=[costs(19)])
     async def plot(name: PlotName) -> Response:
         """A plot of ``records plot``."""
         if name not in PLOTS:
@@ -91,7 +92,7 @@ def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRo
         content = await workers.draw(lambda: archive.plot(name))
         return Response(content, media_type="image/svg+xml")
 
-    @routes.get("/practice")
+    @routes.get("/practice", dependencies=[costs(19)])
     async def practice(
         model: ModelHash,
         n: Annotated[int, Query(ge=1, le=50)] = 10,

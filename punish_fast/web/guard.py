@@ -1,8 +1,11 @@
-"""The guard at the door: who may ask, how much, how often, and what a browser may do with the answer.
+"""The guard at the door: who may ask, and what a browser may do with the answer.
 
 A page of another site that a browser shows can send requests to a server on the same machine. Every request must
 therefore name this server as its host, which a rebound DNS name does not, and come from this server's own page or from
 no page at all, which a browser says in ``Origin`` and ``Sec-Fetch-Site``. Answers allow no other origin.
+
+Behind a proxy, a browser knows the server by another name, scheme and port. The names of ``--allow-host`` are this
+server's own, whatever the scheme and port.
 """
 
 from __future__ import annotations
@@ -10,15 +13,17 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
-import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+import re
+from functools import lru_cache, partial
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from punish_fast.runtime.printable import printable
+from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of
+from punish_fast.web.protocol import MOST_HEAD
 
 _LOGGER = logging.getLogger("punish_fast.web")
 
@@ -50,49 +55,38 @@ _HEADERS = tuple(
 )
 _READS = ("GET", "HEAD")
 _METHODS = (*_READS, "POST", "DELETE")
-# Bytes of all headers.
-_MOST_HEAD = 32 * 1024
-# What takes much longer counts as so many requests, by a part of its path.
-_COSTS = {"/practice": 20, "/plots/": 20, "/review": 5, "/why/": 5, "/coach": 5}
-# Addresses whose recent requests are remembered.
-_MOST_ADDRESSES = 4096
+_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_CURE = "allowed are its addresses, localhost and names of --allow-host: punish-fast serve --allow-host NAME"
+# Characters of a header that a refusal quotes.
+_MOST_QUOTED = 80
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a server bears.
+class HostError(ValueError):
+    """A name that no browser can call a server by; the message says why."""
 
-    Attributes:
-        tables: Games at once.
-        body: Bytes of a request.
-        log: Bytes of a log of games that is posted.
-        rate: Requests in a second from one address, on average; None for any number.
-        burst: Requests at once from one address.
-    """
 
-    tables: int = 2000
-    body: int = 16 * 1024
-    log: int = 16 * 1024 * 1024
-    rate: float | None = 200.0
-    burst: int = 400
+class _Place(NamedTuple):
+    """Host and port of a header; ``port`` is None if the header has none."""
+
+    name: str
+    port: int | None
 
 
 class Guard:
     """Middleware around the application."""
 
-    def __init__(
-        self, app: ASGIApp, hosts: frozenset[str], limits: Limits, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], names: frozenset[str], limits: Limits) -> None:
         """Remember what is allowed.
 
         Args:
             app: The application.
-            hosts: Names that this server is called by, besides addresses and ``localhost``.
-            limits: What it bears.
-            clock: Seconds.
+            hosts: Names of this server, in addition to addresses and ``localhost``.
+            names: The `hosts` that a proxy may serve under any scheme and port.
+            limits: Limits of sizes and requests.
         """
-        self._app, self._hosts, self._limits = app, hosts, limits
-        self._meter = _Meter(limits, clock)
+        self._app, self._hosts, self._names, self._limits = app, hosts | names, names, limits
+        self._meter = Meter(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -101,7 +95,8 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        begun = False
+        begun, is_head = False, scope["method"] == "HEAD"
+        session: str | None = None
 
         async def sent(message: Message) -> None:
             nonlocal begun
@@ -110,18 +105,28 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
                 if not any(name.lower() == b"cache-control" for name, _ in message["headers"]):
                     message["headers"].append((b"cache-control", b"no-store"))
+                if session is not None:
+                    cookie = f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"
+                    message["headers"].append((b"set-cookie", cookie.encode()))
+            elif is_head:
+                message["body"] = b""
             await send(message)
 
         try:
             headers = _headers_of(scope)
             self._check(scope, headers)
-            await self._app(scope, self._limited(scope, headers, receive), sent)
+            client, session = client_of(scope, headers.get("cookie", ""))
+            self._meter.charge(client, LEAST_COST)
+            state = {**scope.get("state", {}), "client": client, "charge": partial(self._meter.charge, client)}
+            # HEAD is answered like GET, without the body.
+            asked = {**scope, "state": state, "method": "GET" if is_head else scope["method"]}
+            await self._app(asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
-            await _refuse(error.status_code, error.detail, sent)
+            await _refuse(error, sent)
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
-                await _refuse(500, "the server failed at this; its log says more", sent)
+                await _refuse(HTTPException(500, "the server failed at this; its log says more"), sent)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         """Check who asks, and for what.
@@ -131,21 +136,19 @@ class Guard:
         """
         host, method = headers.get("host", ""), scope["method"]
         if not _is_ours(host, self._hosts):
-            raise HTTPException(421, "host: this server is not called so; allowed are its address and localhost")
+            raise HTTPException(421, f"host: {_quoted(host)} is not a name of this server, {_CURE}")
         if method not in _METHODS:
             raise HTTPException(405, f"method: allowed are {', '.join(_METHODS)}")
         origin = headers.get("origin")
-        if origin is not None and not _is_same(origin, host):
-            raise HTTPException(403, "origin: requests from other pages are not answered")
+        if origin is not None and not _is_same(origin, host, self._names):
+            raise HTTPException(403, f"origin: {_quoted(origin)} is not the page of {_quoted(host)}, {_CURE}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and not _opens_page(scope, headers):
-            raise HTTPException(403, "sec-fetch-site: requests from other pages are not answered")
+            raise HTTPException(
+                403, f"sec-fetch-site: {_quoted(site)}, but only the page of this server is answered; open it itself"
+            )
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "content-type: allowed is application/json")
-        client = scope.get("client")
-        cost = next((cost for part, cost in _COSTS.items() if part in scope["path"]), 1)
-        if not self._meter.admits(client[0] if client else "", cost):
-            raise HTTPException(429, "too many requests; wait a second")
 
     def _limited(self, scope: Scope, headers: dict[str, str], receive: Receive) -> Receive:
         """A body that may not be too long.
@@ -171,27 +174,6 @@ class Guard:
         return limited
 
 
-class _Meter:
-    """Counts requests by address: a bucket of ``burst`` that fills at ``rate``."""
-
-    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
-        self._limits, self._clock = limits, clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def admits(self, address: str, cost: int) -> bool:
-        """Whether there is enough left for a request; if so, it is taken."""
-        rate, burst = self._limits.rate, self._limits.burst
-        if rate is None:
-            return True
-        now, cost = self._clock(), min(cost, burst)
-        left, then = self._buckets.pop(address, (float(burst), now))
-        left = min(burst, left + (now - then) * rate)
-        self._buckets[address] = (left - cost if left >= cost else left), now
-        if len(self._buckets) > _MOST_ADDRESSES:
-            self._buckets.popitem(last=False)
-        return left >= cost
-
-
 def _headers_of(scope: Scope) -> dict[str, str]:
     """The headers of a request.
 
@@ -199,8 +181,8 @@ def _headers_of(scope: Scope) -> dict[str, str]:
         HTTPException: they are too long, or one of those that are checked stands twice.
     """
     headers: dict[str, str] = {}
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
-        raise HTTPException(431, f"head: allowed are {_MOST_HEAD:,} bytes")
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD:
+        raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
         if key in headers and key in ("host", "origin", "content-type", "content-length", "authorization"):
@@ -209,27 +191,67 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     return headers
 
 
+def host_name(text: str) -> str:
+    """A name for ``--allow-host`` as browsers send it: lower case, other scripts by IDNA, without a port.
+
+    Raises:
+        HostError: It is not a host name or an address.
+    """
+    place = _place(text)
+    try:
+        name = "" if place is None else place.name.encode("idna").decode("ascii")
+    except UnicodeError:
+        name = ""
+    if not _NAME.fullmatch(name):
+        raise HostError(f"{text!r} is not a host name; allowed are names such as games.example.org, and addresses")
+    return name
+
+
 @lru_cache(maxsize=1024)
+def _place(host: str) -> _Place | None:
+    """The host and port of a header; None if there is none."""
+    if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
+        return None
+    try:
+        # Addresses of IPv6 are in brackets, but people do not type them.
+        ipaddress.IPv6Address(host)
+        host = f"[{host}]"
+    except ValueError:
+        pass
+    try:
+        parts = urlsplit(f"//{host}")
+        return _Place(parts.hostname, parts.port) if parts.hostname else None
+    except ValueError:
+        return None
+
+
 def _is_ours(host: str, hosts: frozenset[str]) -> bool:
     """Whether a header ``Host`` names this server, at any port: an address, ``localhost`` or one of its names."""
-    try:
-        name = urlsplit(f"//{host}").hostname
-    except ValueError:
+    place = _place(host)
+    if place is None:
         return False
-    if not name or any(sign in host for sign in "/?#@\\ "):
-        return False
-    if name == "localhost" or name in hosts:
+    if place.name == "localhost" or place.name in hosts:
         return True
     try:
-        ipaddress.ip_address(name)
+        ipaddress.ip_address(place.name)
     except ValueError:
         return False
     return True
 
 
-def _is_same(origin: str, host: str) -> bool:
-    """Whether a header ``Origin`` is this server's own."""
-    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+def _is_same(origin: str, host: str, names: frozenset[str]) -> bool:
+    """Whether a header ``Origin`` is this server's own: at the host and port of ``Host``, or a name of a proxy."""
+    scheme, separator, rest = origin.partition("://")
+    default = _DEFAULT_PORTS.get(scheme.lower())
+    page, server = _place(rest), _place(host)
+    if not separator or default is None or page is None or server is None:
+        return False
+    is_at_host = page.name == server.name and (page.port or default) == (server.port or default)
+    return is_at_host or page.name in names
+
+
+def _quoted(header: str) -> str:
+    return repr(printable(header, _MOST_QUOTED))
 
 
 def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
@@ -238,10 +260,11 @@ def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 
 
-async def _refuse(status: int, detail: str, send: Send) -> None:
-    body = json.dumps({"detail": detail}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+async def _refuse(error: HTTPException, send: Send) -> None:
+    body = json.dumps({"detail": error.detail}).encode()
+    headers = {**(error.headers or {}), "Content-Type": "application/json", "Content-Length": str(len(body))}
     # What is left of the body is not read.
-    headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    headers["Connection"] = "close"
+    sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": error.status_code, "headers": sent})
     await send({"type": "http.response.body", "body": body})

@@ -11,6 +11,7 @@ from fastapi import APIRouter, HTTPException, Path
 from punish_fast.play.board_model import BoardModel
 from punish_fast.play.model import Model
 from punish_fast.runtime.files import StoreError
+from punish_fast.web.limits import costs
 from punish_fast.web.workers import Workers
 
 Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
@@ -96,7 +97,7 @@ def model_routes(shelf: Shelf, workers: Workers) -> APIRouter:
         """What an agent knows of a state: its value, and value and probability of each legal action."""
         return shelf.find(hash).values(int(state))
 
-    @routes.get("/{hash}/why/{state}")
+    @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
         """A state explained: each action's value and what each answer of the enemy makes of it, and its likely hands.
 

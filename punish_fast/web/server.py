@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 from fastapi import FastAPI
@@ -13,6 +14,10 @@ from fastapi import FastAPI
 from punish_fast.web.protocol import BoundedProtocol
 
 _BACKLOG = 2048
+# Open files for everything but connections, and what a process may ask for.
+_OTHER_FILES, _WANTED_FILES = 100, 16384
+# Addresses that stand for all addresses of a machine, and what reaches them from there.
+_ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 class AddressError(ValueError):
@@ -20,7 +25,7 @@ class AddressError(ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one.
+    """A socket that listens; port 0 is any free one. Host ``::`` is all addresses, those of IPv4 too.
 
     Raises:
         AddressError: the address is no address of this machine, taken, or not allowed.
@@ -28,8 +33,10 @@ def listen(host: str, port: int) -> socket.socket:
     if not host:
         raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+        family, *_, address = socket.getaddrinfo(bare, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        is_dual = address[0] == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=_BACKLOG, dualstack_ipv6=is_dual)
     except (OSError, UnicodeError) as error:
         number = getattr(error, "errno", None)
         if number in (errno.EADDRINUSE, errno.EACCES):
@@ -39,9 +46,38 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """The address of a socket as people type it."""
+    """The address of a socket as a browser on this machine opens it."""
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
+
+
+def proxy_of(text: str) -> list[str]:
+    """An address or network for ``--proxy``, as a socket of IPv4 and as one of both versions name it.
+
+    Raises:
+        AddressError: It is neither.
+    """
+    try:
+        network = ipaddress.ip_network(text)
+    except ValueError as error:
+        raise AddressError(f"proxy: {error}; allowed are addresses and networks such as 10.0.0.0/8") from None
+    mapped = [f"::ffff:{network.network_address}/{96 + network.prefixlen}"] if network.version == 4 else []
+    return [str(network), *mapped]
+
+
+def _connections() -> int | None:
+    """The number of connections that the limit of open files leaves room for, after raising it if that is allowed."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard > _WANTED_FILES:
+        hard = _WANTED_FILES
+    if soft != resource.RLIM_INFINITY and soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        soft = hard
+    return _WANTED_FILES if soft == resource.RLIM_INFINITY else max(soft - _OTHER_FILES, 1)
 
 
 class _Server(uvicorn.Server):
@@ -57,21 +93,24 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], proxies: Sequence[str] = ()) -> None:
     """Answer requests until the process is told to end.
 
     Args:
         app: The application.
         listening: From `listen`.
         ready: Called when requests are answered.
+        proxies: Addresses and networks from `proxy_of`; ``X-Forwarded-For`` is believed from there only.
     """
+    BoundedProtocol.most_connections = _connections()
     config = uvicorn.Config(
         app,
         log_level="error",
         access_log=False,
         server_header=False,
         date_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
         ws="none",
         # People think.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Query, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
@@ -25,12 +25,16 @@ from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.web.book import Book
+from punish_fast.web.limits import Client, Limits, costs
 from punish_fast.web.models import Shelf
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-# Seconds that a table waits for its player, and that a finished game stays to be looked at.
+# Seconds that a table waits for its player, and that a finished game stays to be looked at, if there is room.
 _IDLE, _OVER = 3600.0, 900.0
+# Seconds after which a game may be cleared to make room.
+_QUIET = 600.0
+_NOBODY = Client("", "")
 _ID_BYTES = 24
 _LAST_SEED = (1 << 64) - 1
 
@@ -74,6 +78,7 @@ class OpenTable:
         seed: Random seed of the deals. The choices of the agent have another one, which nobody is told.
         is_chosen: Whether the person chose the seed; such a game is practice. Else it is secret until the end.
         touched: When it was last used.
+        client: Who opened it.
         seat: The person's seat.
         keeps: Whether it goes to a database when it is over.
         kept: The id under which it is kept.
@@ -88,6 +93,7 @@ class OpenTable:
     seed: int
     is_chosen: bool
     touched: float
+    client: Client
     seat: int = 0
     keeps: bool = False
     kept: int | None = None
@@ -150,14 +156,10 @@ class OpenTable:
 
 
 class OpenTables:
-    """All games that are played now, in memory.
+    """All games that are played now, in memory."""
 
-    Attributes:
-        most: How many there may be.
-    """
-
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.most = most
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
         self._clock = clock
         self._tables: dict[str, OpenTable] = {}
 
@@ -165,7 +167,13 @@ class OpenTables:
         return len(self._tables)
 
     def open(
-        self, model: Model | BoardModel, name: str, temperature: float | None, seed: int | None, seat: int = 0
+        self,
+        model: Model | BoardModel,
+        name: str,
+        temperature: float | None,
+        seed: int | None,
+        seat: int = 0,
+        client: Client = _NOBODY,
     ) -> OpenTable:
         """Set a table with a person in a seat, and deal.
 
@@ -173,9 +181,7 @@ class OpenTables:
             HTTPException: there are too many.
             NoAnswerError: the agent does not play at this temperature.
         """
-        self._clear()
-        if len(self._tables) >= self.most:
-            raise HTTPException(429, f"tables: {self.most:,} games are played here now; try again later")
+        self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = model.match(dealt, secrets.randbits(64))
         agents: list[Person] = (
@@ -185,7 +191,7 @@ class OpenTables:
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
         self._tables[table_id] = OpenTable(
-            table_id, model, temperature, session, match, dealt, seed is not None, self._clock(), seat
+            table_id, model, temperature, session, match, dealt, seed is not None, self._clock(), client, seat
         )
         return self._tables[table_id]
 
@@ -219,9 +225,27 @@ class OpenTables:
     def _is_stale(self, table: OpenTable) -> bool:
         return self._clock() - table.touched > (_IDLE if table.session.is_on else _OVER)
 
-    def _clear(self) -> None:
-        for table in [table for table in self._tables.values() if self._is_stale(table)]:
-            del self._tables[table.id]
+    def _make_room(self, client: Client) -> None:
+        """Clear tables until a client may open one more: finished games first, then those that were used longest ago.
+
+        Raises:
+            HTTPException: 429 if all are in use.
+        """
+        limits, tables = self._limits, self._tables
+        for table in [table for table in tables.values() if self._is_stale(table)]:
+            del tables[table.id]
+        for most, whose, words in (
+            (limits.client_tables, client, "you play"),
+            (limits.address_tables, client[:1], f"are played from {client.address}"),
+            (limits.tables, (), "are played here"),
+        ):
+            held = [table for table in tables.values() if table.client[: len(whose)] == whose]
+            if len(held) < most:
+                continue
+            oldest = min(held, key=lambda table: (table.session.is_on, table.touched))
+            if oldest.session.is_on and self._clock() - oldest.touched <= _QUIET:
+                raise HTTPException(429, f"tables: {most:,} games {words} now; end one, or try again later")
+            del tables[oldest.id]
 
 
 def _name_of(person: str, shelf: Shelf) -> str:
@@ -241,7 +265,7 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
     routes = APIRouter(prefix="/tables", tags=["tables"])
 
     @routes.post("", status_code=201)
-    async def open_table(wanted: NewTable) -> dict[str, Any]:
+    async def open_table(wanted: NewTable, request: Request) -> dict[str, Any]:
         """Open a table: the cards are dealt."""
         model = shelf.player(wanted.opponent)
         if wanted.game not in (None, model.face.game):
@@ -256,7 +280,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         name = _name_of(wanted.name, shelf)
         if not model.is_ready(wanted.temperature):
             await workers.solve(lambda: model.agent(wanted.temperature))
-        table = tables.open(model, name, wanted.temperature, seed, int(wanted.second))
+        seat, client = int(wanted.second), request.state.client
+        table = tables.open(model, name, wanted.temperature, seed, seat, client)
         await table.play_on(workers)
         is_recorded = book is not None and isinstance(model, Model) and book.rules == model.rules
         table.keeps = is_recorded and not table.is_chosen
@@ -302,7 +327,7 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         found = tables.find_on(table)
         return {"paragraphs": found.model.face.guide(found.view, found.session.seats[found.seat - 1].name)}
 
-    @routes.get("/{table}/hint")
+    @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
         """The outcome of each move with perfect play, and which are the best."""
         found = tables.find_on(table)
@@ -316,7 +341,7 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         work = workers.read if model.is_quick else workers.think
         return {"n_events": n_events, **await work(lambda: model.hint(view))}
 
-    @routes.get("/{table}/coach")
+    @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""
         found = tables.find_on(table)

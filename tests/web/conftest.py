@@ -11,7 +11,7 @@ from serving import BASE, TINY, entries_of, models_of
 
 from punish_fast.play.model import Model
 from punish_fast.web.app import Hall, create_app
-from punish_fast.web.guard import Limits
+from punish_fast.web.limits import Limits
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.web.app import Hall, create_app
-from punish_fast.web.guard import Limits
+from punish_fast.web.limits import Limits
 
 TOKEN = "t" * 20
 MODELS = models_of("naive", "random")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, hall_of, open_table
 
+from punish_fast.web import page_files
 from punish_fast.web.app import Hall, create_app
-from punish_fast.web.guard import Limits
+from punish_fast.web.guard import HostError, host_name
+from punish_fast.web.limits import Limits
 
 
 @pytest.mark.parametrize(
@@ -16,6 +20,7 @@ from punish_fast.web.guard import Limits
 def test_a_rebound_name_is_not_answered(client, host):
     answer = client.get("/models", headers={"Host": host})
     assert (answer.status_code, answer.json()["detail"].split(":")[0]) == (421, "host")
+    assert "punish-fast serve --allow-host NAME" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:9", "127.0.0.1", "[::1]:8000", "192.168.0.7:80"])
@@ -28,6 +33,53 @@ def test_a_name_that_is_allowed_is_answered(models):
     with TestClient(create_app(hall), base_url="https://punish.example") as client:
         assert client.get("/models", headers={"Origin": "https://punish.example"}).status_code == 200
         assert client.get("/models", headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("127.0.0.1:8000", "http://127.0.0.1:8000", 200),
+        # A default port is the same with and without its number (RFC 6454).
+        ("127.0.0.1:80", "http://127.0.0.1", 200),
+        ("127.0.0.1", "http://127.0.0.1:80", 200),
+        ("localhost:443", "https://LOCALHOST", 200),
+        ("localhost:443", "http://localhost", 403),
+        ("[::1]:8000", "http://[::1]:8000", 200),
+        # Proxies that pass the host on, without their port, or their own name for the server.
+        ("games.example", "https://games.example", 200),
+        ("games.example", "https://games.example:8443", 200),
+        ("games.example:443", "https://games.example", 200),
+        ("127.0.0.1:8000", "https://games.example", 200),
+        ("xn--spielbcher-feb.example", "https://xn--spielbcher-feb.example", 200),
+        ("games.example", "https://evil.example", 403),
+        ("127.0.0.1:8000", "https://evil.example", 403),
+        ("127.0.0.1:8000", "https://games.example.evil.example", 403),
+        ("127.0.0.1:8000", "ftp://games.example", 403),
+        ("127.0.0.1:8000", "https://games.example/", 403),
+        ("127.0.0.1:8000", "games.example", 403),
+    ],
+)
+def test_names_of_a_proxy_are_origins_of_this_server(models, host, origin, status):
+    proxied = frozenset(map(host_name, ("Games.Example:8443", "spielb\u00fccher.example")))
+    with TestClient(create_app(Hall(models, rules=TINY, proxied=proxied)), base_url=BASE) as client:
+        answer = client.get("/models", headers={"Host": host, "Origin": origin})
+        assert answer.status_code == status
+        assert status == 200 or "--allow-host" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b", "https://games.example", "games.example/", "*.example", "a,b", "a..b"]
+)
+def test_what_is_not_a_name_is_not_allowed_as_one(name):
+    with pytest.raises(HostError, match="is not a host name"):
+        host_name(name)
+
+
+def test_head_is_answered_like_get(client):
+    for path, status in (("/", 200), ("/page/icon.svg", 200), ("/models", 200), ("/nothing", 404), ("/tables", 405)):
+        head, whole = client.head(path), client.get(path)
+        assert (head.status_code, head.content) == (status, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
 
 
 @pytest.mark.parametrize(
@@ -87,16 +139,50 @@ def test_a_huge_body_is_refused_with_and_without_its_length(client):
 def test_too_many_requests_wait(models):
     hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=5))
     with TestClient(create_app(hall), base_url=BASE) as client:
-        assert [client.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+        # The session begins with the page.
+        client.get("/")
+        asked = [client.get("/models") for _ in range(7)]
+        assert [answer.status_code for answer in asked] == [200] * 4 + [429] * 3
+        assert asked[-1].headers["retry-after"] == "1"
+        assert "--rate" in asked[-1].json()["detail"]
 
 
 def test_what_takes_longer_counts_more(models):
-    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=45))
+    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=46))
     with TestClient(create_app(hall), base_url=BASE) as client:
+        client.get("/")
         # No agent has this hash, which is found out later.
         asked = [client.get("/practice", params={"model": "0" * 32}).status_code for _ in range(4)]
         assert asked == [404, 404, 429, 429]
-        assert [client.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+        # A refused request costs something, too.
+        assert [client.get("/models").status_code for _ in range(7)] == [200] * 3 + [429] * 4
+
+
+def test_thirty_people_behind_one_address_open_the_page(models):
+    with TestClient(create_app(Hall(models, rules=TINY)), base_url=BASE) as client:
+        entries_of(client)
+        files = [f"/page/{path.name}" for path in sorted(Path(page_files.__file__).parent.glob("page/*"))]
+        for _ in range(30):
+            client.cookies.clear()
+            assert {client.get(path).status_code for path in ("/", *files, "/models", "/models")} == {200}
+
+
+def test_a_greedy_session_is_refused_and_no_other(models):
+    app = create_app(Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=5)))
+    with TestClient(app, base_url=BASE) as greedy:
+        others = [TestClient(app, base_url=BASE) for _ in range(3)]
+        for other in others:
+            assert other.get("/").headers["set-cookie"].startswith("punish-fast=")
+        assert 429 in [greedy.get("/models").status_code for _ in range(9)]
+        assert [other.get("/models").status_code for other in others] == [200] * 3
+        # New sessions do not help beyond the limit of the address.
+        asked = []
+        for number in range(60):
+            greedy.cookies.clear()
+            cookie = {"Cookie": f"punish-fast={number:032}"}
+            asked.append(greedy.get("/models", headers=cookie).status_code)
+        assert 30 < asked.count(200) < 50
+        assert asked[-1] == 429
 
 
 def test_too_many_tables_are_refused():

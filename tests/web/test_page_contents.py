@@ -45,10 +45,10 @@ def test_the_page_has_no_script_or_style_of_its_own():
 
 def test_every_file_that_is_asked_for_is_there_and_every_file_is_asked_for():
     asked = {
-        address.removeprefix("/page/")
+        address.removeprefix("page/")
         for _, attributes in Tags(text_of("index.html")).found
         for name, address in attributes.items()
-        if name in ("src", "href") and address and address.startswith("/")
+        if name in ("src", "href") and address and not address.startswith("#")
     }
     for name in SCRIPTS:
         asked |= {path.removeprefix("./") for path in re.findall(r'from "(\./[^"]+)"', text_of(name))}

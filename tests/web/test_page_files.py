@@ -23,10 +23,10 @@ def test_every_file_is_answered_with_its_type(client):
 
 def test_the_page_loads_only_what_is_there(client):
     texts = {name: (FOLDER / name).read_text(encoding="utf-8") for name in FILES if not name.endswith((".png", ".svg"))}
-    named = re.findall(r'(?:src|href)="(/page/[^"]*)"', client.get("/").text)
+    named = re.findall(r'(?:src|href)="(page/[^"]*)"', client.get("/").text)
     assert named
     for name, text in texts.items():
-        named += [f"/page/{file}" for file in re.findall(r'from "\./([^"]+)"', text)]
+        named += [f"page/{file}" for file in re.findall(r'from "\./([^"]+)"', text)]
         assert not re.search(r"https?://(?!www\.w3\.org)", text), name
     assert {path for path in named if client.get(path).status_code != 200} == set()
 

@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from urllib.parse import urlsplit
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from punish_fast.web.server import AddressError, address_of, listen
+from punish_fast.web.limits import client_of
+from punish_fast.web.server import AddressError, address_of, listen, proxy_of
 
 
-@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("localhost", ""), ("::1", "[::1]")])
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", ""),
+        ("::1", "[::1]"),
+        ("[::1]", "[::1]"),
+        ("::", "[::1]"),
+        ("0.0.0.0", "127.0.0.1"),
+    ],
+)
 def test_an_address_is_shown_as_people_type_it(host, shown):
-    if ":" in host and not socket.has_dualstack_ipv6():
+    if ":" in shown and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     with listen(host, 0) as listening:
         address = address_of(listening)
         assert address.startswith(f"http://{shown}")
         assert address.endswith(f":{listening.getsockname()[1]}")
         assert listening.getsockname()[1] > 0
+        url = urlsplit(address)
+        for opened in (url.hostname, *(["127.0.0.1"] if host == "::" else [])):
+            socket.create_connection((opened, url.port), timeout=10).close()
+
+
+@pytest.mark.parametrize("text", ["", "proxy", "10.0.0.1/8", "10.0.0.0/33", "*"])
+def test_a_proxy_has_an_address(text):
+    with pytest.raises(AddressError, match=r"^proxy: "):
+        proxy_of(text)
+
+
+def client_seen(peer, forwarded, *proxies):
+    """The address that limits apply to, of a request by a peer that forwards others."""
+    seen = []
+
+    async def app(scope, _receive, _send):
+        seen.append(client_of(scope, "")[0].address)
+
+    trusted = [each for proxy in proxies for each in proxy_of(proxy)]
+    scope = {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+    asyncio.run(ProxyHeadersMiddleware(app, trusted)(scope, None, None))
+    return seen[0]
+
+
+def test_forwarded_addresses_are_believed_from_a_proxy_alone():
+    assert client_seen("192.0.2.1", "198.51.100.7") == "192.0.2.1"
+    assert client_seen("192.0.2.1", "198.51.100.7", "192.0.2.2") == "192.0.2.1"
+    assert client_seen("192.0.2.1", "198.51.100.7", "192.0.2.1") == "198.51.100.7"
+    assert client_seen("::ffff:192.0.2.1", "198.51.100.7", "192.0.2.0/24") == "198.51.100.7"
+    # The last address is the one that the proxy saw; the client writes those before it.
+    assert client_seen("192.0.2.1", "203.0.113.9, 198.51.100.7", "192.0.2.1") == "198.51.100.7"
+
+
+def test_customers_of_a_provider_have_a_network_of_their_own():
+    assert client_seen("::ffff:192.0.2.1", "") == "192.0.2.1"
+    assert client_seen("2001:db8::1", "") == client_seen("2001:db8::ffff:1", "") != client_seen("2001:db8:0:1::1", "")
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "a" * 300, "\udcff", ""])

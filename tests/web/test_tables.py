@@ -19,6 +19,7 @@ from punish_fast.play.session import PlaySession
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import Hall, create_app
+from punish_fast.web.limits import Client, Limits
 from punish_fast.web.tables import OpenTables
 
 
@@ -164,7 +165,7 @@ def test_names_of_tables_cannot_be_guessed(client, naive):
 
 def test_tables_that_nobody_uses_are_cleared(models):
     now = 0.0
-    tables = OpenTables(2, lambda: now)
+    tables = OpenTables(Limits(tables=2), lambda: now)
     first, second = (tables.open(models[0], "Ann", None, seed) for seed in (1, 2))
     now = 3000.0
     assert tables.find(first.id) is first
@@ -173,7 +174,8 @@ def test_tables_that_nobody_uses_are_cleared(models):
         tables.find(second.id)
     # Its place is free.
     third = tables.open(models[0], "Ann", None, 3)
-    with pytest.raises(HTTPException, match="2 games are played here now"):
+    assert tables.find(first.id) is first
+    with pytest.raises(HTTPException, match="2 games you play now"):
         tables.open(models[0], "Ann", None, 4)
     while third.session.is_on:
         third.session.choose(0, third.session.legal(0)[0])
@@ -183,6 +185,53 @@ def test_tables_that_nobody_uses_are_cleared(models):
     assert tables.find(first.id) is first
     with pytest.raises(HTTPException):
         tables.find(third.id)
+
+
+def finish(table):
+    while table.session.is_on:
+        table.session.choose(0, table.session.legal(0)[0])
+        table.session.reveal()
+
+
+def test_finished_games_and_then_quiet_ones_make_room(models):
+    now = 0.0
+    tables = OpenTables(Limits(tables=3), lambda: now)
+    ids = []
+    for number in range(9):
+        table = tables.open(models[0], "Ann", None, number)
+        finish(table)
+        ids.append(table.id)
+    assert len(tables) == 3
+    assert [tables.find(each).id for each in ids[-3:]] == ids[-3:]
+    quiet = [tables.open(models[0], "Ann", None, number) for number in range(3)]
+    now = 601.0
+    assert tables.find(quiet[0].id) is quiet[0]
+    for number in range(2):
+        tables.open(models[0], "Ann", None, number)
+    assert tables.find(quiet[0].id) is quiet[0]
+    with pytest.raises(HTTPException, match="you play now"):
+        tables.open(models[0], "Ann", None, 1)
+
+
+def test_neither_a_client_nor_an_address_takes_all_tables(models):
+    limits = Limits(tables=60)
+    tables = OpenTables(limits)
+
+    def open_all(address, sessions):
+        n = 0
+        for session in range(sessions):
+            for _ in range(limits.tables):
+                try:
+                    tables.open(models[0], "Ann", None, None, client=Client(address, str(session)))
+                except HTTPException as error:
+                    assert error.status_code == 429
+                    break
+                n += 1
+        return n
+
+    assert open_all("192.0.2.1", 1) == limits.client_tables == 10
+    assert open_all("192.0.2.1", 50) == limits.address_tables - limits.client_tables == 20
+    assert open_all("192.0.2.2", 1) == 10
 
 
 def test_a_coach_does_not_advise_when_the_game_is_over(client, naive):

@@ -11,7 +11,8 @@ export class ApiError extends Error {
 async function request(method, path, body) {
   let response;
   try {
-    response = await fetch(path, {
+    // Relative to the page, which a proxy may serve under a prefix.
+    response = await fetch(`.${path}`, {
       method,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),

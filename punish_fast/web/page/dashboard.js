@@ -80,7 +80,7 @@ function correlation({ linear }) {
 }
 
 function plot({ name, title: words }) {
-  const image = h("img", { src: `/plots/${name}.svg`, alt: words, loading: "lazy" });
+  const image = h("img", { src: `plots/${name}.svg`, alt: words, loading: "lazy" });
   const place = h("figure", { class: "panel plot" }, image);
   image.addEventListener("error", () => place.remove());
   return place;

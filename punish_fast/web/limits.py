@@ -1,0 +1,158 @@
+"""Limits of a server, and requests by client: a session within an address.
+
+A browser keeps a session cookie. Programs without one are told apart by their connections. Whoever takes many sessions
+is held by the limit of the address, so one client shuts nobody else out.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, NamedTuple
+
+from fastapi import Depends, HTTPException, Request
+from starlette.types import Scope
+
+# An address may have so many times the requests of a client.
+_ADDRESS_FACTOR = 10
+# Clients and addresses whose recent requests are remembered.
+_MOST_REMEMBERED = 4096
+# One in so many tables may be held by one client, and one in two by one address.
+_CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
+# The part of an IPv6 address that a provider gives to one customer.
+_IPV6_PREFIX = 64
+
+# The cost of any request. Routes add theirs, so the files of the page cost little more than nothing.
+LEAST_COST = 0.05
+COOKIE = "punish-fast"
+_SESSION = re.compile(r"[A-Za-z0-9_-]{22,64}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a server.
+
+    Attributes:
+        tables: Maximum number of games at the same time.
+        body: Maximum size of a request, in bytes.
+        log: Maximum size of a log of games that is posted, in bytes.
+        rate: Cost of the requests of one client per second, on average; None for any.
+        burst: Maximum cost of the requests of one client at any moment.
+    """
+
+    tables: int = 2000
+    body: int = 16 * 1024
+    log: int = 16 * 1024 * 1024
+    rate: float | None = 200.0
+    burst: int = 400
+
+    @property
+    def client_tables(self) -> int:
+        """Maximum number of games of one client."""
+        return min(self.tables, max(_LEAST_OF_CLIENT, self.tables // _CLIENT_SHARE))
+
+    @property
+    def address_tables(self) -> int:
+        """Maximum number of games of one address."""
+        return max(self.client_tables, self.tables // 2)
+
+
+class Client(NamedTuple):
+    """Sender of a request: an address, and the session or else the connection within it."""
+
+    address: str
+    session: str
+
+
+def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
+    """The client of a request, and a session to give to it if it has none."""
+    host, port = scope.get("client") or ("", 0)
+    try:
+        found = SimpleCookie(cookies).get(COOKIE)
+    except CookieError:
+        found = None
+    if found is not None and _SESSION.fullmatch(found.value):
+        return Client(_address(host), found.value), None
+    return Client(_address(host), str(port)), secrets.token_urlsafe(16)
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _address(host: str) -> str:
+    """The address that limits apply to."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
+        return str(address.ipv4_mapped)
+    return host
+
+
+class Meter:
+    """Counts the cost of requests by client and by address."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._is_open = limits.rate is None
+        rate, burst = limits.rate or 0.0, float(limits.burst)
+        self._clients = _Buckets(rate, burst, clock)
+        self._addresses = _Buckets(_ADDRESS_FACTOR * rate, _ADDRESS_FACTOR * burst, clock)
+
+    def charge(self, client: Client, cost: float) -> None:
+        """Count the cost of a request.
+
+        Raises:
+            HTTPException: 429 if the client or its address has spent what it may.
+        """
+        if self._is_open:
+            return
+        if not self._addresses.has(client.address, cost):
+            _refuse(f"too many from {client.address}, wait a second; the server's --rate and --proxy set this limit")
+        if not self._clients.has(client, cost):
+            _refuse("too many, wait a second; the server's --rate sets this limit")
+        self._addresses.take(client.address, cost)
+        self._clients.take(client, cost)
+
+
+def _refuse(words: str) -> None:
+    raise HTTPException(429, f"requests: {words}", {"Retry-After": "1"})
+
+
+class _Buckets:
+    """Buckets of ``burst`` that fill at ``rate``, by key."""
+
+    def __init__(self, rate: float, burst: float, clock: Callable[[], float]) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def _level(self, key: Hashable) -> float:
+        left, then = self._left.get(key, (self._burst, 0.0))
+        return min(self._burst, left + (self._clock() - then) * self._rate)
+
+    def has(self, key: Hashable, cost: float) -> bool:
+        """Whether enough is left; a whole bucket is enough for any cost."""
+        return self._level(key) >= min(cost, self._burst)
+
+    def take(self, key: Hashable, cost: float) -> None:
+        """Take out a cost."""
+        self._left[key] = max(self._level(key) - cost, 0.0), self._clock()
+        self._left.move_to_end(key)
+        if len(self._left) > _MOST_REMEMBERED:
+            self._left.popitem(last=False)
+
+
+def costs(cost: float) -> Any:
+    """A dependency of routes: the cost of a request, in addition to `LEAST_COST`."""
+
+    async def charge(request: Request) -> None:
+        request.state.charge(cost)
+
+    return Depends(charge)
