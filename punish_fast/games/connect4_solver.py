@@ -7,6 +7,8 @@ or loses later.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,8 +41,14 @@ MOST = N_SQUARES // 2
 # Nodes of a worker between two moments at which the search can be interrupted: tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
+# A search with a deadline uses one thread, and looks at the clock this often.
+_BUDGET_WITH_DEADLINE = 1 << 19
 # A position that takes ten nodes.
 _LATE = "24653743375777726665165611551112433"
+
+
+class OutOfTimeError(Exception):
+    """A search that reached its deadline before it found the answer."""
 
 
 class Solutions(NamedTuple):
@@ -103,20 +111,27 @@ class Connect4Solver:
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
 
-    def _finish(self, jobs: np.ndarray) -> None:
+    def bounds(self, states: Sequence[Connect4State], until: float) -> np.ndarray:
+        """Bounds of the scores of positions, int64 ``[n, 2]``, found until a moment of ``time.monotonic``."""
+        jobs = _jobs(states, exact=True)
+        self._finish(jobs, until)
+        return jobs[:, (LOW, HIGH)]
+
+    def _finish(self, jobs: np.ndarray, until: float = math.inf) -> None:
         """Search in rounds; before each, jobs that nobody has begun are dealt out anew."""
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
-        n_workers = min(threads(), len(queue))
+        has_deadline = until < math.inf
+        n_workers, budget = (1, _BUDGET_WITH_DEADLINE) if has_deadline else (min(threads(), len(queue)), _BUDGET)
         stacks = np.zeros((n_workers, STACK_WORDS), dtype=np.int64)
         ranges = np.zeros((n_workers, 2), dtype=np.int64)
         ranges[0, 1] = len(queue)
         n_entries = _SMALL_TABLE
-        while ranges[:, 0].tolist() != ranges[:, 1].tolist():
+        while ranges[:, 0].tolist() != ranges[:, 1].tolist() and time.monotonic() < until:
             queue, ranges = _dealt(queue, ranges, jobs)
             for_each(
-                _connect4_search.search_jobs, n_workers, ranges, queue, jobs, stacks, self._table[:n_entries], _BUDGET
+                _connect4_search.search_jobs, n_workers, ranges, queue, jobs, stacks, self._table[:n_entries], budget
             )
             running = queue[ranges[ranges[:, 0] < ranges[:, 1], 0]]
             n_entries = max(n_entries, 1 << int(jobs[running, NODES].max(initial=0)).bit_length())
@@ -128,23 +143,29 @@ class Connect4Solver:
         scores = dict(zip(actions, (-found.score).tolist(), strict=True))
         return MoveScores([scores.get(column) for column in range(WIDTH)], int(found.nodes.sum()))
 
-    def best_column(self, state: Connect4State, score: int) -> int:
+    def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
         """The column that keeps the score; of several, the one nearest to the centre.
 
         Args:
             state: A position that is not over.
             score: Its score.
+            until: The deadline, a moment of ``time.monotonic``.
+
+        Raises:
+            OutOfTimeError: The search reached the deadline.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
         # No move is worth more, so one question tells whether a move is worth less; and the last one needs none.
-        return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score)), columns[-1])
+        return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
-    def _is_at_most(self, state: Connect4State, score: int) -> bool:
+    def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:
         """Whether a position, whose score is this or more, has this score."""
         job = _jobs([state], exact=True)
         if job[0, LOW] < job[0, HIGH]:
             job[0, LOW], job[0, HIGH] = score, score + 1
-            self._finish(job)
+            self._finish(job, until)
+            if job[0, LOW] < job[0, HIGH]:
+                raise OutOfTimeError
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:

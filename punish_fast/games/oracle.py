@@ -43,6 +43,16 @@ class Oracle(Protocol):
     def open(self) -> None:
         """Do what takes longer now."""
 
+    def prepare(self, state: Any, until: float) -> bool:
+        """Search until a moment of ``time.monotonic``; return True if `best_action` answers at once."""
+
+    def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:
+        """Return what a search until a moment of ``time.monotonic`` finds, and whether that is `move_values`.
+
+        If not, a move is None if nobody knows who wins, and ``plies`` is None if nobody knows how fast. ``is_best`` is
+        proved in any case.
+        """
+
     def move_values(self, state: Any) -> list[MoveValue]:
         """The value of each action of a state, in the order of ``game.actions``.
 

@@ -176,6 +176,14 @@ class RetrogradeOracle:
         """Solve the game."""
         _ = self._best_rows
 
+    def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - nothing is searched
+        """Return True: all positions are solved."""
+        return True
+
+    def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:  # noqa: ARG002
+        """Return `move_values` and True: all positions are solved."""
+        return [*self.move_values(state)], True
+
     def move_values(self, state: Any) -> list[MoveValue]:
         """The value of each action of a state, in the order of ``game.actions``.
 

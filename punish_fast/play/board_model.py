@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import TableGame
-from punish_fast.games.oracle import Oracle
+from punish_fast.games.oracle import MoveValue, Oracle
 from punish_fast.games.registry import describe, perfect_play
 from punish_fast.games.retrograde import OUTCOMES
 from punish_fast.play.board_choices import RANDOM_SHARES, RULE_BREAKS, choices_at, file_choices, levels_of
@@ -113,26 +114,45 @@ class BoardModel:
         """Whether it moves at once when it is open."""
         return self.is_quick or not self._asks_oracle
 
-    def hint(self, view: BoardView) -> dict[str, Any]:
+    def hint(self, view: BoardView, until: float = math.inf) -> dict[str, Any]:
         """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best.
+
+        Args:
+            view: The position.
+            until: The deadline of a search, a moment of ``time.monotonic``; ``exact`` is False if it was cut short.
 
         Raises:
             NoAnswerError: the game has no perfect play.
         """
         if self.oracle is None:
             raise NoAnswerError(f"table: there is no perfect play of {self.game.name}, and so no hint")
-        return {
-            "moves": [
-                {
-                    "action": move.action,
-                    "name": self.game.action_text(view.state, move.action),
-                    "outcome": OUTCOMES[move.value],
-                    "plies": move.plies,
-                    "best": move.is_best,
-                }
-                for move in self.oracle.move_values(view.state)
-            ]
-        }
+        return self.hint_of(view, *self.oracle.known_values(view.state, until))
+
+    def hint_of(self, view: BoardView, values: Sequence[MoveValue | None], is_exact: bool) -> dict[str, Any]:
+        """A hint from the values of the moves, None where they are unknown."""
+        moves = [
+            {
+                "action": action,
+                "name": self.game.action_text(view.state, action),
+                "outcome": None if value is None else OUTCOMES[value.value],
+                "plies": None if value is None else value.plies,
+                "best": value is not None and value.is_best,
+            }
+            for action, value in zip(self.game.actions(view.state), values, strict=True)
+        ]
+        return {"exact": is_exact, "moves": moves}
+
+    def prepare(self, state: Any, until: float) -> bool:
+        """Search until a moment of ``time.monotonic``; return True if `choices` answers at once."""
+        return self.oracle is None or self.oracle.prepare(state, until)
+
+    def hasty_action(self, state: Any) -> int:
+        """Return a move for which there was no time to search; it misses no win or loss that is seen at once."""
+        assert self.oracle is not None
+        values, _ = self.oracle.known_values(state, 0.0)
+        worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]
+        best = [a for a, each in zip(self.game.actions(state), worth, strict=True) if each == max(worth)]
+        return best[len(best) // 2]
 
     def open(self) -> None:
         """Do what takes longer now."""

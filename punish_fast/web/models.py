@@ -37,7 +37,7 @@ class Shelf:
         """Open all agents."""
         for model in self.models:
             # Whoever asks for a coach at Punish does not wait for networks to be loaded.
-            open_in_thread = self._workers.think if isinstance(model, BoardModel) else self._workers.solve
+            open_in_thread = self._workers.load if isinstance(model, BoardModel) else self._workers.solve
             try:
                 await open_in_thread(model.open)
             except (ValueError, StoreError) as error:

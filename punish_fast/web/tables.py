@@ -34,6 +34,8 @@ YOU = "you"
 _IDLE, _OVER = 3600.0, 900.0
 # Seconds after which a game may be cleared to make room.
 _QUIET = 600.0
+# Seconds of a search for a move of an agent, and for a hint.
+_MOVE_SECONDS, _HINT_SECONDS = 2.0, 4.0
 _NOBODY = Client("", "")
 _ID_BYTES = 24
 _LAST_SEED = (1 << 64) - 1
@@ -139,8 +141,16 @@ class OpenTable:
             others = [seat for seat in self.match.to_move if seat != self.seat]
             if isinstance(model, BoardModel) and not model.moves_quickly:
                 for seat in others:
-                    await workers.think(partial(model.choices, session.view(seat).state))
+                    action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
+                    session.choose(seat, model.hasty_action(session.view(seat).state) if action is None else action)
             session.reveal()
+
+    def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
+        """The choice of an agent, and whether it was found until a moment."""
+        assert isinstance(self.model, BoardModel)
+        if not self.model.prepare(self.session.view(seat).state, until):
+            return None, False
+        return self.session.seats[seat].choice(self.match, seat), True
 
     @property
     def finished(self) -> Finished:
@@ -329,7 +339,11 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
-        """The outcome of each move with perfect play, and which are the best."""
+        """The outcome of each move with perfect play, and which are the best.
+
+        If ``exact`` is false, the search was cut short: unknown outcomes are null, and the plies of a win or loss can
+        be null.
+        """
         found = tables.find_on(table)
         view, model, n_events = found.view, found.model, len(found.session.events)
         if not isinstance(model, BoardModel):
@@ -338,8 +352,13 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
             raise HTTPException(409, "table: it is not your turn")
         if not model.facts()["hints"]:
             raise HTTPException(409, f"table: there is no perfect play of {model.face.game}, and so no hint")
-        work = workers.read if model.is_quick else workers.think
-        return {"n_events": n_events, **await work(lambda: model.hint(view))}
+
+        def search(until: float) -> tuple[dict[str, Any], bool]:
+            hint = model.hint(view, until)
+            return hint, hint["exact"]
+
+        known = await workers.think(search, _HINT_SECONDS)
+        return {"n_events": n_events, **(known or model.hint_of(view, [None] * len(view.actions), False))}
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from punish_fast.games.connect4 import WIDTH, Connect4
@@ -30,6 +32,32 @@ def test_the_values_of_moves_are_those_of_the_position_sets(oracle):
         action = oracle.best_action(state)
         assert action in best
         assert distance_to_centre(action) == min(map(distance_to_centre, best))
+
+
+def test_what_a_search_that_is_cut_short_knows_is_right(oracle):
+    n_known = n_short = 0
+    for state in position_sets()["hard-ends"].states[:10]:
+        is_ready, (known, is_exact) = oracle.prepare(state, 0.0), oracle.known_values(state, 0.0)
+        n_short += not is_exact and not is_ready
+        exact = oracle.move_values(state)
+        assert oracle.prepare(state, time.monotonic() + 60)
+        for move, value in zip(known, exact, strict=True):
+            if move is not None:
+                n_known += 1
+                assert (move.action, move.value) == (value.action, value.value)
+                assert move.plies in (None, value.plies)
+                assert value.is_best or not move.is_best
+        assert oracle.known_values(state, 0.0) == (exact, True)
+    assert n_known > 0
+    assert n_short > 0
+
+
+def test_a_search_ends_at_its_deadline(oracle):
+    state = GAME.state_of("71223")
+    begin = time.monotonic()
+    _, is_exact = oracle.known_values(state, begin + 0.5)
+    assert not is_exact
+    assert time.monotonic() - begin < 3
 
 
 def test_openings_come_from_the_book(oracle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -11,12 +12,14 @@ from fastapi.testclient import TestClient
 from serving import BASE, choose, entries_of, hall_of, open_table, play_out
 
 from punish_fast.games.connect4 import Connect4
+from punish_fast.games.oracle import MoveValue
 from punish_fast.games.registry import oracle_of
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.board_choices import level_choices, levels_of
 from punish_fast.play.board_model import BoardModel, level_models
+from punish_fast.web import tables
 from punish_fast.web.app import create_app
 
 GAMES = (TapnSwap(), TicTacToe(), Connect4())
@@ -166,6 +169,64 @@ def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatc
         finally:
             may_answer.set()
         assert hint.result().json()["moves"]
+
+
+class DeepOracle(SlowOracle):
+    """Perfect play that never knows in time what to do after the middle was taken."""
+
+    def prepare(self, state, until):
+        return not (state.own | state.other) & 16 or self._wait(until)
+
+    def known_values(self, state, until):
+        if self.prepare(state, until):
+            return super().known_values(state, until)
+        # Nothing but that the first move loses.
+        actions = self.game.actions(state)
+        return [MoveValue(actions[0], -1, None, False), *[None] * (len(actions) - 1)], False
+
+    def _wait(self, until):
+        time.sleep(max(until - time.monotonic(), 0.0))
+        return False
+
+
+@pytest.fixture
+def deep(monkeypatch):
+    monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.5)
+    monkeypatch.setattr(tables, "_HINT_SECONDS", 1.0)
+    game = TicTacToe()
+    with TestClient(
+        create_app(hall_of("random", boards=level_models(game, DeepOracle(game)))), base_url=BASE
+    ) as client:
+        entries_of(client)
+        yield client
+
+
+def test_short_searches_do_not_wait_for_long_ones(deep):
+    opponent = hash_of(deep, "perfect-tictactoe")
+    games = [open_table(deep, opponent) for _ in range(12)]
+    with ThreadPoolExecutor(12) as pool:
+        long = [pool.submit(choose, deep, table, 4) for table in games[:10]]
+        time.sleep(0.05)
+        begin = time.monotonic()
+        assert choose(deep, games[10], 0).status_code == 200
+        assert not all(each.done() for each in long)
+        # Whoever waits too long gets a move all the same, by what is known: the first one loses.
+        answers = [each.result().json() for each in long]
+        assert time.monotonic() - begin < 5
+    assert all(answer["events"][-1]["action"] > 0 for answer in answers)
+
+
+def test_a_hint_that_is_cut_short_says_so(deep):
+    table = open_table(deep, hash_of(deep, "random-tictactoe"))
+    path = f"/tables/{table['table']}/hint"
+    assert deep.get(path).json()["exact"]
+    choose(deep, table, 4)
+    with ThreadPoolExecutor(8) as pool:
+        answers = [each.result().json() for each in [pool.submit(deep.get, path) for _ in range(8)]]
+    assert not any(answer["exact"] or any(move["best"] for move in answer["moves"]) for answer in answers)
+    outcomes = {(move["outcome"], move["plies"]) for answer in answers for move in answer["moves"]}
+    # The last ones had no turn, and know nothing.
+    assert outcomes == {("loss", None), (None, None)}
 
 
 @pytest.mark.parametrize("opponent", ["perfect-tapnswap", "perfect-connect4"])

@@ -432,6 +432,74 @@ def test_connect_four_is_played_by_keys_with_hints(visit):
     assert each.flaws() == []
 
 
+def press(page: Page, key: str, code: str, **more: bool) -> None:
+    """Press a key as a keyboard layout has it: what it types, and its place."""
+    event = {"key": key, "code": code, "bubbles": True, **more}
+    page.evaluate("(event) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', event))", event)
+
+
+# What the keys G, R, D, S and P of a Latin keyboard type.
+LAYOUTS = {
+    "Russian": "пквыз",
+    "Greek": "γρδσπ",
+    "Hebrew": "ערגדפ",
+    "Thai": "เพกหย",
+    "full width": "\uff47\uff52\uff44\uff53\uff50",
+    "capitals": "GRDSP",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_cards_are_picked_by_place_where_letters_are_of_another_script(visit, layout):
+    page = sit_down(visit(), "Eve")
+    kind = page.locator(".hand button:enabled").first.get_attribute("data-kind")
+    press(page, LAYOUTS[layout][CARDS.index(kind)], f"Key{kind[0].upper()}")
+    assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
+    press(page, "Escape", "Escape")
+    # A Latin letter is what is typed, wherever it is.
+    press(page, kind[0], "KeyQ")
+    assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
+
+
+def test_the_row_of_digits_has_digits_on_every_layout(visit):
+    page = sit_down(visit(), "Eve", "random-connect4")
+    keys = [("&", "Digit1"), ("٢", "Digit2"), ('"', "Digit3"), ("ř", "Digit5"), ("۶", "Numpad6"), ("7", "KeyQ")]
+    for (key, code), column in zip(keys, (1, 2, 3, 5, 6, 7), strict=True):
+        press(page, key, code)
+        assert page.evaluate("document.activeElement.ariaLabel").startswith(f"column {column}")
+    # The question mark of the Russian layout.
+    press(page, "?", "Digit7", shiftKey=True)
+    page.get_by_role("dialog").wait_for()
+
+
+def test_a_proxy_may_serve_the_page_under_a_prefix(visit, address):
+    each = visit()
+
+    def pass_on(route: Route) -> None:
+        route.fulfill(response=route.fetch(url=route.request.url.replace("/punish/", "/")))
+
+    each.page.route("**/punish/**", pass_on)
+    each.page.route(re.compile(rf"^{address}/(?!punish/)"), lambda route: route.abort())
+    each.address += "/punish"
+    sit_down(each, "Eve")
+    each.go("#/dashboard", "main h1")
+
+
+def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address):
+    visit = Visit(browser, address)
+    visit.page.route("**/models", lambda route: route.fulfill(status=421, json={"detail": "host: use --allow-host"}))
+    page = visit.go("#/play", "[role=alert] .bad")
+    assert page.locator("main .bad").inner_text() == "host: use --allow-host"
+    page.unroute("**/models")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".seat-form")
+    # Without one of its files, too, the page has words.
+    page.route("**/page/play.js", lambda route: route.fulfill(status=429, json={"detail": "requests: too many"}))
+    page.reload()
+    assert "one of its files did not arrive" in page.locator("main").inner_text()
+    visit.end()
+
+
 def test_the_coach_and_the_rules_are_a_key_away(visit):
     page = sit_down(visit(), "Dora")
     page.keyboard.press("c")

@@ -103,6 +103,35 @@ def exchange(port: int, *parts: bytes, ends: bool = True) -> list[tuple[int, byt
     return answers
 
 
+def test_idle_connections_of_one_address_make_room_for_others(port, monkeypatch):
+    monkeypatch.setattr(BoundedProtocol, "most_connections", 10)
+
+    async def run() -> tuple[int, list[bytes]]:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(30)]
+        other = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.2", 0))
+        answers = []
+        # One that is used stays, and so does the one of another address.
+        for _ in range(3):
+            for reader, writer in (idle[-1], other):
+                writer.write(HEAD + b"\r\n")
+                answers.append((await reader.readuntil(b"</svg>\n"))[:15])
+            idle += [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
+        closed = [await is_open(reader) for reader, _ in idle].count(False)
+        for _, writer in [*idle, other]:
+            writer.close()
+        return closed, answers
+
+    async def is_open(reader: asyncio.StreamReader) -> bool:
+        try:
+            return bool(await asyncio.wait_for(reader.read(1), 0.05))
+        except TimeoutError:
+            return True
+
+    closed, answers = asyncio.run(run())
+    assert answers == [b"HTTP/1.1 200 OK"] * 6
+    assert closed >= 54 - 10
+
+
 def test_requests_on_one_connection_are_all_answered(port):
     request = HEAD + b"X: " + b"a" * (MOST_HEAD // 2) + b"\r\n\r\n"
     last = HEAD + b"Connection: close\r\n\r\n"

@@ -22,7 +22,7 @@ async function request(method, path, body) {
     throw new ApiError(0, "The server does not answer. Is punish-fast serve still running?");
   }
   const answer = response.status === 204 ? null : await response.json().catch(() => null);
-  if (!response.ok) throw new ApiError(response.status, words(answer) ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw new ApiError(response.status, words(answer) ?? `${method} ${path}: answered with status ${response.status} and no reason. Does a proxy pass this address on to punish-fast serve?`);
   return answer;
 }
 

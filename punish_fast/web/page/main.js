@@ -1,6 +1,6 @@
 /** The pages, by the hash of the address: #/play, #/explore/{hash}/{state}, #/review/{game}, #/practice, #/dashboard. */
 
-import { calm, complain } from "./dom.js";
+import { calm, complain, h } from "./dom.js";
 import { dress } from "./theme.js";
 import * as dashboard from "./dashboard.js";
 import * as explore from "./explore.js";
@@ -37,10 +37,20 @@ async function route() {
     if (mine === visit) leave = left ?? leave;
     else left?.();
   } catch (error) {
-    if (mine === visit) complain(error);
+    if (mine === visit) main.replaceChildren(failure(error));
   }
   if (mine === visit) main.removeAttribute("aria-busy");
 }
+
+/** What is shown in place of a page that could not be loaded. */
+const failure = ({ message }) =>
+  h(
+    "section",
+    { class: "panel stack", role: "alert" },
+    h("h1", {}, "This page could not be loaded"),
+    h("p", { class: "bad" }, message),
+    h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: route }, "Try again")),
+  );
 
 addEventListener("unhandledrejection", (event) => {
   event.preventDefault();

@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 
-/** The outcome of a move: "draw", "win in 3". */
-export const outcome = ({ outcome: found, plies }) => (plies === null ? found : `${found} in ${plies}`);
+/** The outcome of a move: "draw", "win in 3"; "win" or "?" if a search was cut short. */
+export const outcome = ({ outcome: found, plies }) => (plies === null ? found ?? "?" : `${found} in ${plies}`);
 
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
 

@@ -3,6 +3,7 @@
 import { get, modelsThat, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
 import { RENDERERS } from "./games.js";
+import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 import { outcome } from "./open_game.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
@@ -116,12 +117,13 @@ class Seat {
     if (!isOn) return;
     calm();
     try {
-      const { moves } = await this.patiently("Looking ahead …", get(`/tables/${table}/hint`));
+      const { moves, exact } = await this.patiently("Looking ahead …", get(`/tables/${table}/hint`));
       if (this.table.table !== table || this.table.n_events !== n) return;
       this.renderer.hint(moves);
       const best = moves.filter((move) => move.best);
       const names = best.length === moves.length && best.length > 1 ? "All moves are as good" : `Best: ${best.map(({ name }) => name).join(", ")}`;
-      const words = `${names} (${outcome(best[0])} with perfect play).`;
+      const known = best.length ? `${names} (${outcome(best[0])} with perfect play).` : "Nobody knows yet which move is best.";
+      const words = exact ? known : `${known} The search was cut short. Ask again, and it goes on.`;
       this.coach.replaceChildren(h("p", {}, words));
       announce(words);
     } catch (error) {
@@ -285,7 +287,7 @@ class Seat {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (!this.table || event.target.closest("input, select, textarea, dialog[open]")) return;
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const key = keyOf(event);
     // Enter on a button or link is that button's own.
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
     if (this.isBusy) return;

@@ -4,6 +4,7 @@ import { get, modelsThat } from "./api.js";
 import { position } from "./board.js";
 import { actionTag, cardOf, isFeint } from "./cards.js";
 import { announce, choice, h, percent, title } from "./dom.js";
+import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 
 const AT_ONCE = 10;
@@ -165,7 +166,7 @@ class Quiz {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
     // Whoever holds Enter down should still see the answer.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
-    if (this.questions && this.isOpen) this.pick(event.key.toLowerCase());
+    if (this.questions && this.isOpen) this.pick(keyOf(event));
   }
 
   /** Move to the answer that a key names, as at the table: a card by its initial, and f between card and feint. */
