@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path
@@ -46,6 +47,11 @@ class Shelf:
                 )
             else:
                 self.by_hash[model.identity] = model
+        # The first to ask a coach does not wait for it to be solved.
+        for coached in self.by_hash.values():
+            if coached.facts()["coaches"]:
+                assert isinstance(coached, Model)
+                await self._workers.solve(partial(coached.coach, None))
 
     def find(self, hash: str) -> Model:
         """The agent of Punish with this identity.
