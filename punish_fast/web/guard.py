@@ -10,6 +10,7 @@ server's own, whatever the scheme and port.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import logging
@@ -58,6 +59,8 @@ _METHODS = (*_READS, "POST", "DELETE")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CURE = "allowed are its addresses, localhost and names of --allow-host: punish-fast serve --allow-host NAME"
+# Seconds before a refusal of too many requests.
+_PAUSE = 1.0
 # Characters of a header that a refusal quotes.
 _MOST_QUOTED = 80
 
@@ -102,6 +105,9 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
+                if message["status"] == 429:
+                    # Whoever does not wait is made to.
+                    await asyncio.sleep(_PAUSE)
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
                 if not any(name.lower() == b"cache-control" for name, _ in message["headers"]):
                     message["headers"].append((b"cache-control", b"no-store"))

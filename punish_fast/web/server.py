@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import os
 import socket
+import sys
 from collections.abc import Callable, Sequence
 
 import uvicorn
@@ -16,6 +17,7 @@ from punish_fast.web.protocol import BoundedProtocol
 _BACKLOG = 2048
 # Open files for everything but connections, and what a process may ask for.
 _OTHER_FILES, _WANTED_FILES = 100, 16384
+_SWITCH_SECONDS = 0.001
 # Addresses that stand for all addresses of a machine, and what reaches them from there.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
@@ -103,6 +105,8 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         proxies: Addresses and networks from `proxy_of`; ``X-Forwarded-For`` is believed from there only.
     """
     BoundedProtocol.most_connections = _connections()
+    # Threads that compute hand the interpreter back to the one that answers.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -112,6 +116,8 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
+        # It accepts all new connections in one round; uvloop accepts one, so under load people wait for the page.
+        loop="asyncio",
         ws="none",
         # People think.
         timeout_keep_alive=60,

@@ -35,7 +35,7 @@ _IDLE, _OVER = 3600.0, 900.0
 # Seconds after which a game may be cleared to make room.
 _QUIET = 600.0
 # Seconds of a search for a move of an agent, and for a hint.
-_MOVE_SECONDS, _HINT_SECONDS = 2.0, 4.0
+_MOVE_SECONDS, _HINT_SECONDS = 2.0, 3.0
 _NOBODY = Client("", "")
 _ID_BYTES = 24
 _LAST_SEED = (1 << 64) - 1
@@ -233,7 +233,8 @@ class OpenTables:
         del self._tables[self.find(table_id).id]
 
     def _is_stale(self, table: OpenTable) -> bool:
-        return self._clock() - table.touched > (_IDLE if table.session.is_on else _OVER)
+        idle = self._clock() - table.touched
+        return idle > _OVER and (idle > _IDLE or not table.session.is_on)
 
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open one more: finished games first, then those that were used longest ago.

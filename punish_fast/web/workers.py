@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +12,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _READERS = 4
-# Added to the nice value of threads that compute for long.
-_NICENESS = 10
 # Seconds of a search before it has to wait for longer ones.
 _SHORT = 0.1
-
-
-def _give_way() -> None:
-    """Let the scheduler prefer other threads to this one and those that it starts, if threads have priorities."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 class Workers:
@@ -34,11 +23,11 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        self._solver = ThreadPoolExecutor(1, "solver", initializer=_give_way)
+        self._solver = ThreadPoolExecutor(1, "solver")
         self._writer = ThreadPoolExecutor(1, "writer")
-        self._drawer = ThreadPoolExecutor(1, "drawer", initializer=_give_way)
-        self._short = ThreadPoolExecutor(1, "short", initializer=_give_way)
-        self._thinker = ThreadPoolExecutor(1, "thinker", initializer=_give_way)
+        self._drawer = ThreadPoolExecutor(1, "drawer")
+        self._short = ThreadPoolExecutor(1, "short")
+        self._thinker = ThreadPoolExecutor(1, "thinker")
         self._readers = ThreadPoolExecutor(_READERS, "reader")
 
     async def solve(self, work: Callable[[], T]) -> T:

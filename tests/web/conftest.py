@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, models_of
 
 from punish_fast.play.model import Model
+from punish_fast.web import guard
 from punish_fast.web.app import Hall, create_app
 from punish_fast.web.limits import Limits
 
@@ -18,6 +19,12 @@ from punish_fast.web.limits import Limits
 def models() -> list[Model]:
     """The agents naive and random."""
     return models_of("naive", "random")
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse too many requests without a pause."""
+    monkeypatch.setattr(guard, "_PAUSE", 0.0)
 
 
 @pytest.fixture

@@ -172,7 +172,11 @@ def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatc
 
 
 class DeepOracle(SlowOracle):
-    """Perfect play that never knows in time what to do after the middle was taken."""
+    """Perfect play that never knows what to do after the middle was taken, and stops to think once it is told to."""
+
+    def __init__(self, game):
+        super().__init__(game)
+        self.is_told = Event()
 
     def prepare(self, state, until):
         return not (state.own | state.other) & 16 or self._wait(until)
@@ -185,38 +189,51 @@ class DeepOracle(SlowOracle):
         return [MoveValue(actions[0], -1, None, False), *[None] * (len(actions) - 1)], False
 
     def _wait(self, until):
-        time.sleep(max(until - time.monotonic(), 0.0))
+        self.is_told.wait(max(until - time.monotonic(), 0.0))
         return False
 
 
 @pytest.fixture
-def deep(monkeypatch):
-    monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.5)
-    monkeypatch.setattr(tables, "_HINT_SECONDS", 1.0)
-    game = TicTacToe()
-    with TestClient(
-        create_app(hall_of("random", boards=level_models(game, DeepOracle(game)))), base_url=BASE
-    ) as client:
+def oracle():
+    return DeepOracle(TicTacToe())
+
+
+@pytest.fixture
+def deep(oracle):
+    hall = hall_of("random", boards=level_models(oracle.game, oracle))
+    with TestClient(create_app(hall), base_url=BASE) as client:
         entries_of(client)
         yield client
 
 
-def test_short_searches_do_not_wait_for_long_ones(deep):
+def test_short_searches_do_not_wait_for_long_ones(deep, oracle, monkeypatch):
+    monkeypatch.setattr(tables, "_MOVE_SECONDS", 60.0)
     opponent = hash_of(deep, "perfect-tictactoe")
-    games = [open_table(deep, opponent) for _ in range(12)]
-    with ThreadPoolExecutor(12) as pool:
-        long = [pool.submit(choose, deep, table, 4) for table in games[:10]]
-        time.sleep(0.05)
-        begin = time.monotonic()
-        assert choose(deep, games[10], 0).status_code == 200
-        assert not all(each.done() for each in long)
+    *games, other = [open_table(deep, opponent) for _ in range(4)]
+    with ThreadPoolExecutor(3) as pool:
+        long = [pool.submit(choose, deep, table, 4) for table in games]
+        try:
+            while deep.get(f"/tables/{games[-1]['table']}").json()["view"]["to_move"] == 0:
+                time.sleep(0.01)
+            assert choose(deep, other, 0).status_code == 200
+            assert not any(each.done() for each in long)
+        finally:
+            oracle.is_told.set()
         # Whoever waits too long gets a move all the same, by what is known: the first one loses.
-        answers = [each.result().json() for each in long]
-        assert time.monotonic() - begin < 5
-    assert all(answer["events"][-1]["action"] > 0 for answer in answers)
+        assert all(each.result().json()["events"][-1]["action"] > 0 for each in long)
 
 
-def test_a_hint_that_is_cut_short_says_so(deep):
+def test_a_search_that_waits_too_long_is_given_up(deep, monkeypatch):
+    monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.2)
+    games = [open_table(deep, hash_of(deep, "perfect-tictactoe")) for _ in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda table: choose(deep, table, 4), games))
+    assert all(len(answer.json()["events"]) == 2 for answer in answers)
+
+
+def test_a_hint_that_is_cut_short_says_so(deep, monkeypatch):
+    monkeypatch.setattr(tables, "_MOVE_SECONDS", 0.2)
+    monkeypatch.setattr(tables, "_HINT_SECONDS", 1.0)
     table = open_table(deep, hash_of(deep, "random-tictactoe"))
     path = f"/tables/{table['table']}/hint"
     assert deep.get(path).json()["exact"]
