@@ -71,7 +71,7 @@ class ServeOptions(CommonOptions):
     rate: Annotated[
         int,
         option(
-            "The most requests in a second of one client, on average; 0 for any number. Slow ones count as several.",
+            "Maximum requests per second of one client, on average; 0 for no limit. Slow requests count as several.",
             metavar="N",
             min=0,
             max=_FASTEST,

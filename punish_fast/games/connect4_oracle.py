@@ -53,7 +53,7 @@ class Connect4Oracle:
         opening_book()
 
     def prepare(self, state: Connect4State, until: float) -> bool:
-        """Search until a moment of ``time.monotonic``; return True if `best_action` answers at once."""
+        """Search until a moment of ``time.monotonic``; return True if `best_action` needs no further search."""
         try:
             self._best_column(state, until)
         except OutOfTimeError:
@@ -61,7 +61,7 @@ class Connect4Oracle:
         return True
 
     def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return what a search until a moment of ``time.monotonic`` finds, and whether that is `move_values`."""
+        """Return the values that are known at a moment of ``time.monotonic``, and whether they are `move_values`."""
         if state in self._values:
             return self._values[state], True
         actions = self.game.actions(state)
@@ -89,7 +89,7 @@ class Connect4Oracle:
         return actions
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:
-        """Bounds of scores, int64 ``[n, 2]``, by the book, and of what is not in it by search."""
+        """Bounds of scores, int64 ``[n, 2]``: by the book, or else by search."""
         known = [opening_book().score(state) for state in states]
         unknown = [k for k, score in enumerate(known) if score is None]
         bounds = np.array([(score or 0, score or 0) for score in known], dtype=np.int64).reshape(-1, 2)
@@ -110,7 +110,7 @@ class Connect4Oracle:
 
 
 def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> MoveValue | None:
-    """The value of a move as far as bounds tell it; ``bounds`` are those of all moves."""
+    """Return the value of a move as far as it follows from ``bounds``, int64 ``[n_moves, 2]``."""
     low, high = bounds[k].tolist()
     is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
     if low == high:

@@ -44,13 +44,13 @@ class Oracle(Protocol):
         """Do what takes longer now."""
 
     def prepare(self, state: Any, until: float) -> bool:
-        """Search until a moment of ``time.monotonic``; return True if `best_action` answers at once."""
+        """Search until a moment of ``time.monotonic``; return True if `best_action` needs no further search."""
 
     def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return what a search until a moment of ``time.monotonic`` finds, and whether that is `move_values`.
+        """Return the values that are known at a moment of ``time.monotonic``, and whether they are `move_values`.
 
-        If not, a move is None if nobody knows who wins, and ``plies`` is None if nobody knows how fast. ``is_best`` is
-        proved in any case.
+        If the search was cut short, a value is None if its outcome is unknown, and ``plies`` is None if the length is
+        unknown. ``is_best`` is True only if it is proved.
         """
 
     def move_values(self, state: Any) -> list[MoveValue]:

@@ -129,7 +129,7 @@ class BoardModel:
         return self.hint_of(view, *self.oracle.known_values(view.state, until))
 
     def hint_of(self, view: BoardView, values: Sequence[MoveValue | None], is_exact: bool) -> dict[str, Any]:
-        """A hint from the values of the moves, None where they are unknown."""
+        """Build a hint from the values of the moves; unknown values are None."""
         moves = [
             {
                 "action": action,
@@ -143,11 +143,11 @@ class BoardModel:
         return {"exact": is_exact, "moves": moves}
 
     def prepare(self, state: Any, until: float) -> bool:
-        """Search until a moment of ``time.monotonic``; return True if `choices` answers at once."""
+        """Search until a moment of ``time.monotonic``; return True if `choices` needs no further search."""
         return self.oracle is None or self.oracle.prepare(state, until)
 
     def hasty_action(self, state: Any) -> int:
-        """Return a move for which there was no time to search; it misses no win or loss that is seen at once."""
+        """Return a move without a search: a known best move, or one that does not lose to the next move."""
         assert self.oracle is not None
         values, _ = self.oracle.known_values(state, 0.0)
         worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]

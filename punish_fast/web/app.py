@@ -130,7 +130,7 @@ def create_app(hall: Hall) -> FastAPI:
         description_routes(app),
     ):
         app.include_router(routes, dependencies=[costs(1)])
-    # The files of the page cost next to nothing: a browser asks for all of them at once.
+    # A browser loads all files of the page together, so they cost only `LEAST_COST`.
     app.include_router(page_routes())
     return app
 

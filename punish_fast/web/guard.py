@@ -4,8 +4,8 @@ A page of another site that a browser shows can send requests to a server on the
 therefore name this server as its host, which a rebound DNS name does not, and come from this server's own page or from
 no page at all, which a browser says in ``Origin`` and ``Sec-Fetch-Site``. Answers allow no other origin.
 
-Behind a proxy, a browser knows the server by another name, scheme and port. The names of ``--allow-host`` are this
-server's own, whatever the scheme and port.
+Behind a proxy, a browser knows the server by another name, scheme and port. The names of ``--allow-host`` belong to
+this server under any scheme and port.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 if message["status"] == 429:
-                    # Whoever does not wait is made to.
+                    # Slow down clients that ask again without waiting.
                     await asyncio.sleep(_PAUSE)
                 message["headers"] = [*message.get("headers", ()), *_HEADERS]
                 if not any(name.lower() == b"cache-control" for name, _ in message["headers"]):
@@ -246,7 +246,7 @@ def _is_ours(host: str, hosts: frozenset[str]) -> bool:
 
 
 def _is_same(origin: str, host: str, names: frozenset[str]) -> bool:
-    """Whether a header ``Origin`` is this server's own: at the host and port of ``Host``, or a name of a proxy."""
+    """Return True if ``Origin`` has the host and port of ``Host``, or a name of a proxy."""
     scheme, separator, rest = origin.partition("://")
     default = _DEFAULT_PORTS.get(scheme.lower())
     page, server = _place(rest), _place(host)

@@ -1,7 +1,7 @@
 """Limits of a server, and requests by client: a session within an address.
 
-A browser keeps a session cookie. Programs without one are told apart by their connections. Whoever takes many sessions
-is held by the limit of the address, so one client shuts nobody else out.
+A browser keeps a session cookie. A program without cookies is identified by its connection. Clients that take many
+sessions reach the limit of their address, and do not affect other addresses.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 from fastapi import Depends, HTTPException, Request
 from starlette.types import Scope
 
-# An address may have so many times the requests of a client.
+# Ratio of the limits of an address and of a client.
 _ADDRESS_FACTOR = 10
 # Clients and addresses whose recent requests are remembered.
 _MOST_REMEMBERED = 4096
-# One in so many tables may be held by one client, and one in two by one address.
+# A client may hold 1/20 of all tables, but at least 10; an address may hold half of them.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
 # The part of an IPv6 address that a provider gives to one customer.
 _IPV6_PREFIX = 64
@@ -43,7 +43,7 @@ class Limits:
         tables: Maximum number of games at the same time.
         body: Maximum size of a request, in bytes.
         log: Maximum size of a log of games that is posted, in bytes.
-        rate: Cost of the requests of one client per second, on average; None for any.
+        rate: Cost of the requests of one client per second, on average; None for no limit.
         burst: Maximum cost of the requests of one client at any moment.
     """
 
@@ -110,7 +110,7 @@ class Meter:
         """Count the cost of a request.
 
         Raises:
-            HTTPException: 429 if the client or its address has spent what it may.
+            HTTPException: 429 if the client or its address has reached its limit.
         """
         if self._is_open:
             return
@@ -138,7 +138,7 @@ class _Buckets:
         return min(self._burst, left + (self._clock() - then) * self._rate)
 
     def has(self, key: Hashable, cost: float) -> bool:
-        """Whether enough is left; a whole bucket is enough for any cost."""
+        """Return True if enough is left; a full bucket is enough for any cost."""
         return self._level(key) >= min(cost, self._burst)
 
     def take(self, key: Hashable, cost: float) -> None:

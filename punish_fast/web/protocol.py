@@ -21,7 +21,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """One connection.
 
     Attributes:
-        most_connections: Maximum number of open connections; None for any number.
+        most_connections: Maximum number of open connections, or None.
     """
 
     most_connections: int | None = None
@@ -72,19 +72,19 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Answer the next request, or refuse it if it was refused meanwhile."""
+        """Answer the next request, or send the refusal that waited for this response."""
         self._used = self.loop.time()
         super().on_response_complete()
         if self._is_refused:
             self._end()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - it names no cause
-        """Refuse what is not HTTP."""
+        """Refuse malformed HTTP."""
         self._refuse("400 Bad Request", "request: malformed HTTP")
 
     @property
     def is_answering(self) -> bool:
-        """Whether a complete request is not answered yet."""
+        """True while a complete request has no complete response."""
         is_open = self.cycle is not None and not self.cycle.response_complete
         return is_open and (bool(self.pipeline) or not self.cycle.more_body)
 

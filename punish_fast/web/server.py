@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from punish_fast.web.protocol import BoundedProtocol
 
 _BACKLOG = 2048
-# Open files for everything but connections, and what a process may ask for.
+# Open files other than connections, and the limit of open files that is requested.
 _OTHER_FILES, _WANTED_FILES = 100, 16384
 _SWITCH_SECONDS = 0.001
 # Addresses that stand for all addresses of a machine, and what reaches them from there.
@@ -27,7 +27,7 @@ class AddressError(ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one. Host ``::`` is all addresses, those of IPv4 too.
+    """A socket that listens; port 0 is any free one. Host ``::`` includes all addresses of IPv4.
 
     Raises:
         AddressError: the address is no address of this machine, taken, or not allowed.

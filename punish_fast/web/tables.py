@@ -77,8 +77,8 @@ class OpenTable:
         temperature: The temperature it plays at.
         session: The game.
         match: Its secrets.
-        seed: Random seed of the deals. The choices of the agent have another one, which nobody is told.
-        is_chosen: Whether the person chose the seed; such a game is practice. Else it is secret until the end.
+        seed: Random seed of the deals. The choices of the agent follow from a secret seed of their own.
+        is_chosen: The person chose the seed, so the game is practice. Otherwise the seed is secret until the end.
         touched: When it was last used.
         client: Who opened it.
         seat: The person's seat.

@@ -45,14 +45,14 @@ class Workers:
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
         """Search for at most some seconds, including the time in queues.
 
-        Every search begins in the queue of short ones, and goes on in that of long ones.
+        Every search begins in the queue of short searches, and continues in the queue of long searches.
 
         Args:
-            work: Takes a deadline, a moment of ``time.monotonic``; returns what it has found, and whether that is all.
+            work: Takes a deadline, a moment of ``time.monotonic``; returns the result so far, and whether the result is complete.
             seconds: Maximum time.
 
         Returns:
-            The latest that was found; None if the search never began.
+            The latest result; None if the search never began.
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
