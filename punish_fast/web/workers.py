@@ -48,7 +48,7 @@ class Workers:
         Every search begins in the queue of short searches, and continues in the queue of long searches.
 
         Args:
-            work: Takes a deadline, a moment of ``time.monotonic``; returns the result so far, and whether it is complete.
+            work: Takes a deadline, a moment of ``time.monotonic``; returns the result, and whether it is complete.
             seconds: Maximum time.
 
         Returns:
