@@ -14,6 +14,8 @@ T = TypeVar("T")
 _READERS = 4
 # Seconds of a search before it has to wait for longer ones.
 _SHORT = 0.1
+# Seconds for a search to notice its deadline.
+_GRACE = 0.5
 
 
 class Workers:
@@ -56,7 +58,7 @@ class Workers:
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds + _GRACE):
                 loop = asyncio.get_running_loop()
                 found, is_all = await loop.run_in_executor(
                     self._short, lambda: work(min(until, time.monotonic() + _SHORT))
