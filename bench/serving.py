@@ -294,7 +294,8 @@ def load_of(rules: str, n_games: int, n_look_ups: int, runs: int) -> Load:
     rows = np.random.default_rng(1).integers(model.space.n_states, size=n_look_ups)
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         database = Path(folder) / "games.db"
-        with server(rules, n_games + _CONNECTIONS, database) as (address, pid):
+        # One address may have half of the tables.
+        with server(rules, 2 * (n_games + _CONNECTIONS), database) as (address, pid):
             found = asyncio.run(opponents(address))
             say(f"serving: {n_games:,} games at once")
             plays, seconds = asyncio.run(play_all(address, found[_OPPONENT], n_games))

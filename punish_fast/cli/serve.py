@@ -231,7 +231,7 @@ def _token(path: Path | None) -> str | None:
 def _announcement(options: ServeOptions, report: dict[str, Any]) -> Callable[[], None]:
     def announce() -> None:
         _print(options, report)
-        if options.host not in ("127.0.0.1", "localhost", "::1"):
+        if options.host not in ("127.0.0.1", "localhost", "::1", "[::1]"):
             say("warning: whoever reaches this address may play here and see the recorded games")
 
     return announce

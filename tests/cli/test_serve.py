@@ -81,6 +81,17 @@ def test_a_check_opens_everything_and_ends(run):
     assert lines[-1].startswith("games may be posted with the token ")
 
 
+@pytest.mark.parametrize(("host", "opened"), [("::", "[::1]"), ("[::1]", "[::1]"), ("0.0.0.0", "127.0.0.1")])
+def test_the_printed_address_can_be_opened(folder, host, opened):  # noqa: ARG001 - the database is written there
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with served("--host", host, "--proxy", "127.0.0.0/8", "--proxy", "::1") as (_, report):
+        assert report["address"].startswith(f"http://{opened}:")
+        request = Request(report["address"] + "/models", headers={"X-Forwarded-For": "198.51.100.7"}, method="HEAD")
+        with urlopen(request, timeout=60) as response:
+            assert response.status == 200
+
+
 def test_a_token_comes_from_a_file_or_a_variable_and_is_not_printed(run, folder, monkeypatch):
     (folder / "token").write_text("a" * 20 + "\n", encoding="ascii")
     writes = (*TINY, "--check", "--json", "--allow-writes")
@@ -98,6 +109,9 @@ def test_a_token_comes_from_a_file_or_a_variable_and_is_not_printed(run, folder,
         (["--port", "70000"], ["70000 is not allowed, it must be from 0 to 65535"]),
         (["--host", "192.0.2.1"], ["--host: 192.0.2.1 port 0 cannot be listened on"]),
         (["--host", "no such host"], ["--host: no such host port 0 cannot be listened on"]),
+        (["--allow-host", ""], ["--allow-host: '' is not a host name"]),
+        (["--allow-host", "https://games.example"], ["--allow-host: 'https://games.example' is not a host name"]),
+        (["--proxy", "games.example"], ["--proxy: 'games.example' does not appear to be"]),
         (["--db", "token"], ["token: is no SQLite database"]),
         (["--db", "none/games.db"], ["none/games.db"]),
         (["--db", "x" * 300], ["x" * 60]),
