@@ -231,7 +231,8 @@ def processor_seconds(pid: int) -> float:
 async def longest_wait(address: str, opponent: str, path: str) -> float:
     """The longest time that a look-up takes while the server solves the game for a coach."""
     async with connected(address) as busy, connected(address) as other:
-        _, table = await busy.ask("POST", "/tables", {"opponent": opponent})
+        # The coach against the greedy agent is solved when the server starts.
+        _, table = await busy.ask("POST", "/tables", {"opponent": opponent, "temperature": 0.1})
         solving = asyncio.create_task(busy.ask("GET", f"/tables/{table['table']}/coach"))
         waits = []
         while not solving.done():

@@ -84,7 +84,7 @@ def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
     """Spread the chunks over the threads, the calling one included; an interrupt waits for the current chunks."""
-    if alone or threads() == 1:
+    if alone or threads() == 1 or len(chunks) <= 1:
         # Still in chunks, so that an interrupt does not wait for all of them.
         for begin, end in chunks:
             kernel(begin, end, *args)
@@ -103,8 +103,10 @@ def _spread(
             failed.set()
             raise
         finally:
-            wait(others)
-        for other in others:
+            # A thread that has not begun, since it is busy with other work, would find nothing left to do.
+            begun = [other for other in others if not other.cancel()]
+            wait(begun)
+        for other in begun:
             other.result()
     # If the handler of interrupts raised nothing, the rest is still to do.
     left = list(rest)

@@ -93,6 +93,35 @@ def test_work_is_shared_among_as_many_threads_as_are_set(two_threads):
     assert len(workers) == two_threads
 
 
+@pytest.mark.parametrize("n_items", [1, 30])
+def test_work_does_not_wait_for_threads_that_are_busy_with_other_work(two_threads, n_items):
+    may_end, begun = threading.Event(), threading.Barrier(2 * two_threads + 1)
+
+    def long(*_):
+        if not may_end.is_set():
+            begun.wait(timeout=30)
+            may_end.wait(timeout=30)
+
+    others = [threading.Thread(target=for_each, args=(long, 30)) for _ in range(two_threads)]
+    for other in others:
+        other.start()
+    begun.wait(timeout=30)
+    visits, done = np.zeros(n_items, dtype=np.int64), threading.Event()
+
+    def short(begin, end):
+        visits[begin:end] += 1
+
+    quick = threading.Thread(target=lambda: (for_each(short, n_items), done.set()))
+    quick.start()
+    try:
+        assert done.wait(timeout=20)
+        assert (visits == 1).all()
+    finally:
+        may_end.set()
+        for other in (*others, quick):
+            other.join()
+
+
 def test_the_calling_thread_takes_a_part(two_threads):
     barrier = threading.Barrier(two_threads)
     visits, workers = np.zeros(9, dtype=np.int64), set()

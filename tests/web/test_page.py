@@ -372,7 +372,9 @@ def test_connect_four_is_drawn_in_columns(visit):
 
     each.page.route("**/tables", deal)
     hints = [{"action": 4, "name": "column 5", "outcome": "win", "plies": 3, "best": True}]
-    each.page.route("**/tables/*/hint", lambda route: route.fulfill(json={"n_events": 1, "moves": hints}))
+    hints.append({"action": 5, "name": "column 6", "outcome": None, "plies": None, "best": False})
+    hint = {"n_events": 1, "exact": False, "moves": hints}
+    each.page.route("**/tables/*/hint", lambda route: route.fulfill(json=hint))
     each.page.route("**/tables/*/choice", lambda route: chosen.append(route.request.post_data_json) or route.abort())
     page = sit_down(each, "Kim", "perfect-tictactoe")
     labels = page.locator(".spot").evaluate_all("(spots) => spots.map((spot) => spot.ariaLabel)")
@@ -386,6 +388,15 @@ def test_connect_four_is_drawn_in_columns(visit):
     assert page.locator(".hole.won").count() == 4
     assert page.locator(".hole.last").count() == 1
     assert "perfect-tictactoe: red" in page.locator(".stones-of").inner_text()
+    page.keyboard.press("h")
+    page.wait_for_selector(".outcome.win")
+    assert page.locator(".outcome").all_inner_texts() == ["win in 3", "?"]
+    words = "Best: column 5 (win in 3 with perfect play). The search was cut short. Ask again, and it goes on."
+    assert page.locator(".coach").inner_text() == words
+    hint["moves"] = [move | {"best": False, "outcome": None, "plies": None} for move in hints]
+    page.keyboard.press("h")
+    page.wait_for_function("() => document.querySelector('.coach').innerText.startsWith('Nobody knows yet')")
+    hint["moves"] = hints
     page.keyboard.press("h")
     page.wait_for_selector(".outcome.win")
     page.keyboard.press("4")
