@@ -150,9 +150,8 @@ class Guard:
             raise HTTPException(403, f"origin: {_quoted(origin)} is not the page of {_quoted(host)}, {_CURE}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and not _opens_page(scope, headers):
-            raise HTTPException(
-                403, f"sec-fetch-site: {_quoted(site)}, but only the page of this server is answered; open it itself"
-            )
+            detail = f"{_quoted(site)}, requests from other pages are not answered; open this address by itself"
+            raise HTTPException(403, f"sec-fetch-site: {detail}")
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "content-type: allowed is application/json")
 
