@@ -10,7 +10,13 @@ import numpy as np
 
 from punish_fast.games.connect4 import Connect4, Connect4State
 from punish_fast.games.connect4_book import opening_book
-from punish_fast.games.connect4_solver import DEFAULT_MEMORY, Connect4Solver, OutOfTimeError, plies_to_end
+from punish_fast.games.connect4_solver import (
+    DEFAULT_MEMORY,
+    Connect4Solver,
+    OutOfTimeError,
+    compile_search,
+    plies_to_end,
+)
 from punish_fast.games.oracle import MoveValue
 
 T = TypeVar("T")
@@ -49,8 +55,9 @@ class Connect4Oracle:
         return self.game.n_positions
 
     def open(self) -> None:
-        """Read the book."""
+        """Read the book, and load or compile the search."""
         opening_book()
+        compile_search()
 
     def prepare(self, state: Connect4State, until: float) -> bool:
         """Search until a moment of ``time.monotonic``; return True if `best_action` needs no further search."""
