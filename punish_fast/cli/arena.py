@@ -232,8 +232,8 @@ def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed
     assert options.games is not None
     report = record_tournament(graph, opponents, options.games, seed, options.record)
     if report.imported < report.games:
-        reason = report.remarks[0].reason if report.remarks else f"it holds {report.known:,} of them already"
-        raise CheckError(f"{options.record}: {report.games - report.imported:,} games were not stored ({reason})")
+        missing, reason = report.games - report.imported, report.remarks[0].reason
+        raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
 
 
 def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:

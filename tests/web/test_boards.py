@@ -286,7 +286,7 @@ def test_what_another_game_does_not_have_is_refused_in_one_line(client):
     for body, status, text in (
         ({"opponent": opponent, "game": "punish"}, 422, "perfect-tapnswap plays tapnswap"),
         ({"opponent": opponent, "temperature": 0.5}, 409, "does not play at 0.5"),
-        ({"opponent": opponent, "name": "perfect-tapnswap"}, 422, "is a bot's"),
+        ({"opponent": opponent, "name": "perfect-tapnswap"}, 422, "the name of a bot"),
     ):
         answer = client.post("/tables", json=body)
         assert answer.status_code == status
