@@ -31,6 +31,14 @@ def compacted(mdp: MDP) -> MDP:
     return replace(mdp, data_ptr=np.array(begins, dtype=np.int64), data=np.array(stored, dtype=np.float64))
 
 
+def with_zeros(mdp: MDP) -> MDP:
+    """Return the process with an entry for every column in each row."""
+    shape = (mdp.n_rows, mdp.n_columns)
+    indices = np.broadcast_to(np.arange(mdp.n_columns, dtype=np.int32), shape).ravel()
+    data = mdp.to_scipy().toarray().ravel()
+    return replace(mdp, indptr=np.arange(mdp.n_rows + 1) * mdp.n_columns, indices=indices, data=data)
+
+
 def empty_process(terminals: Sequence[float] = ()) -> MDP:
     """A process without states, in one layer."""
     begin, nothing = np.zeros(1, dtype=np.int64), np.zeros(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 from objectives import best_of, gains, policies, processes_with_goals, rows_of
-from processes import compacted, error
+from processes import compacted, error, with_zeros
 
 from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
 from punish_fast.mdp.model import from_rows
@@ -58,7 +58,7 @@ def test_a_policy_has_its_own_gain(example):
 def test_threads_and_storage_do_not_change_a_bit(example):
     mdp, before, bits = from_rows(*example[0]), threads(), set()
     try:
-        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
+        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2), (with_zeros(mdp), 2)):
             set_threads(n_threads)
             found = found_unless_too_long(process, tolerance=1e-3)
             bits.add((found.gain.tobytes(), found.bias.tobytes(), found.choice.tobytes(), found.error_bound))

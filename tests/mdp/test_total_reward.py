@@ -20,7 +20,7 @@ from objectives import (
     rows_of,
     to_one_end,
 )
-from processes import compacted, end_components, error, total_rewards
+from processes import compacted, end_components, error, total_rewards, with_zeros
 
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import SolveError
@@ -158,7 +158,7 @@ def test_threads_and_storage_do_not_change_a_bit(example):
     (states, layers, terminals), goal, _ = example
     mdp, before, bits = from_rows(costing(states), layers, terminals), threads(), set()
     try:
-        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
+        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2), (with_zeros(mdp), 2)):
             set_threads(n_threads)
             found = found_unless_too_long(process, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-3)
             bits.add((found.v.tobytes(), found.choice.tobytes(), found.error_bound))
@@ -207,7 +207,9 @@ def test_a_small_toll_is_paid_for_long_before_a_large_one():
 def test_rounds_that_pay_in_the_long_run_are_made_without_end(back, expected):
     """A round costs 2 and pays ``back``; from state 2 play may enter, or end at a cost of 5."""
     states = [[(2.0, {1: 1.0})], [(back, {0: 1.0}), (-1.0, {3: 1.0})], [(0.0, {0: 0.5, 3: 0.5}), (5.0, {3: 1.0})]]
-    found = total_reward(from_rows(states, terminals=[0.0]), marks({3}, 4), maximize=False)
+    mdp = from_rows(states, terminals=[0.0])
+    found = total_reward(mdp, marks({3}, 4), maximize=False)
+    assert found.v.tolist() == total_reward(with_zeros(mdp), marks({3}, 4), maximize=False).v.tolist()
     assert found.v[0] == pytest.approx(expected)
     assert found.v[2] == (-INFINITE if expected < 0 else pytest.approx(0.5))
     assert found.choice[2] == 3
