@@ -16,8 +16,8 @@ each other, so they have the same largest gain ``g``. Let ``T`` back up its rows
 gain ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket: a quarter of the old values takes the period out of
 cycles. If 1,000 sweeps are not enough, policy iteration finds ``h`` (``gain_iteration.py``), whose differences have the
 digits of two floats. If the bracket is still too wide, small components are solved in rational arithmetic
-(``rational.py``), and larger ones by more sweeps. The policy takes the first of tied rows (``policy.py``) that keep
-``l`` within the tolerance of ``g``.
+(``rational.py``), and larger ones by more sweeps; the narrowest bracket counts. The policy takes the first of tied rows
+(``policy.py``) that keep ``l`` within the tolerance of ``g``.
 
 **Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
 this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997].
@@ -55,6 +55,8 @@ _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _STEP = 0.75
 # Sweeps before policy iteration is tried.
 _FEW_SWEEPS = 1000
+# States of components that are not evaluated together with others.
+_LARGE = 1000
 # Goal for half the width of brackets without rounding errors, as a share of the tolerance.
 _SHARE = 0.5
 
@@ -83,8 +85,36 @@ class AverageReward:
         return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
 
 
-@dataclass(frozen=True, eq=False)
-class ComponentGains:
+@dataclass
+class _Bracket:
+    """Bounds of the largest gains of components, and policies that earn the lower ones.
+
+    Attributes:
+        lower: float64 ``[n_components]``.
+        upper: float64 ``[n_components]``.
+        h: float64 ``[n_states]``, relative values, 0 in the first state of each component.
+        choice: int64 ``[n_states]``, rows.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    h: np.ndarray
+    choice: np.ndarray
+
+    @property
+    def half_width(self) -> np.ndarray:
+        """float64 ``[n_components]``, infinite if nothing is proved."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
+
+    def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
+        """Return True for brackets half of whose width exceeds a tolerance and a share of the gain."""
+        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        return np.asarray(~(self.half_width <= np.maximum(tolerance, precision * largest)))
+
+
+@dataclass
+class ComponentGains(_Bracket):
     """The largest gains within the end components of a process.
 
     Attributes:
@@ -93,20 +123,37 @@ class ComponentGains:
         lower: float64 ``[n_components]``, lower bounds of the largest gain of each.
         upper: float64 ``[n_components]``, upper bounds.
         h: float64 ``[n_states of the part]``, relative values, 0 in the first state of each component.
-        choice: int64 ``[n_states of the part]``, rows of the process; a policy that earns the lower bound.
+        choice: int64 ``[n_states of the part]``, rows of the part; a policy that earns the lower bound.
     """
 
     part: Restriction
     component: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    h: np.ndarray
-    choice: np.ndarray
 
     @property
     def gain(self) -> np.ndarray:
         """float64 ``[n_components]``, the middle of the bounds."""
         return np.asarray(self.lower / 2 + self.upper / 2)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int64 ``[n_states of the part]``, the policy as rows of the process."""
+        return np.asarray(self.part.rows[self.choice])
+
+    def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
+        """Return the part of some components, bool ``[n_components]``, and the component of each of its states."""
+        states, mdp = marked[self.component], self.part.mdp
+        terminal = np.zeros(len(states), dtype=np.int64)
+        part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
+        return part, (np.cumsum(marked) - 1)[self.component[states]]
+
+    def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
+        """Replace the brackets of some components by those of their part that are narrower."""
+        closer = found.half_width < self.half_width[marked]
+        numbers = np.flatnonzero(marked)[closer]
+        self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
+        changed = np.isin(self.component[part.states], numbers)
+        states = part.states[changed]
+        self.h[states], self.choice[states] = found.h[changed], part.rows[found.choice[changed]]
 
 
 def average_reward(
@@ -124,7 +171,7 @@ def average_reward(
 
     Raises:
         SolveError: an option is out of range, a value is too large for floating point, or neither ``max_sweeps`` nor
-            policy iteration reach the tolerance or 1e-9 of the gain.
+            policy iteration reach the tolerance or 1e-9 of the gain; the message has the bracket that was proved.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -142,6 +189,14 @@ def average_reward(
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     report = keep_quiet if progress is None else partial(progress, "gain")
     gains = component_gains(mdp, quotient.number, quotient.inside, Effort(tolerance / 2, max_sweeps, report))
+    wide = gains.is_wide(tolerance / 2, PRECISION)
+    if wide.any():
+        k = int(np.where(wide, gains.half_width, -1.0).argmax())
+        raise SolveError(
+            f"tolerance: {max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that "
+            f"a component of {int((gains.component == k).sum()):,} states has an average reward from "
+            f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; a larger tolerance or more sweeps help"
+        )
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
@@ -154,13 +209,13 @@ def average_reward(
     )
     # The bracket does not matter if staying is worse than the value even at its upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
-    width = float((gains.upper / 2 - gains.lower / 2)[matters].max(initial=0))
+    width = float(gains.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
     gain = found.v[quotient.number]
     stays = quotient.row[found.choice] < 0
     choice = quotient.lifted_choice(found.choice)
     settled = stays[quotient.number[gains.part.states]]
-    choice[gains.part.states[settled]] = gains.choice[settled]
+    choice[gains.part.states[settled]] = gains.rows[settled]
     bias = np.zeros(mdp.n_states)
     bias[gains.part.states[settled]] = gains.h[settled]
     bias, residual = _bias(mdp, gain, bias, choice, gains.part.states[settled])
@@ -199,59 +254,25 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
         mdp: The process, not compact.
         number: int64 ``[n_states]``, the component of each state.
         inside: int64 ``[k]``, the rows of all components.
-        effort: The error bound to reach, half the width of a bracket, and the work allowed.
-
-    Raises:
-        SolveError: half the width of a bracket exceeds both the tolerance and 1e-9 of the gain.
+        effort: The error bound to reach, half the width of a bracket, and the work allowed. If neither it nor 1e-9 of
+            the gain is reached, brackets are wider.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True
     part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.empty(0), mdp.reward)
     _, component = np.unique(number[part.states], return_inverse=True)
-    h = _swept(part.mdp, component, replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS)))
-    found = _bracket(part.mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
-    for k in np.flatnonzero(found.is_wide(effort.tolerance)).tolist():
-        _narrow(part.mdp, component == k, found, k, effort.tolerance)
-    if found.is_wide(effort.tolerance, PRECISION).any() and effort.max_sweeps > _FEW_SWEEPS:
-        h = _swept(part.mdp, component, effort)
-        found = _bracket(part.mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
-    if found.is_wide(effort.tolerance, PRECISION).any():
-        raise SolveError(
-            f"max_sweeps: {effort.max_sweeps:,} leave gains an error bound of {found.half_width:.1e}, allowed are "
-            "more, or a larger tolerance"
-        )
-    return ComponentGains(part, component, found.lower, found.upper, found.h, part.rows[found.choice])
+    few = replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS))
+    found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
+    _improve(found, effort.tolerance)
+    wide = found.is_wide(effort.tolerance, PRECISION)
+    if wide.any() and effort.max_sweeps > _FEW_SWEEPS:
+        inner, component = found.of(wide)
+        found.take(wide, inner, _swept(inner.mdp, component, effort))
+    return found
 
 
-@dataclass
-class _Bracket:
-    """Bounds of the largest gains of components, and policies that earn the lower ones.
-
-    Attributes:
-        lower: float64 ``[n_components]``.
-        upper: float64 ``[n_components]``.
-        h: float64 ``[n_states]``, relative values, 0 in the first state of each component.
-        choice: int64 ``[n_states]``, rows.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    h: np.ndarray
-    choice: np.ndarray
-
-    def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
-        """Return True for brackets half of whose width exceeds a tolerance and a share of the gain."""
-        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        return np.asarray(~(self.upper / 2 - self.lower / 2 <= np.maximum(tolerance, precision * largest)))
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the widest bracket."""
-        return float((self.upper / 2 - self.lower / 2).max(initial=0))
-
-
-def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> np.ndarray:
-    """Sweep until the brackets of all components seem closed; return relative values, float64 ``[n_states]``."""
+def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
+    """Sweep until the brackets of all components seem closed."""
     order = np.argsort(component, kind="stable")
     begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
@@ -268,7 +289,7 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> np.ndarray:
         effort.progress(sweeps, half_width)
         if not half_width > max(_SHARE * effort.tolerance, 4 * _UNIT_ROUNDOFF * float(np.abs(out).max())):
             break
-    return h
+    return _bracket(mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
 
 
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
@@ -280,32 +301,39 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
     np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins) if len(gain) else gain)
     np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins) if len(gain) else gain)
     with np.errstate(invalid="ignore"):
-        slack = np.clip(tolerance - (upper / 2 - lower / 2), 0.0, TIE * np.maximum(np.abs(lower), np.abs(upper)))
-    least = np.nan_to_num(lower - slack, nan=-np.inf)[component]
-    choice = first_marked(mdp.state_ptr, gain - error >= least[rows.state])
+        tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
+        least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
+        best = np.maximum.reduceat(gain - error, begins) - tie[component] if len(gain) else gain
+    # Rows that might be as good as the best one of their state, and keep the lower bound.
+    least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
+    choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
     earned = np.full(n_components, np.inf)
     np.minimum.at(earned, component, (gain - error)[choice])
-    return _Bracket(earned, upper, h.high, choice)
+    first = np.unique(component, return_index=True)[1]
+    with np.errstate(invalid="ignore"):
+        relative = h.high - h.high[first][component]
+    return _Bracket(earned, upper, relative, choice)
 
 
-def _narrow(mdp: MDP, states: np.ndarray, found: _Bracket, k: int, tolerance: float) -> None:
-    """Bracket component ``k``, of the given states (bool ``[n_states]``), by policy iteration."""
-    part = restriction(mdp, rows_of_states(mdp, states), np.zeros(len(states), dtype=np.int64), np.empty(0), mdp.reward)
-    choice = np.searchsorted(part.rows, found.choice[part.states])
-    one = found
-    if is_affordable(part.mdp):
-        with np.errstate(all="ignore"):
-            bias = bias_of_best(part.mdp, choice, tolerance)
-        one = _bracket(part.mdp, np.zeros(len(choice), dtype=np.int64), bias, tolerance)
-        if one.half_width < found.upper[k] / 2 - found.lower[k] / 2:
-            found.lower[k], found.upper[k] = one.lower[0], one.upper[0]
-            found.h[part.states], found.choice[part.states] = one.h - one.h[0], part.rows[one.choice]
-    if not found.upper[k] / 2 - found.lower[k] / 2 <= max(tolerance, PRECISION * abs(found.lower[k])) and is_small(
-        part.mdp
-    ):
-        best = best_gain(part.mdp, choice)
-        found.lower[k], found.upper[k] = best.lower, best.upper
-        found.h[part.states], found.choice[part.states] = best.bias, part.rows[best.choice]
+def _improve(found: ComponentGains, tolerance: float) -> None:
+    """Narrow the brackets of components by policy iteration, and in rational arithmetic if that is not enough."""
+    wide, sizes = found.is_wide(tolerance), np.bincount(found.component)
+    large = np.flatnonzero(wide & (sizes > _LARGE))
+    for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):
+        if not marked.any():
+            continue
+        part, component = found.of(marked)
+        if is_affordable(part.mdp):
+            choice = np.searchsorted(part.rows, found.choice[part.states])
+            with np.errstate(all="ignore"):
+                bias = bias_of_best(part.mdp, component, choice, tolerance)
+            found.take(marked, part, _bracket(part.mdp, component, bias, tolerance))
+    for k in np.flatnonzero(found.is_wide(tolerance, PRECISION)):
+        part, _ = found.of(marked := np.arange(len(sizes)) == k)
+        if is_small(part.mdp):
+            best = best_gain(part.mdp, np.searchsorted(part.rows, found.choice[part.states]))
+            lower, upper = np.array([best.lower]), np.array([best.upper])
+            found.take(marked, part, _Bracket(lower, upper, best.bias, best.choice))
 
 
 def _bias(

@@ -9,8 +9,8 @@ A row is divided by the exact sum of its probabilities. These might have been ro
 error bound holds for all processes whose probabilities differ by a share of at most ``e``, four roundings. The value of
 a policy of ``n`` states is a sum of rewards with weights that are quotients of sums of products of ``n`` probabilities
 [Markov chain tree theorem; O'Cinneide 1993], so the weights differ by a share ``d`` of at most about ``2 n e`` in every
-process. Hence values of the policy for rewards ``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are
-upper bounds.
+process. States whose rows all have one successor do not count in ``n``. Hence values of the policy for rewards
+``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -151,8 +151,12 @@ class RationalProcess:
 
     @property
     def share(self) -> Fraction:
-        """How much the weights of rewards may differ, as a share of them, since probabilities were rounded."""
-        return _ALLOWANCE * (len(self.rows) + 1)
+        """How much the weights of rewards may differ, as a share of them, since probabilities were rounded.
+
+        The probability of an only successor is 1, without rounding.
+        """
+        rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
+        return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
 
     def changed(self, share: Fraction) -> RationalProcess:
         """Return the process with rewards that are higher by a share of their absolute values."""

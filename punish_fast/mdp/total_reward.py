@@ -24,7 +24,6 @@ states from which the component can be reached; above 0, staying costs; at 0, th
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -226,8 +225,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
     """
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
-        with suppress(SolveError):
-            gains = component_gains(mdp, number, earning, Effort(precision * largest))
+        gains = component_gains(mdp, number, earning, Effort(precision * largest))
         is_open = (gains.lower <= 0) & (gains.upper >= 0)
         if not is_open.any():
             break
@@ -244,7 +242,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     ways = TransitionGraph(mdp, ends).may_reach(paid)
-    ways.row[gains.part.states[is_paid]] = gains.choice[is_paid]
+    ways.row[gains.part.states[is_paid]] = gains.rows[is_paid]
     return ways
 
 
