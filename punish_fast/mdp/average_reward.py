@@ -20,7 +20,8 @@ digits of two floats. If the bracket is still too wide, small components are sol
 (``policy.py``) that keep ``l`` within the tolerance of ``g``.
 
 **Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
-this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997].
+this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997]. If
+staying and leaving are tied, or the bracket cannot tell, the policy takes the first row for which the gain is proved.
 
 **Error bound.** The error bound of the quotient's values, plus half the width of the widest bracket that matters,
 rounding included. A bracket does not matter if leaving its component is better than staying at the upper bound.
@@ -36,8 +37,8 @@ import numpy as np
 from punish_fast.mdp.component_solver import solve_by_component
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.elimination import is_affordable
-from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import Double, Payoff, Rows
+from punish_fast.mdp.end_components import Quotient, collapsed
+from punish_fast.mdp.exact_iteration import Double, Exact, Payoff, Rows
 from punish_fast.mdp.gain_iteration import bias_of_best
 from punish_fast.mdp.induced_chain import induced_chain, reward_rounding
 from punish_fast.mdp.model import MDP, check_arrays
@@ -49,6 +50,7 @@ from punish_fast.mdp.row_selection import first_marked, rows_of_states, states_o
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.mdp.tie_break import TieBreak, settle_ties
 
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Share of a sweep's change that is made; with 1, values of cycles might oscillate.
@@ -67,8 +69,8 @@ class AverageReward:
 
     Attributes:
         gain: float64 ``[n_states]``, the largest average reward from each state.
-        bias: float64 ``[n_states]``, relative values of the policy: they solve the second equation, and are 0 in the
-            first state of each component that it stays in.
+        bias: float64 ``[n_states]``, relative values of the policy: they solve the second equation, and are 0 in a
+            state of each component that it stays in.
         error_bound: Upper bound on the error of ``gain``, and on ``gain`` less the gain of the policy.
         bias_residual: By how much ``bias`` and ``gain`` miss the second equation under the policy at most; infinite if
             ``bias`` has values too large for floating point, which are infinite or not a number.
@@ -201,7 +203,7 @@ def average_reward(
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
     between = Effort.of(tolerance / 2, max_sweeps, progress)
-    found, _ = solve_by_component(
+    found, q = solve_by_component(
         replace(paying, layer_ptr=np.array([0, paying.n_states], dtype=np.int64)),
         np.zeros(paying.n_states, dtype=bool),
         Payoff(reward, terminals),
@@ -211,15 +213,58 @@ def average_reward(
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
-    gain = found.v[quotient.number]
-    stays = quotient.row[found.choice] < 0
-    choice = quotient.lifted_choice(found.choice)
-    settled = stays[quotient.number[gains.part.states]]
-    choice[gains.part.states[settled]] = gains.rows[settled]
+    choice, inside = quotient.lifted_choice(found.choice), gains.part.states
+    settled = (quotient.row[found.choice] < 0)[quotient.number[inside]]
+    choice[inside[settled]] = gains.rows[settled]
+    found = replace(found, v=found.v[quotient.number], choice=choice, error_bound=bound)
+    found, earned = _first_of_ties(quotient, gains, found, q, replace(between, tolerance=tolerance))
+    gain = found.v
+    if earned is not None:
+        residual = earned.bias_residual + float(np.abs(gain - earned.gain).max())
+        return replace(earned, gain=gain, error_bound=found.error_bound, bias_residual=residual, choice=found.choice)
     bias = np.zeros(mdp.n_states)
-    bias[gains.part.states[settled]] = gains.h[settled]
-    bias, residual = _bias(mdp, gain, bias, choice, gains.part.states[settled])
-    return AverageReward(gain, bias, bound, residual, choice)
+    bias[inside[settled]] = gains.h[settled]
+    bias, residual = _bias(mdp, gain, bias, choice, inside[settled])
+    return AverageReward(gain, bias, found.error_bound, residual, choice)
+
+
+def _first_of_ties(
+    quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
+) -> tuple[Exact, AverageReward | None]:
+    """Take the first of the rows that stay in a component or leave it, if these are tied and the gain is proved.
+
+    Args:
+        quotient: The process, with its end components collapsed.
+        gains: The gains of staying in components, and policies that stay.
+        found: Gains and policy of the process.
+        q: float64 ``[n_rows of the quotient]``, values of rows.
+        effort: The error bound allowed, and the work to prove it.
+
+    Returns:
+        Gains and policy; and what the policy earns, None if it has not changed.
+    """
+    mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
+    values = np.full(mdp.n_rows, -np.inf)
+    # Rows are tied if the bracket of their component cannot tell them apart.
+    doubt = np.zeros(len(quotient.first))
+    doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.half_width
+    values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]
+    values[gains.rows] = (q[is_staying] + gains.half_width)[gains.component]
+    earned: list[AverageReward] = []
+
+    def first(tied: np.ndarray) -> np.ndarray:
+        may_stay = np.zeros(mdp.n_states, dtype=bool)
+        may_stay[inside] = tied[gains.rows]
+        marked = tied & rows_of_states(mdp, may_stay)
+        marked[found.choice[~may_stay]] = True
+        return first_marked(mdp.state_ptr, marked)
+
+    def evaluate(chain: MDP) -> Exact:
+        earned.append(average_reward(chain, effort.tolerance / 2, max_sweeps=effort.max_sweeps))
+        return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
+
+    best, _ = settle_ties(mdp, values, found, effort.tolerance, TieBreak(first, evaluate))
+    return best, None if best is found else earned[-1]
 
 
 def evaluate_average_reward(mdp: MDP, weight: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> AverageReward:

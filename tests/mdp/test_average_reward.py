@@ -102,6 +102,39 @@ def test_the_best_of_several_components_is_sought():
     assert average_reward(from_rows(states, terminals=[4.0])).choice.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("states", "choice", "gain"),
+    [
+        # Staying is first, or last.
+        ([[(1.0, {0: 1.0}), (-100.0, {1: 1.0})], [(1.0, {1: 1.0})]], [0, 2], 1),
+        ([[(-100.0, {1: 1.0}), (1.0, {0: 1.0})], [(1.0, {1: 1.0})]], [0, 2], 1),
+        ([[(1.0, {0: 1.0}), (-100.0, {1: 1.0})]], [0], 1),
+        # Both states of a component have a row that leaves it; the policy must not mix rows of loops that pay less.
+        ([[(2.0, {1: 1.0}), (9.0, {2: 1.0})], [(9.0, {2: 1.0}), (0.0, {0: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
+        ([[(2.0, {1: 1.0}), (9.0, {2: 1.0})], [(0.0, {0: 1.0}), (9.0, {2: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
+        # State 0 stays, and state 1 leaves.
+        ([[(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(9.0, {2: 1.0}), (0.0, {0: 1.0})], [(1.0, {2: 1.0})]], [0, 2, 4], 1),
+        # A loss in each step is not a tie: 1e-11 is more than 1e-12 of the gain.
+        ([[(1 - 1e-11, {0: 1.0}), (0.0, {1: 1.0})], [(1.0, {1: 1.0})]], [1, 2], 1),
+        ([[(1 - 1e-11, {0: 1.0}), (1.0, {0: 1.0})]], [1], 1),
+    ],
+)
+def test_the_first_of_tied_rows_is_taken(states, choice, gain):
+    terminals = [1.0] if len(states) == 1 else []
+    found = average_reward(from_rows(states, terminals=terminals))
+    assert found.choice.tolist() == choice
+    assert np.abs(found.gain - gain).max() <= found.error_bound
+    assert found.bias_residual <= 1e-9
+
+
+def test_a_row_that_is_worse_than_another_is_not_tied_however_wide_the_bracket():
+    """The second row of state 0 is better by 1e-6, which is less than the distance of the bounds."""
+    leak = 1e-5
+    states = [[(1.0, {0: 1 - leak, 1: leak}), (1.0 + 1e-6, {0: 1 - leak, 1: leak})], [(0.0, {0: leak, 1: 1 - leak})]]
+    found = average_reward(from_rows(states), tolerance=0.4)
+    assert found.choice.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("leak", [2.0**-20, 2.0**-50, 1e-9])
 def test_slow_mixing_takes_policy_iteration(leak):
     states = [[(1.0, {0: 1 - leak, 1: leak})], [(0.0, {1: 1 - leak, 0: leak}), (0.5, {1: 1.0})]]
