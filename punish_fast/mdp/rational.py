@@ -253,14 +253,20 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
         discount: From 0 to 1.
 
     Raises:
-        SolveError: a value is too large for floating point.
+        SolveError: a value is too large for floating point, or the optimum might be infinite.
     """
     process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
     n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
     values, rounds = process.optimize(policy, worth)
     lower, upper = process.changed(-process.share), process.changed(process.share)
     below = lower.total(policy, [raised(x, -process.share) for x in worth])
-    above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
+    try:
+        above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
+    except ZeroDivisionError:
+        raise SolveError(
+            "reward: play without end costs so little a step that it might be paid if probabilities were rounded when "
+            "the process was made; a discount or larger costs help"
+        ) from None
     try:
         v = np.array([float(x) for x in values[:n]])
         ends = [(Fraction(x) - low, high - Fraction(x)) for x, low, high in zip(v.tolist(), below, above, strict=False)]

@@ -231,3 +231,11 @@ def test_rounds_that_hardly_cost_anything_have_a_sign(out, back):
     found = total_reward(from_rows(states), marks({2}, 3), maximize=False)
     assert found.v == pytest.approx([out + 5, 5, 0])
     assert found.choice.tolist() == [0, 2, 3]
+
+
+def test_rounds_that_cost_less_than_rounding_are_refused():
+    """States 2 to 19 lead to the round, whose cost is less than their probabilities might be rounded."""
+    states = [[(1.0, {1: 1.0}), (5.0, {20: 1.0})], [(-1 + 1e-14, {0: 1.0})]]
+    states += [[(1.0, {k - 1: 0.5, 20: 0.5})] for k in range(2, 20)]
+    with pytest.raises(SolveError, match=r"^reward: play without end costs so little"):
+        total_reward(from_rows(states, terminals=[0.0]), marks({20}, 21), maximize=False)
