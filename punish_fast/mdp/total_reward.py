@@ -17,7 +17,7 @@ without end. If it does so in an end component whose rows pay nothing, all state
 it is collapsed, without a row to stay in it (``end_components.py``). If all other play without end has costs, the
 optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds
 that hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With rewards
-below 0, an end component might pay in the long run. The sign of its least average reward (``average_reward.py``)
+below 0, an end component might pay in the long run. The sign of its least average reward (``component_gains.py``)
 decides: below 0, play can stay for any number of steps before it ends, so the smallest value is minus infinity in all
 states from which the component can be reached; above 0, staying costs; at 0, the process is refused.
 """
@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from punish_fast.mdp.average_reward import component_gains
+from punish_fast.mdp.component_gains import component_gains
 from punish_fast.mdp.component_solver import first_of_ties, largest_total
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.end_components import collapsed, end_components
