@@ -12,7 +12,8 @@ each other, so they have the same largest gain, which is bracketed (``component_
 
 **Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
 this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997]. If
-staying and leaving are tied, or the bracket cannot tell, the policy takes the first row for which the gain is proved.
+staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row for which
+the gain is proved.
 
 **Error bound.** The error bound of the quotient's values, plus half the width of the widest bracket that matters,
 rounding included. A bracket does not matter if leaving its component is better than staying at the upper bound.
@@ -148,11 +149,11 @@ def _first_of_ties(
         effort: The error bound allowed, and the work to prove it.
 
     Returns:
-        Gains and policy; and what the policy earns, None if it has not changed.
+        Gains and policy; and the evaluation of the policy, None if it has not changed.
     """
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
-    # Rows are tied if the bracket of their component cannot tell them apart.
+    # Differences below the width of a component's bracket count as ties.
     doubt = np.zeros(len(quotient.first))
     doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.half_width
     values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]

@@ -1,7 +1,7 @@
 """The largest average rewards within end components, between bounds.
 
-Under every policy, play finally stays in an end component. Within a maximal one, all states can reach
-each other, so they have the same largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
+Under every policy, play finally stays in an end component. Within a maximal one, all states can reach each other, so
+they have the same largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
@@ -105,7 +105,7 @@ class ComponentGains(_Bracket):
         return part, (np.cumsum(marked) - 1)[self.component[states]]
 
     def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
-        """Replace the brackets of some components by those of their part that are narrower."""
+        """Replace the brackets of some components by narrower ones, found in their part."""
         closer = found.half_width < self.half_width[marked]
         numbers = np.flatnonzero(marked)[closer]
         self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
