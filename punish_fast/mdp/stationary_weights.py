@@ -9,7 +9,8 @@ in floating point proves a bound. Stationary weights can still be found to nearl
 **Error bound.** If the probabilities of ``t`` rows are off by a share ``e``, stationary weights, divided by each other,
 are off by at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. A state with ``m`` successors and ``t``
 predecessors among the states before it is eliminated with roundings of at most ``m + 3`` units in ``t`` rows, and put
-back with ``m + t + 2`` more. Stored probabilities might be off by four units in every row. The sum ``d`` of all these
+back with ``m + t + 2`` more. Stored probabilities might be off by four units in every row, and equal columns are added
+with one each. The sum ``d`` of all these
 errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
 """
 
@@ -79,6 +80,7 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     state, successor = np.repeat(position, np.diff(chain.indptr)), position[chain.indices]
     band = np.zeros((n, 2 * width + 1))
     np.add.at(band, (state, width + successor - state), chain.data)
+    merged = chain.nnz - np.count_nonzero(band)
     with np.errstate(all="ignore"):
         _elimination.reduce_band(width, band, np.zeros(n), np.empty(n))
         band[:, width] = 0.0
@@ -98,4 +100,4 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     for k in range(1, width + 1):
         predecessors[k:] += band[: n - k, width + k] > 0
     roundings = 2 * predecessors * (successors + 3) + successors + predecessors + 2
-    return weight[position], float(roundings.sum() + _STORED * (n + 1)) * UNIT_ROUNDOFF
+    return weight[position], float(roundings.sum() + 2 * merged + _STORED * (n + 1)) * UNIT_ROUNDOFF
