@@ -95,7 +95,7 @@ def average_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    mdp = normalized(mdp.expanded())
+    mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     report = keep_quiet if progress is None else partial(progress, "gain")
     gains = component_gains(mdp, quotient.number, quotient.inside, Effort(tolerance / 2, max_sweeps, report))

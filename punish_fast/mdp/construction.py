@@ -169,13 +169,9 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 def normalized(mdp: MDP) -> MDP:
     """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact.
 
-    Zeros of a process that is not compact are dropped.
-
     Raises:
         ModelError: a probability is not finite.
     """
-    if mdp.data_ptr is None:
-        mdp = mdp.without_zeros()
     if mdp.deviation <= ROUNDING:
         return mdp
     if mdp.deviation == np.inf:

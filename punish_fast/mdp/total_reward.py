@@ -115,7 +115,7 @@ def total_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    mdp = normalized(mdp.expanded())
+    mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     stops = goal.copy()
     stops[mdp.n_states :] = True
