@@ -10,8 +10,8 @@ in floating point proves a bound. Stationary weights can still be found to nearl
 are off by at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. A state with ``m`` successors and ``t``
 predecessors among the states before it is eliminated with roundings of at most ``m + 3`` units in ``t`` rows, and put
 back with ``m + t + 2`` more. Stored probabilities might be off by four units in every row, and equal columns are added
-with one each. The sum ``d`` of all these
-errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
+with one each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``d`` times the average of
+``|r - g|``.
 """
 
 from __future__ import annotations
