@@ -1,46 +1,156 @@
-"""State reduction of a chain whose transitions form a band matrix; see ``elimination.py``.
+"""State reduction of a chain in a sparse matrix; see ``elimination.py``.
 
-``band[i, width + j - i]`` is the probability of going from state ``i`` to ``j``; their numbers differ by at most
-``width``.
+*Positions* are the places of states in the order of elimination, which goes through components from the last to those
+that lead to it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from punish_fast.runtime._jit import kernel
 
 
-@kernel
-def reduce_band(width, band, leak, pivot):
-    """Eliminate states from the last to the first, in place.
+class ChainEntries(NamedTuple):
+    """A chain by rows, and the order of its states.
 
-    Set ``pivot[k]`` to the probability of leaving ``k`` for an earlier state or the end, and the entries of ``band``
-    above the diagonal to shares of it. ``leak`` has the probabilities of leaving the states for the end, and is
-    overwritten.
+    Attributes:
+        indptr: int64 ``[n_states + 1]``.
+        indices: int32 ``[n_entries]``, columns; those from ``n_states`` on are ends.
+        data: float64 ``[n_entries]``, probabilities.
+        state: int32 ``[n_states]``, states in order.
+        position: int32 ``[n_states]``, the position of each state.
+        first: int64 ``[n_components + 1]``, the first position of each component.
+        dense: int64 ``[n_components]``, the first position that is eliminated with a dense matrix.
     """
-    for k in range(len(leak) - 1, -1, -1):
-        first = max(k - width, 0)
-        total = leak[k]
-        for j in range(first, k):
-            total += band[k, width + j - k]
-        pivot[k] = total
-        for i in range(first, k):
-            share = band[i, width + k - i] / total if band[i, width + k - i] > 0.0 else 0.0
-            band[i, width + k - i] = share
-            if share > 0.0:
-                leak[i] += share * leak[k]
-                for j in range(first, k):
-                    band[i, width + j - i] += share * band[k, width + j - k]
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    state: np.ndarray
+    position: np.ndarray
+    first: np.ndarray
+    dense: np.ndarray
+
+
+class ReducedChain(NamedTuple):
+    """The factors of a chain.
+
+    Attributes:
+        begin: int64 ``[n_states]``, where the later positions of each position begin; 0 if it is in a dense matrix.
+        end: int64 ``[n_states]``, where they end.
+        later: int32 ``[n_later]``, positions of the same component that an elimination connects.
+        into: float64 ``[n_later]``, shares of the probability of leaving, by later position.
+        onto: float64 ``[n_later]``, probabilities of leaving for the later position.
+        pivot: float64 ``[n_states]``, probabilities of leaving for any later position, another component or the end.
+        dense_ptr: int64 ``[n_components]``, where the dense matrix of a component begins, ``[m, m + 1]`` by rows:
+            shares below the diagonal, probabilities above it, and last the probability of leaving the component.
+        dense: float64, the entries of dense matrices.
+    """
+
+    begin: np.ndarray
+    end: np.ndarray
+    later: np.ndarray
+    into: np.ndarray
+    onto: np.ndarray
+    pivot: np.ndarray
+    dense_ptr: np.ndarray
+    dense: np.ndarray
 
 
 @kernel
-def solve_band(width, band, pivot, x):
-    """Replace ``x``, the right-hand side, by the solution."""
-    n = len(pivot)
-    for k in range(n - 1, 0, -1):
-        for i in range(max(k - width, 0), k):
-            x[i] += band[i, width + k - i] * x[k]
-    for k in range(n):
-        total = x[k]
-        for j in range(max(k - width, 0), k):
-            total += band[k, width + j - k] * x[j]
-        x[k] = total / pivot[k]
+def transpose_later(begin, end, later, ptr, owner, at):
+    """Transpose the lists of later positions.
+
+    ``ptr`` is zeros ``[n_states + 2]``. On return, ``owner[ptr[i]:ptr[i + 1]]`` are the positions whose lists contain
+    ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` are the indices of these entries in ``later``.
+    """
+    for q in range(len(later)):
+        ptr[later[q] + 2] += 1
+    for i in range(2, len(ptr)):
+        ptr[i] += ptr[i - 1]
+    for k in range(len(begin)):
+        for q in range(begin[k], end[k]):
+            to = ptr[later[q] + 1]
+            owner[to], at[to] = k, q
+            ptr[later[q] + 1] = to + 1
+
+
+@kernel
+def reduce_chain(chain, reduced, earlier, leak, row):
+    """Compute sparse factors, and dense matrices that are not yet eliminated.
+
+    ``earlier`` is the result of `transpose_later`; ``leak`` and ``row`` are work space, zeros ``[n_states]``.
+    """
+    ptr, owner, at = earlier
+    later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
+    for c in range(len(chain.dense)):
+        first, dense, last = chain.first[c], chain.dense[c], chain.first[c + 1]
+        for i in range(first, last):
+            state, out = chain.state[i], 0.0
+            for q in range(chain.indptr[state], chain.indptr[state + 1]):
+                column = chain.indices[q]
+                k = chain.position[column] if column < len(leak) else -1
+                if k < first:
+                    out += chain.data[q]
+                else:
+                    row[k] += chain.data[q]
+            for t in range(ptr[i], ptr[i + 1]):
+                k = owner[t]
+                if row[k] != 0.0:
+                    share = row[k] / pivot[k]
+                    row[k], into[at[t]] = 0.0, share
+                    out += share * leak[k]
+                    for q in range(reduced.begin[k], reduced.end[k]):
+                        row[later[q]] += share * onto[q]
+            row[i] = 0.0
+            if i < dense:
+                leak[i] = out
+                for q in range(reduced.begin[i], reduced.end[i]):
+                    onto[q] = row[later[q]]
+                    out += onto[q]
+                    row[later[q]] = 0.0
+                pivot[i] = out
+            else:
+                begin = reduced.dense_ptr[c] + (i - dense) * (last - dense + 1)
+                for j in range(dense, last):
+                    reduced.dense[begin + j - dense] = row[j]
+                    row[j] = 0.0
+                reduced.dense[begin + last - dense] = out
+
+
+@kernel
+def solve_reduced(chain, reduced, r, x):
+    """Set ``x``, by position, to the solution for the right-hand side ``r``, by state."""
+    begin, end, later = reduced.begin, reduced.end, reduced.later
+    for c in range(len(chain.dense)):
+        first, dense, last = chain.first[c], chain.dense[c], chain.first[c + 1]
+        for i in range(first, last):
+            state = chain.state[i]
+            total = r[state]
+            for q in range(chain.indptr[state], chain.indptr[state + 1]):
+                column = chain.indices[q]
+                if column < len(r) and chain.position[column] < first:
+                    total += chain.data[q] * x[chain.position[column]]
+            x[i] = total
+        for k in range(first, dense):
+            for q in range(begin[k], end[k]):
+                x[later[q]] += reduced.into[q] * x[k]
+        width = last - dense + 1
+        for i in range(dense, last):
+            at = reduced.dense_ptr[c] + (i - dense) * width - dense
+            for k in range(dense, i):
+                x[i] += reduced.dense[at + k] * x[k]
+        for k in range(last - 1, dense - 1, -1):
+            at = reduced.dense_ptr[c] + (k - dense) * width - dense
+            total = x[k]
+            for j in range(k + 1, last):
+                total += reduced.dense[at + j] * x[j]
+            x[k] = total / reduced.pivot[k]
+        for k in range(dense - 1, first - 1, -1):
+            total = x[k]
+            for q in range(begin[k], end[k]):
+                total += reduced.onto[q] * x[later[q]]
+            x[k] = total / reduced.pivot[k]

@@ -65,7 +65,8 @@ def solve_discounted(
         least = PRECISION * float(np.abs(found.v).max(initial=0))
         if found.error_bound <= goal or (point.is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
-        is_worth_it = limit >= _PATIENCE or point.is_done or operations(mdp) <= _SHARE_OF_WORK * point.work
+        cheap = _SHARE_OF_WORK * point.work
+        is_worth_it = limit >= _PATIENCE or point.is_done or operations(mdp, cheap) <= cheap
         if is_large or (is_auto and is_worth_it):
             exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
         if exact is not None and not exact.error_bound >= found.error_bound:

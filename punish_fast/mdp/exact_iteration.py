@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from punish_fast.mdp._component_brackets import ValueRange
-from punish_fast.mdp.elimination import Elimination, is_affordable
+from punish_fast.mdp.elimination import Elimination
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import SMALLEST
@@ -212,10 +212,8 @@ def solve_exactly(
         progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
 
     Returns:
-        Values and policy; None if too many states lead to each other for an elimination.
+        Values and policy; None if a policy's chain is too large for an elimination.
     """
-    if not is_affordable(mdp):
-        return None
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
     ends = np.zeros(rows.matrix.shape[1] - n)
@@ -227,6 +225,8 @@ def solve_exactly(
                 progress(rounds)
             before = v.high
             chain = _Chain(rows, choice)
+            if not chain.elimination.is_affordable:
+                return None
             v = chain.evaluated(v)
             gain, error = rows.gains(v)
             best = rows.best(gain - error)
@@ -247,7 +247,7 @@ class _Chain:
 
     def __init__(self, rows: Rows, choice: np.ndarray) -> None:
         self.rows, self.choice = rows.taken(choice), choice
-        self._elimination = Elimination(self.rows.matrix)
+        self.elimination = Elimination(self.rows.matrix)
 
     def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
         """The values if rewards are higher by ``extra``, refined until at most half of it is missing."""
@@ -255,7 +255,7 @@ class _Chain:
             gain, error = self.rows.gains(v)
             if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
                 break
-            change = self._elimination.solve(gain + extra)
+            change = self.elimination.solve(gain + extra)
             if not np.isfinite(change).all():
                 break
             v = v.plus(change)

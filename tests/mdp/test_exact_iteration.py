@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import endless_states, error, exact_values, exact_win_probabilities, slow_processes
 
-from punish_fast.mdp import exact_iteration, rational
+from punish_fast.mdp import elimination, rational
 from punish_fast.mdp.exact_iteration import PROBABILITY, Payoff, solve_exactly
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solve_options import Effort
@@ -109,7 +109,7 @@ def test_what_floating_point_cannot_tell_is_solved_in_fractions():
 
 
 def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch):
-    monkeypatch.setattr(exact_iteration, "is_affordable", lambda _: False)
+    monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)
     with pytest.raises(
         SolveError, match=r"^tolerance: 2,000 sweeps do not reach it, and policy iteration proves nothing"

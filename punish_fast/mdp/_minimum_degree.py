@@ -1,0 +1,203 @@
+"""Elimination of the state of minimum degree first, on the quotient graph; see ``minimum_degree.py``.
+
+An eliminated state is an *element*: the list of the later states that it connects. A later element that contains one
+of an earlier element's states at their elimination *absorbs* it. Each state keeps the live elements that contain it,
+and the neighbours that no element connects to it, in the space of its first neighbours [George and Liu 1989].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.runtime._jit import kernel, routine
+
+# Fewest states of a component that may be eliminated as a dense matrix, and their degree's least share of them.
+_LEAST_DENSE, _DENSE_SHARE = 64, 0.3
+# Indices of `QuotientGraph.counts`.
+N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
+
+
+class QuotientGraph(NamedTuple):
+    """What remains of a symmetric graph, and the elements.
+
+    Attributes:
+        begin: int64 ``[n_states]``, where the elements of each state begin in ``adjacent``; neighbours follow.
+        adjacent: int32 ``[n_edges]``, elements and neighbours.
+        n_elements: int32 ``[n_states]``, number of elements of each state.
+        n_neighbours: int32 ``[n_states]``, number of neighbours that follow.
+        component: int32 ``[n_states]``, the component of each state.
+        is_hub: bool ``[n_states]``, states that are eliminated last, with a dense matrix.
+        remaining: int64 ``[n_components]``, number of states not eliminated.
+        is_dense: bool ``[n_components]``, components whose remaining states are left to a dense matrix.
+        degree: int32 ``[n_states]``, upper bounds on the degrees, without hubs.
+        first: int32 ``[n_states + 1]``, the first state of each degree, or -1.
+        beside: int32 ``[2, n_states]``, the previous and the next state of the same degree, or -1.
+        marks: int32 ``[2, n_states]``, the last elimination that met each state, and each element.
+        members: int32 ``[2, n_states]``, number of members of each element without hubs: all, and those outside the
+            present element.
+        is_absorbed: bool ``[n_states]``.
+        counts: int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states.
+    """
+
+    begin: np.ndarray
+    adjacent: np.ndarray
+    n_elements: np.ndarray
+    n_neighbours: np.ndarray
+    component: np.ndarray
+    is_hub: np.ndarray
+    remaining: np.ndarray
+    is_dense: np.ndarray
+    degree: np.ndarray
+    first: np.ndarray
+    beside: np.ndarray
+    marks: np.ndarray
+    members: np.ndarray
+    is_absorbed: np.ndarray
+    counts: np.ndarray
+
+
+@kernel
+def sort_by_degree(graph):
+    """Fill the lists of states of each degree."""
+    for state in range(len(graph.degree) - 1, -1, -1):
+        if not graph.is_hub[state]:
+            _link(graph, state)
+
+
+@kernel
+def eliminate_by_degree(graph, rank, ptr, later, most):
+    """Eliminate states until only hubs and dense components remain; continue where the last call stopped.
+
+    Set ``rank`` of the eliminated states to their number in the order, and list the later states of state number
+    ``k`` in ``later[ptr[k]:ptr[k + 1]]``.
+
+    Returns:
+        Number of multiplications of the elimination, or -1 if ``later`` has no room or they exceed ``most``.
+    """
+    counts, total = graph.counts, 0.0
+    for k in range(counts[N_ELIMINATED]):
+        total += (ptr[k + 1] - ptr[k]) ** 2
+    while True:
+        while counts[LOWEST] < len(rank) and graph.first[counts[LOWEST]] < 0:
+            counts[LOWEST] += 1
+        if counts[LOWEST] == len(rank):
+            return total
+        state = graph.first[counts[LOWEST]]
+        component = graph.component[state]
+        n = graph.remaining[component]
+        if n >= _LEAST_DENSE and graph.degree[state] >= _DENSE_SHARE * n:
+            graph.is_dense[component] = True
+        if not graph.is_dense[component] and (counts[N_LATER] + n > len(later) or total > most):
+            return -1.0
+        _unlink(graph, state)
+        if not graph.is_dense[component]:
+            k = counts[N_ELIMINATED]
+            rank[state], graph.remaining[component] = k, n - 1
+            begin, end = counts[N_LATER], _connect(graph, state, rank, later)
+            counts[N_LATER], counts[N_ELIMINATED], ptr[k + 1] = end, k + 1, end
+            _count_outside(graph, state, later, begin, end)
+            for t in range(begin, end):
+                if not graph.is_hub[later[t]]:
+                    _update(graph, later[t], state, rank)
+            total += (end - begin) ** 2
+
+
+@routine
+def _link(graph, state):
+    """Put a state into the list of its degree."""
+    degree = graph.degree[state]
+    after = graph.first[degree]
+    graph.beside[0, state], graph.beside[1, state] = -1, after
+    if after >= 0:
+        graph.beside[0, after] = state
+    graph.first[degree] = state
+    graph.counts[LOWEST] = min(graph.counts[LOWEST], degree)
+
+
+@routine
+def _unlink(graph, state):
+    """Take a state out of the list of its degree."""
+    before, after = graph.beside[0, state], graph.beside[1, state]
+    if before >= 0:
+        graph.beside[1, before] = after
+    else:
+        graph.first[graph.degree[state]] = after
+    if after >= 0:
+        graph.beside[0, after] = before
+
+
+@routine
+def _connect(graph, state, rank, later):
+    """List the states that a new element connects, absorb the elements of its state, and return the end of the list."""
+    seen, end, n_members = graph.marks[0], graph.counts[N_LATER], 0
+    seen[state] = state
+    last_element = graph.begin[state] + graph.n_elements[state]
+    for q in range(graph.begin[state], last_element):
+        element = graph.adjacent[q]
+        if not graph.is_absorbed[element]:
+            graph.is_absorbed[element] = True
+            for t in range(graph.begin[element], graph.begin[element] + graph.n_neighbours[element]):
+                if seen[later[t]] != state:
+                    seen[later[t]] = state
+                    later[end] = later[t]
+                    end += 1
+    for q in range(last_element, last_element + graph.n_neighbours[state]):
+        other = graph.adjacent[q]
+        if rank[other] < 0 and seen[other] != state:
+            seen[other] = state
+            later[end] = other
+            end += 1
+    # An element keeps the place of its list where a state keeps that of its neighbours.
+    graph.begin[state], graph.n_neighbours[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
+    for t in range(graph.counts[N_LATER], end):
+        n_members += not graph.is_hub[later[t]]
+    graph.members[0, state] = n_members
+    return end
+
+
+@routine
+def _count_outside(graph, state, later, begin, end):
+    """Count the members of other elements that the new one does not connect."""
+    seen = graph.marks[1]
+    for t in range(begin, end):
+        other = later[t]
+        if graph.is_hub[other]:
+            continue
+        for q in range(graph.begin[other], graph.begin[other] + graph.n_elements[other]):
+            element = graph.adjacent[q]
+            if seen[element] != state:
+                seen[element] = state
+                graph.members[1, element] = graph.members[0, element]
+            graph.members[1, element] -= 1
+
+
+@routine
+def _update(graph, other, state, rank):
+    """Remove what the new element replaces from one of its members, add the element, and bound the degree anew."""
+    adjacent, begin = graph.adjacent, graph.begin[other]
+    last_element = begin + graph.n_elements[other]
+    inside = graph.members[0, state] - 1
+    degree, to = inside, begin
+    for q in range(begin, last_element):
+        element = adjacent[q]
+        if not graph.is_absorbed[element]:
+            adjacent[to] = element
+            to += 1
+            degree += graph.members[1, element]
+    n_elements = to - begin
+    for q in range(last_element, last_element + graph.n_neighbours[other]):
+        neighbour = adjacent[q]
+        if rank[neighbour] < 0 and graph.marks[0, neighbour] != state:
+            adjacent[to] = neighbour
+            to += 1
+            degree += not graph.is_hub[neighbour]
+    # At least one entry has gone, an absorbed element or the state itself.
+    adjacent[to] = adjacent[begin + n_elements]
+    adjacent[begin + n_elements] = state
+    graph.n_elements[other], graph.n_neighbours[other] = n_elements + 1, to - begin - n_elements
+    _unlink(graph, other)
+    most = min(graph.degree[other] + inside, graph.remaining[graph.component[other]] - 1)
+    graph.degree[other] = min(degree, most)
+    _link(graph, other)

@@ -1,0 +1,99 @@
+"""An order of elimination in which few states become connected: minimum degree [Tinney and Walker 1967].
+
+To eliminate a state connects its neighbours with each other. The state with the fewest neighbours goes first; their
+number is bounded as in [Amestoy, Davis and Duff 1996]. *Hubs*, the neighbours of very many states, go last. What
+remains of a component once its states are connected with most others is left to a dense matrix, and so are its hubs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp import _minimum_degree
+from punish_fast.mdp._minimum_degree import N_LATER, QuotientGraph
+
+# Neighbours of a hub: at least as many, and as a multiple of the square root of the number of states.
+_LEAST_HUB, _HUB_FACTOR = 64, 10.0
+# Multiplications with a dense matrix in the time of one with a sparse matrix.
+_DENSE_SPEED = 4.0
+# Most entries of the factors.
+_MOST_ENTRIES = 3e7
+
+
+class EliminationOrder(NamedTuple):
+    """An order of the states of a graph, component by component, and what it costs.
+
+    Attributes:
+        state: int32 ``[n_states]``, states in order.
+        position: int32 ``[n_states]``, the position of each state in this order.
+        first: int64 ``[n_components + 1]``, the first position of each component.
+        dense: int64 ``[n_components]``, the first position of each component that is left to a dense matrix.
+        begin: int64 ``[n_states]``, where the list of each position begins in ``later``.
+        end: int64 ``[n_states]``, where it ends; empty lists for dense matrices.
+        later: int32, the later positions that are connected with each position when it is eliminated.
+        operations: Number of multiplications of an elimination, in time of those with sparse matrices.
+    """
+
+    state: np.ndarray
+    position: np.ndarray
+    first: np.ndarray
+    dense: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    later: np.ndarray
+    operations: float
+
+
+def minimum_degree(graph: Any, component: np.ndarray, most: float) -> EliminationOrder | None:
+    """Find the order.
+
+    Args:
+        graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry leads from one
+            component to another.
+        component: int ``[n_states]``, the number of each state's component.
+        most: Maximum number of operations.
+
+    Returns:
+        The order; None if it has more than ``most`` operations or 3e7 entries.
+    """
+    n, sizes = len(component), np.bincount(component)
+    degree = np.diff(graph.indptr)
+    is_hub = degree > np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(sizes))[component]
+    remains = QuotientGraph(
+        begin=graph.indptr[:-1].astype(np.int64),
+        adjacent=graph.indices.astype(np.int32),
+        n_elements=np.zeros(n, dtype=np.int32),
+        n_neighbours=degree.astype(np.int32),
+        component=component.astype(np.int32),
+        is_hub=is_hub,
+        remaining=sizes.astype(np.int64),
+        is_dense=np.zeros(len(sizes), dtype=bool),
+        degree=np.minimum(degree, n - 1).astype(np.int32),
+        first=np.full(n + 1, -1, dtype=np.int32),
+        beside=np.empty((2, n), dtype=np.int32),
+        marks=np.full((2, n), -1, dtype=np.int32),
+        members=np.zeros((2, n), dtype=np.int32),
+        is_absorbed=np.zeros(n, dtype=bool),
+        counts=np.zeros(3, dtype=np.int64),
+    )
+    _minimum_degree.sort_by_degree(remains)
+    rank, ptr = np.full(n, -1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    later = np.empty(n + graph.nnz, dtype=np.int32)
+    while (total := _minimum_degree.eliminate_by_degree(remains, rank, ptr, later, most)) < 0:
+        if remains.counts[N_LATER] + n <= len(later) or len(later) > _MOST_ENTRIES:
+            return None
+        later = np.concatenate([later, np.empty_like(later)])
+    left = remains.remaining.astype(float)
+    total += float((left**3).sum()) / (3 * _DENSE_SPEED)
+    if total > most or remains.counts[N_LATER] + (left**2).sum() > _MOST_ENTRIES:
+        return None
+    state = np.lexsort((np.where(rank < 0, n, rank), component)).astype(np.int32)
+    position = np.empty(n, dtype=np.int32)
+    position[state] = np.arange(n, dtype=np.int32)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ranks = rank[state]
+    begin, end = np.where(ranks < 0, 0, ptr[ranks]), np.where(ranks < 0, 0, ptr[ranks + 1])
+    later = position[later[: remains.counts[N_LATER]]]
+    return EliminationOrder(state, position, first, first[1:] - remains.remaining, begin, end, later, total)
