@@ -39,8 +39,8 @@ class ReducedChain(NamedTuple):
     """The factors of a chain.
 
     Attributes:
-        begin: int64 ``[n_states]``, where the later positions of each position begin; 0 if it is in a dense matrix.
-        end: int64 ``[n_states]``, where they end.
+        begin: int64 ``[n_states]``, first index into ``later`` of each position; the same as ``end`` in a dense matrix.
+        end: int64 ``[n_states]``, index after the last one.
         later: int32 ``[n_later]``, positions of the same component that an elimination connects.
         into: float64 ``[n_later]``, shares of the probability of leaving, by later position.
         onto: float64 ``[n_later]``, probabilities of leaving for the later position.
@@ -64,8 +64,8 @@ class ReducedChain(NamedTuple):
 def transpose_later(begin, end, later, ptr, owner, at):
     """Transpose the lists of later positions.
 
-    ``ptr`` is zeros ``[n_states + 2]``. On return, ``owner[ptr[i]:ptr[i + 1]]`` are the positions whose lists contain
-    ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` are the indices of these entries in ``later``.
+    ``ptr`` is zeros ``[n_states + 2]`` on entry. On return, ``owner[ptr[i]:ptr[i + 1]]`` contains the positions whose
+    lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` the indices of these entries in ``later``.
     """
     for q in range(len(later)):
         ptr[later[q] + 2] += 1

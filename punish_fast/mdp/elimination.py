@@ -38,8 +38,7 @@ class Elimination:
     """The factors of a chain, for any number of right-hand sides.
 
     Attributes:
-        is_affordable: Whether the factors could be computed; False if they have more than 3e7 entries, or 1e10
-            operations.
+        is_affordable: False if the factors have more than 3e7 entries, or take more than 1e10 operations.
         n_entries: Number of entries of the factors.
     """
 
@@ -103,7 +102,7 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
     """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving.
 
-    The diagonal is never read. Columns are changed at once for a few states, then for the rest.
+    The diagonal is never read. Other columns change after every `_PANEL` states, by one product of matrices.
     """
     m = len(pivot)
     for begin in range(0, m, _PANEL):
