@@ -64,8 +64,8 @@ class ReducedChain(NamedTuple):
 def transpose_later(begin, end, later, ptr, owner, at):
     """Transpose the lists of later positions.
 
-    ``ptr`` is zeros ``[n_states + 2]`` on entry. On return, ``owner[ptr[i]:ptr[i + 1]]`` contains the positions whose
-    lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` the indices of these entries in ``later``.
+    Let ``ptr`` be zeros ``[n_states + 2]`` on entry. Then ``owner[ptr[i]:ptr[i + 1]]`` receives the positions whose
+    lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` receives the indices of these entries.
     """
     for q in range(len(later)):
         ptr[later[q] + 2] += 1

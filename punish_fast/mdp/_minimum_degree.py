@@ -20,7 +20,7 @@ N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 
 
 class QuotientGraph(NamedTuple):
-    """What remains of a symmetric graph, and the elements.
+    """The uneliminated part of a symmetric graph, and its elements.
 
     Attributes:
         begin: int64 ``[n_states]``, where the elements of each state begin in ``adjacent``; neighbours follow.
@@ -149,7 +149,7 @@ def _connect(graph, state, rank, later):
             seen[other] = state
             later[end] = other
             end += 1
-    # An element keeps the place of its list where a state keeps that of its neighbours.
+    # From now on, these entries describe the list of the element.
     graph.begin[state], graph.n_neighbours[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
     for t in range(graph.counts[N_LATER], end):
         n_members += not graph.is_hub[later[t]]
@@ -175,7 +175,7 @@ def _count_outside(graph, state, later, begin, end):
 
 @routine
 def _update(graph, other, state, rank):
-    """Remove what the new element replaces from one of its members, add the element, and bound the degree anew."""
+    """Add the new element to one of its members, remove entries that it replaces, and update the bound of the degree."""
     adjacent, begin = graph.adjacent, graph.begin[other]
     last_element = begin + graph.n_elements[other]
     inside = graph.members[0, state] - 1

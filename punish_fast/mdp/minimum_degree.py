@@ -1,8 +1,8 @@
-"""An order of elimination in which few states become connected: minimum degree [Tinney and Walker 1967].
+"""Minimum degree, an order of elimination that connects few states [Tinney and Walker 1967].
 
-To eliminate a state connects its neighbours with each other. The state with the fewest neighbours goes first; their
-number is bounded as in [Amestoy, Davis and Duff 1996]. *Hubs*, the neighbours of very many states, go last. What
-remains of a component once its states are connected with most others is left to a dense matrix, and so are its hubs.
+An elimination connects all neighbours of the eliminated state. The state with the fewest neighbours goes first; their
+number is bounded as in [Amestoy, Davis and Duff 1996]. *Hubs*, which have very many neighbours, go last. If every state
+of a component is connected with a large share of the others, the rest of it is left to a dense matrix, hubs included.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from punish_fast.mdp import _minimum_degree
 from punish_fast.mdp._minimum_degree import N_LATER, QuotientGraph
 
-# Neighbours of a hub: at least as many, and as a multiple of the square root of the number of states.
+# A hub has more neighbours than the larger of a constant and a multiple of the square root of the number of states.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
 # Multiplications with a dense matrix in the time of one with a sparse matrix.
 _DENSE_SPEED = 4.0
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 3e7
 
 
 class EliminationOrder(NamedTuple):
-    """An order of the states of a graph, component by component, and what it costs.
+    """An order of the states of a graph, component by component, and its costs.
 
     Attributes:
         state: int32 ``[n_states]``, states in order.
@@ -33,7 +33,7 @@ class EliminationOrder(NamedTuple):
         begin: int64 ``[n_states]``, where the list of each position begins in ``later``.
         end: int64 ``[n_states]``, where it ends; empty lists for dense matrices.
         later: int32, the later positions that are connected with each position when it is eliminated.
-        operations: Number of multiplications of an elimination, in time of those with sparse matrices.
+        operations: Number of multiplications; those with dense matrices count less, because they are faster.
     """
 
     state: np.ndarray
