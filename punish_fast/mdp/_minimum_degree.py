@@ -175,7 +175,7 @@ def _count_outside(graph, state, later, begin, end):
 
 @routine
 def _update(graph, other, state, rank):
-    """Add the new element to one of its members, remove entries that it replaces, and update the bound of the degree."""
+    """Add the new element to one of its members, remove entries that it replaces, and update the degree bound."""
     adjacent, begin = graph.adjacent, graph.begin[other]
     last_element = begin + graph.n_elements[other]
     inside = graph.members[0, state] - 1
