@@ -15,6 +15,8 @@ from punish_fast.runtime._jit import kernel, routine
 
 # Fewest states of a component that may be eliminated as a dense matrix, and their degree's least share of them.
 _LEAST_DENSE, _DENSE_SHARE = 64, 0.3
+# Multiplications in the time in which an entry of a list is found.
+_ORDERING = 100.0
 # Indices of `QuotientGraph.counts`.
 N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 
@@ -74,11 +76,11 @@ def eliminate_by_degree(graph, rank, ptr, later, most):
     ``k`` in ``later[ptr[k]:ptr[k + 1]]``.
 
     Returns:
-        Number of multiplications of the elimination, or -1 if ``later`` has no room or they exceed ``most``.
+        Operations of order and elimination, or -1 if ``later`` has no room or they exceed ``most``.
     """
     counts, total = graph.counts, 0.0
     for k in range(counts[N_ELIMINATED]):
-        total += (ptr[k + 1] - ptr[k]) ** 2
+        total += _operations(ptr[k + 1] - ptr[k])
     while True:
         while counts[LOWEST] < len(rank) and graph.first[counts[LOWEST]] < 0:
             counts[LOWEST] += 1
@@ -101,7 +103,13 @@ def eliminate_by_degree(graph, rank, ptr, later, most):
             for t in range(begin, end):
                 if not graph.is_hub[later[t]]:
                     _update(graph, later[t], state, rank)
-            total += (end - begin) ** 2
+            total += _operations(end - begin)
+
+
+@routine
+def _operations(n_later):
+    """Return the operations for one state."""
+    return _ORDERING * (n_later + 1) + n_later**2
 
 
 @routine

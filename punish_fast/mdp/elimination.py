@@ -21,13 +21,13 @@ import numpy as np
 
 from punish_fast.mdp import _elimination
 from punish_fast.mdp._elimination import ChainEntries, ReducedChain
-from punish_fast.mdp.minimum_degree import EliminationOrder, minimum_degree
+from punish_fast.mdp.minimum_degree import EliminationOrder, hubs, minimum_degree
 
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
-# Multiplications of an elimination that take half a minute, and those in the time in which an entry is ordered.
-_MOST_OPERATIONS, _ORDERING = 1e10, 30.0
+# Operations of an elimination that take half a minute.
+_MOST_OPERATIONS = 1e10
 # States of a dense matrix that are eliminated together.
 _PANEL = 64
 # Sweeps before policy iteration is tried, policies that it may evaluate, and most entries for an estimate.
@@ -86,7 +86,16 @@ class Elimination:
 
 
 def _order(chain: Any, most: float) -> EliminationOrder | None:
-    """Order the states of a CSR matrix ``[n_states, n_columns]`` by components, and for elimination within them."""
+    """Order the states of a chain by components, and for elimination within them."""
+    return minimum_degree(*_neighbours(chain), most)
+
+
+def _neighbours(chain: Any) -> tuple[Any, np.ndarray]:
+    """Return which states of a component lead to each other, a symmetric CSR matrix, and the component of each state.
+
+    Args:
+        chain: A SciPy CSR matrix ``[n_states, n_columns]``.
+    """
     from scipy.sparse import csr_array
 
     n = chain.shape[0]
@@ -96,7 +105,7 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
     inside[inside] = component[state[inside]] == component[chain.indices[inside]]
     state, to = state[inside], chain.indices[inside]
     both = np.concatenate([state, to]), np.concatenate([to, state])
-    return minimum_degree(csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, most)
+    return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component
 
 
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
@@ -145,26 +154,45 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Estimate the operations of an elimination by a random policy; infinity if they exceed ``most``.
+    """Return the operations of an elimination by a random policy; infinity if it is too large.
 
-    Chains are too large from 1e10 operations or 3e7 entries of the factors on, which take half a minute or a gigabyte.
+    The time to find them is at most that of as many operations.
 
     Args:
         mdp: The process, not compact.
-        most: The largest number that matters.
+        most: The largest number that is not too large; by default 1e10, which takes half a minute.
     """
-    choice = np.random.default_rng(0).integers(mdp.state_ptr[:-1], mdp.state_ptr[1:])
-    chain = mdp.to_scipy()[choice]
-    order = _order(chain, most)
-    return np.inf if order is None else order.operations + _ORDERING * chain.nnz
+    order = _order(_random_chain(mdp), most)
+    return np.inf if order is None else order.operations
+
+
+def _random_chain(mdp: MDP) -> Any:
+    """Return the chain of a random policy, a CSR matrix ``[n_states, n_columns]``."""
+    return mdp.to_scipy()[np.random.default_rng(0).integers(mdp.state_ptr[:-1], mdp.state_ptr[1:])]
 
 
 def patience(mdp: MDP) -> int:
-    """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown."""
+    """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
+
+    To save time, the operations of an elimination are estimated in the order of Cuthill and McKee, which needs more of
+    them than minimum degree.
+    """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     if mdp.n_entries > _MOST_ESTIMATED:
         return _MOST_SWEEPS
-    sweep = max(mdp.n_entries, 1) / _POLICIES
-    return int(np.clip(operations(mdp, _MOST_SWEEPS * sweep) / sweep, _LEAST_SWEEPS, _MOST_SWEEPS))
+    graph, component = _neighbours(_random_chain(mdp))
+    is_hub = hubs(graph, component)
+    others = graph[~is_hub][:, ~is_hub] if is_hub.any() else graph
+    n = others.shape[0]
+    position = np.arange(n)
+    if n > 0:
+        position[reverse_cuthill_mckee(others, symmetric_mode=True)] = np.arange(n)
+    first = position.copy()
+    np.minimum.at(first, np.repeat(np.arange(n), np.diff(others.indptr)), position[others.indices])
+    n_hubs = float(is_hub.sum())
+    estimate = mdp.n_entries + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
+    return int(np.clip(_POLICIES * estimate / max(mdp.n_entries, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
 
 
 def is_affordable(mdp: MDP) -> bool:

@@ -33,7 +33,7 @@ class EliminationOrder(NamedTuple):
         begin: int64 ``[n_states]``, where the list of each position begins in ``later``.
         end: int64 ``[n_states]``, where it ends; empty lists for dense matrices.
         later: int32, the later positions that are connected with each position when it is eliminated.
-        operations: Number of multiplications; those with dense matrices count less, because they are faster.
+        operations: Time to find the order and to eliminate, in multiplications with sparse matrices.
     """
 
     state: np.ndarray
@@ -44,6 +44,12 @@ class EliminationOrder(NamedTuple):
     end: np.ndarray
     later: np.ndarray
     operations: float
+
+
+def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
+    """Return which states are hubs, bool ``[n_states]``; arguments as in `minimum_degree`."""
+    most = np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(np.bincount(component)))
+    return np.asarray(np.diff(graph.indptr) > most[component])
 
 
 def minimum_degree(graph: Any, component: np.ndarray, most: float) -> EliminationOrder | None:
@@ -60,14 +66,13 @@ def minimum_degree(graph: Any, component: np.ndarray, most: float) -> Eliminatio
     """
     n, sizes = len(component), np.bincount(component)
     degree = np.diff(graph.indptr)
-    is_hub = degree > np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(sizes))[component]
     remains = QuotientGraph(
         begin=graph.indptr[:-1].astype(np.int64),
         adjacent=graph.indices.astype(np.int32),
         n_elements=np.zeros(n, dtype=np.int32),
         n_neighbours=degree.astype(np.int32),
         component=component.astype(np.int32),
-        is_hub=is_hub,
+        is_hub=hubs(graph, component),
         remaining=sizes.astype(np.int64),
         is_dense=np.zeros(len(sizes), dtype=bool),
         degree=np.minimum(degree, n - 1).astype(np.int32),

@@ -12,8 +12,8 @@ from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
 from punish_fast.mdp import minimum_degree
-from punish_fast.mdp.elimination import Elimination, components
-from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.elimination import Elimination, components, is_affordable, patience
+from punish_fast.mdp.model import MDP, from_rows
 
 
 @given(slow_processes())
@@ -112,3 +112,15 @@ def test_factors_that_are_too_large_are_refused():
     elimination = Elimination(chain)
     assert not elimination.is_affordable
     assert np.isnan(elimination.solve(np.ones(20_000))).all()
+
+
+@pytest.mark.parametrize(
+    ("chain", "sweeps"),
+    [(hub(20_000), 50), (pairs(10_000), 50), (np.full((1000, 1000), 1e-3), 1000), (np.eye(1), 50)],
+    ids=["hub", "pairs", "dense", "one state"],
+)
+def test_patience_is_for_chains_that_are_hard_to_eliminate(chain, sweeps):
+    n = chain.shape[0]
+    mdp = MDP.from_scipy(csr_array(chain), np.zeros(n), np.arange(n + 1), np.zeros(chain.shape[1] - n))
+    assert patience(mdp) == sweeps
+    assert is_affordable(mdp)
