@@ -28,8 +28,8 @@ from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.tie_break import TieBreak, settle_ties
 from punish_fast.mdp.value_iteration import Log
 
-# Entries read, in sweeps over the process, after which policy iteration is tried in any case.
-_PATIENCE = 20_000
+# Entries read, in sweeps over the process, after which policy iteration is tried if it is cheap, and in any case.
+_CHECKS, _PATIENCE = (200, 1000), 20_000
 # Operations of an elimination, as a share of the entries read before, that are cheap.
 _SHARE_OF_WORK = 0.1
 # Larger values are left to policy iteration, since their squares overflow.
@@ -58,7 +58,8 @@ def solve_discounted(
     is_large = point.contraction.largest_value > _LARGE_VALUE
     found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
     exact = None
-    for limit in (patience(mdp), _PATIENCE, math.inf) if is_auto else (math.inf,):
+    few = patience(mdp) if is_auto else math.inf
+    for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
             found = point.close()

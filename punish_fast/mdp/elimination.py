@@ -156,7 +156,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
     """Return the operations of an elimination by a random policy; infinity if it is too large.
 
-    The time to find them is at most that of as many operations.
+    Finding them takes less time than the elimination, or than ``most`` operations.
 
     Args:
         mdp: The process, not compact.

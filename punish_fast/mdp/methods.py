@@ -52,8 +52,8 @@ GENERAL_METHODS = (
     "topological",
 )
 _PATIENCE = 32
-# Largest number of steps for a component; the backup of all states that follows proves what these reached.
-_STEPS_OF_PART = 1000
+# Maximum number of steps for a large component, and of sweeps for a small one; the next backup bounds the error.
+_STEPS_OF_PART, _SWEEPS_OF_PART = 1000, 1000
 # Digits that residuals lose for as many entries as the process has, with which auto is content.
 _CONTENT = 1.0
 # What no step gains less than, and by how much hope grows with every step of another method.
@@ -121,7 +121,7 @@ class Automatic:
         """Solve by components, or evaluate the greedy policy."""
         if self._may_split and point.work > _BEFORE_COMPONENTS * self._mdp.n_entries:
             self._may_split = False
-            found = Topological(self._mdp, solve_part(point.discount))
+            found = Topological(self._mdp, solve_part(point.discount), _SWEEPS_OF_PART)
             if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
                 self._count("topological")
                 found.advance(point)

@@ -81,13 +81,15 @@ class Topological:
         sizes: int64 ``[n_components]``, states of each.
     """
 
-    def __init__(self, mdp: MDP, solve: Solve) -> None:
+    def __init__(self, mdp: MDP, solve: Solve, max_sweeps: int = _MOST_SWEEPS) -> None:
         """Find the components.
 
         Args:
             mdp: The process.
             solve: ``solve(mdp, tolerance, start)``, for a large component, with first values ``[n_states]``.
+            max_sweeps: Maximum number of sweeps of each other component.
         """
+        self._max_sweeps = max_sweeps
         self._order = Order(mdp)
         self.sizes = self._order.sizes
         self._solve = solve
@@ -105,7 +107,7 @@ class Topological:
                 v[first:last] = self._solve(part, goal, v[first:last])
                 point.work += int(part.n_entries)
             else:
-                point.work += _relax(mdp, boundary, point.discount, v, goal)
+                point.work += _relax(mdp, boundary, point.discount, v, goal, self._max_sweeps)
         point.v[order] = v[:n]
 
 
@@ -137,7 +139,7 @@ def _component(mdp: MDP, v: np.ndarray, first: int, last: int, discount: float) 
     )
 
 
-def _relax(mdp: MDP, boundary: np.ndarray, discount: float, v: np.ndarray, goal: float) -> int:
+def _relax(mdp: MDP, boundary: np.ndarray, discount: float, v: np.ndarray, goal: float, max_sweeps: int) -> int:
     """Sweep each component until nothing changes by more than ``goal``; return the entries read."""
     pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
     tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
@@ -145,6 +147,6 @@ def _relax(mdp: MDP, boundary: np.ndarray, discount: float, v: np.ndarray, goal:
     n_backups = 0
     # In pieces, so that an interrupt does not wait for all of them.
     for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-        args = boundary.view(np.uint64), tensor, discount, everything, v, goal, _MOST_SWEEPS
+        args = boundary.view(np.uint64), tensor, discount, everything, v, goal, max_sweeps
         n_backups += _gauss_seidel.relax_components(begin, end, *args)
     return n_backups * mdp.n_entries // mdp.n_states

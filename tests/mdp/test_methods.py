@@ -138,3 +138,12 @@ def test_every_name_has_a_method(name):
     point = Improvement(mdp, 0.5, 1e-6)
     iterate(point, method_of(name, mdp, 0.5), Log(), StepLimits(1000))
     assert point.is_done
+
+
+def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_iteration():
+    leak = 2.0**-20
+    states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
+    point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
+    iterate(point, Automatic(point.mdp), Log(), StepLimits(100, 200))
+    assert point.work < 2000 * point.mdp.n_entries
+    assert solve(point.mdp, 1 - 1e-9).reason == "exact policy iteration"
