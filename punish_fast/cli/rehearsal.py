@@ -93,7 +93,9 @@ def _solve() -> None:
     bracketed(replace(mdp, layer_ptr=np.array([0, mdp.n_states])), Payoff(mdp.reward, np.zeros(2)), Effort(1e-3))
     # Two states that lead to each other.
     cycle = csr_array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5]])
-    Elimination(cycle).solve(np.ones(2))
+    elimination = Elimination(cycle)
+    elimination.solve(np.ones(2))
+    elimination.weights()
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)

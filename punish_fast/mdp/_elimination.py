@@ -154,3 +154,19 @@ def solve_reduced(chain, reduced, r, x):
             for q in range(begin[k], end[k]):
                 total += reduced.onto[q] * x[later[q]]
             x[k] = total / reduced.pivot[k]
+
+
+@kernel
+def weigh_states(chain, reduced, weight):
+    """Set ``weight``, by position, to the stationary weights of a chain of one component."""
+    n, dense = len(weight), chain.dense[0]
+    width = n - dense + 1
+    for k in range(n - 1, -1, -1):
+        total = 1.0 if k == n - 1 else 0.0
+        if k < dense:
+            for q in range(reduced.begin[k], reduced.end[k]):
+                total += reduced.into[q] * weight[reduced.later[q]]
+        else:
+            for i in range(k + 1, n):
+                total += reduced.dense[reduced.dense_ptr[0] + (i - dense) * width + k - dense] * weight[i]
+        weight[k] = total

@@ -84,6 +84,22 @@ class Elimination:
             _elimination.solve_reduced(self._chain, self._reduced, r, x)
         return np.asarray(x[self._chain.position])
 
+    def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return stationary weights of an irreducible chain without ends (``stationary_weights.py``).
+
+        Returns:
+            float64 ``[n_states]``, weights; all factors; and for each position, float64 ``[n_states]``, the number of
+            later positions that it is connected with.
+        """
+        weight, reduced = np.empty(len(self._chain.state)), self._reduced
+        with np.errstate(all="ignore"):
+            _elimination.weigh_states(self._chain, reduced, weight)
+        connected = (reduced.end - reduced.begin).astype(np.float64)
+        for dense, last in zip(self._chain.dense.tolist(), self._chain.first[1:].tolist(), strict=True):
+            connected[dense:last] = np.arange(last - dense)[::-1]
+        factors = np.concatenate([reduced.into, reduced.onto, reduced.dense])
+        return weight[self._chain.position], factors, connected
+
 
 def _order(chain: Any, most: float) -> EliminationOrder | None:
     """Order the states of a chain by components, and for elimination within them."""

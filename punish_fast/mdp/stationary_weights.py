@@ -4,14 +4,13 @@ If play seldom changes between groups of states, the bias is many orders of magn
 in floating point proves a bound. Stationary weights can still be found to nearly all digits: state reduction
 (``elimination.py``) sends play past one state after the other, and a state ``k`` that is put back has the weight
 
-    w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i before k.
+    w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i later than k in the order of elimination.
 
 **Error bound.** If the probabilities of ``t`` rows are off by a share ``e``, stationary weights, divided by each other,
-are off by at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. A state with ``m`` successors and ``t``
-predecessors among the states before it is eliminated with roundings of at most ``m + 3`` units in ``t`` rows, and put
-back with ``m + t + 2`` more. Stored probabilities might be off by four units in every row, and equal columns are added
-with one each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``d`` times the average of
-``|r - g|``.
+are off by at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. A state that is connected with ``m``
+later ones is eliminated with roundings of at most ``m + 3`` units in ``m`` rows, and put back with ``2 m + 2`` more.
+Stored probabilities might be off by four units in every row, and equal columns are added with one each. The sum ``d``
+of all these errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp import _elimination
-from punish_fast.mdp.elimination import band_order
+from punish_fast.mdp.elimination import Elimination
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
 
-_MOST_OPERATIONS = 1e9
 # If all numbers are within these limits, products neither overflow nor lose digits.
 _SMALLEST_FACTOR, _LARGEST_FACTOR = 1e-145, 1e145
 _SMALLEST_WEIGHT = 1e-290
@@ -71,24 +68,11 @@ def _mean(weight: np.ndarray, reward: np.ndarray) -> float:
 def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     """Return weights, float64 ``[n_states]``, and the share that bounds the error of their ratios, or infinity."""
     chain, n = mdp.to_scipy(), mdp.n_states
-    order, distance = band_order(chain)
-    width = int(distance)
-    if n * (width + 1) ** 2 > _MOST_OPERATIONS:
+    elimination = Elimination(chain)
+    if not elimination.is_affordable:
         return np.ones(n), np.inf
-    position = np.empty(n, dtype=np.int64)
-    position[order] = np.arange(n)
-    state, successor = np.repeat(position, np.diff(chain.indptr)), position[chain.indices]
-    band = np.zeros((n, 2 * width + 1))
-    np.add.at(band, (state, width + successor - state), chain.data)
-    merged = chain.nnz - np.count_nonzero(band)
-    with np.errstate(all="ignore"):
-        _elimination.reduce_band(width, band, np.zeros(n), np.empty(n))
-        band[:, width] = 0.0
-        weight = np.ones(n)
-        for k in range(1, n):
-            before = np.arange(max(k - width, 0), k)
-            weight[k] = weight[before] @ band[before, width + k - before]
-    factors = band[band != 0]
+    weight, factors, connected = elimination.weights()
+    factors = factors[factors != 0]
     if not (
         (factors >= _SMALLEST_FACTOR).all()
         and (factors <= _LARGEST_FACTOR).all()
@@ -96,8 +80,6 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
         and np.isfinite(weight.sum())
     ):
         return weight, np.inf
-    successors, predecessors = np.count_nonzero(band[:, :width], axis=1), np.zeros(n)
-    for k in range(1, width + 1):
-        predecessors[k:] += band[: n - k, width + k] > 0
-    roundings = 2 * predecessors * (successors + 3) + successors + predecessors + 2
-    return weight[position], float(roundings.sum() + 2 * merged + _STORED * (n + 1)) * UNIT_ROUNDOFF
+    roundings = 2 * connected * (connected + 3) + 2 * connected + 2
+    # As if every column were added to another one.
+    return weight, float(roundings.sum() + 2 * chain.nnz + _STORED * (n + 1)) * UNIT_ROUNDOFF
