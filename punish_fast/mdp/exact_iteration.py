@@ -19,9 +19,9 @@ of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy,
     g - e >= 0 in one row of each state, at v - c   =>   v* >= v - c
 
 because backups are monotone and converge to ``v*``. States where a bound is the largest or smallest possible value need
-no condition. Candidates ``c`` are what the policy earns with twice the rounding errors for rewards; if some row still
-gains, the policy changes there. Nothing rests on how ``v`` and ``c`` were found: both conditions are checked at the
-end, and a bound that could not be proved is infinite.
+no condition. Candidates ``c`` are the values of the policy if each row pays four times its rounding error; if some row
+still gains, the policy changes there. Nothing rests on how ``v`` and ``c`` were found: both conditions are checked at
+the end, and a bound that could not be proved is infinite.
 """
 
 from __future__ import annotations

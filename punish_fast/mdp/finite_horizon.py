@@ -29,7 +29,7 @@ from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.stopping_rule import SolveError
 
-# Rows that differ by as many rounding errors are tied.
+# Largest difference of tied rows, in rounding errors.
 _TIE = 4.0
 # Rounding errors up to this share of the largest value need no closer bound.
 _SMALL = 1e-13

@@ -97,7 +97,7 @@ def preferring(
         q: float64 ``[n_rows]``, values of rows.
         choice: int64 ``[n_states]``, a row of each state.
         v: float64 ``[n_states]``, the largest ``q`` of each state.
-        out: Where to write the result; may be ``q``.
+        out: The array for the result, may be ``q``; a new one if None.
 
     Returns:
         float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,

@@ -81,5 +81,5 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     ):
         return weight, np.inf
     roundings = 2 * connected * (connected + 3) + 2 * connected + 2
-    # As if every column were added to another one.
+    # More than the roundings of equal columns.
     return weight, float(roundings.sum() + 2 * chain.nnz + _STORED * (n + 1)) * UNIT_ROUNDOFF

@@ -120,7 +120,7 @@ def check_output(path: Path) -> None:
 
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
-    """Say why a path is no regular file to read; None if it is one.
+    """Return why a path is not a regular file to read; None if it is one.
 
     Reading a pipe could wait without end, and it can be read only once.
     """
