@@ -144,6 +144,6 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     leak = 2.0**-20
     states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
     point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
-    iterate(point, Automatic(point.mdp), Log(), StepLimits(100, 200))
+    iterate(point, Automatic(point.mdp), Log(), StepLimits(4))
     assert point.work < 2000 * point.mdp.n_entries
     assert solve(point.mdp, 1 - 1e-9).reason == "exact policy iteration"
