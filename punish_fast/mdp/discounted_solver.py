@@ -62,7 +62,13 @@ def solve_discounted(
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
-            found = point.close()
+            found, least = point.close(), math.inf
+            # The last backup is rounded, too.
+            while point.error <= goal < found.error_bound < least:
+                least = found.error_bound
+                point.improve()
+                point.centre()
+                found = point.close()
         least = PRECISION * float(np.abs(found.v).max(initial=0))
         if found.error_bound <= goal or (point.is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
