@@ -142,7 +142,7 @@ def test_wrong_options_are_refused(run, options, said):
 
 
 def test_damaged_and_missing_files_are_refused(run, model):
-    run("solve", "other.umb", "--objective", "max R").refused("other.umb: cannot be read (No such file or directory)")
+    run("solve", "other.umb", "--objective", "max R").refused("other.umb: there is no such file")
     model.write_bytes(b"no archive")
     run("solve", "model.umb", "--objective", "max R").refused("model.umb: not a readable UMB file")
 

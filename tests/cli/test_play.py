@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from numba import config
-from serving import BASE, entries_of, hall_of, open_table, play_out
 
 from cli.conftest import clean_environment, run_apart
 from cli.terminal import plain, run_in_terminal
@@ -22,7 +20,6 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
-from punish_fast.web.app import create_app
 
 JSON_PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -74,7 +71,7 @@ def sides(database):
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_over_http_and_in_the_simulator(run, say, folder, seed):
+def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(run, say, folder, seed):
     actions, won = first_moves(seed)
     answers = [line for move in typed(actions) for line in (move, "")]
     played = ("play", "naive", "--rules", "tiny", "--seed", str(seed), "--db")
@@ -82,11 +79,8 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_over_http_and_in_the_si
     assert code == 0, plain(drawn)
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0
-    with TestClient(create_app(hall_of("naive", database=folder / "http.db")), base_url=BASE) as client:
-        (naive,) = entries_of(client)
-        play_out(client, open_table(client, naive["hash"], name="you", seed=str(seed)))
     found, winner = sides(folder / "terminal.db")
-    assert sides(folder / "pipe.db") == sides(folder / "http.db") == (found, winner)
+    assert sides(folder / "pipe.db") == (found, winner)
     told = [[action_name(action) for action in found[name][1]] for name in ("you", "naive")]
     assert list(map(list, zip(*told, strict=True))) == actions
     assert winner == ("you" if won else "naive")
