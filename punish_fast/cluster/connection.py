@@ -129,7 +129,8 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
     """Return the status, memory and task counts of each worker, by address."""
-    return dict(client.scheduler_info(n_workers=-1)["workers"])
+    # Dask returns no workers if the scheduler is lost.
+    return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
 def check_workers(client: Client, workers: list[str] | None = None) -> None:
@@ -140,9 +141,14 @@ def check_workers(client: Client, workers: list[str] | None = None) -> None:
         workers: Addresses of the workers; all if None. Workers that were lost are passed over.
 
     Raises:
-        ClusterError: A worker has other versions, or cannot run this package.
+        ClusterError: A worker has other versions or cannot run this package, or the scheduler is lost.
     """
-    for worker, found in client.run(versions, workers=workers, on_error="return").items():
+    try:
+        answers = client.run(versions, workers=workers, on_error="return")
+    except AttributeError:
+        # Dask has dropped the connection of the client.
+        raise ClusterError(_LOST) from None
+    for worker, found in answers.items():
         if isinstance(found, OSError):
             continue
         if isinstance(found, Exception):

@@ -40,6 +40,7 @@ class QuotientGraph(NamedTuple):
         members: int32 ``[2, n_states]``, number of members of each element without hubs: all, and those outside the
             present element.
         is_absorbed: bool ``[n_states]``.
+        leaks: bool ``[n_states]``, states from which play may leave the component without a visit to a later one.
         counts: int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states.
     """
 
@@ -57,6 +58,7 @@ class QuotientGraph(NamedTuple):
     marks: np.ndarray
     members: np.ndarray
     is_absorbed: np.ndarray
+    leaks: np.ndarray
     counts: np.ndarray
 
 
@@ -82,9 +84,9 @@ def eliminate_by_degree(graph, rank, ptr, later, most):
     for k in range(counts[N_ELIMINATED]):
         total += _operations(ptr[k + 1] - ptr[k])
     while True:
-        while counts[LOWEST] < len(rank) and graph.first[counts[LOWEST]] < 0:
+        while counts[LOWEST] < len(graph.first) and graph.first[counts[LOWEST]] < 0:
             counts[LOWEST] += 1
-        if counts[LOWEST] == len(rank):
+        if counts[LOWEST] == len(graph.first):
             return total
         state = graph.first[counts[LOWEST]]
         component = graph.component[state]
@@ -113,9 +115,15 @@ def _operations(n_later):
 
 
 @routine
+def _degree(graph, state):
+    """Return the degree of a state; the end is a neighbour, too."""
+    return graph.degree[state] + np.int32(graph.leaks[state])
+
+
+@routine
 def _link(graph, state):
     """Put a state into the list of its degree."""
-    degree = graph.degree[state]
+    degree = _degree(graph, state)
     after = graph.first[degree]
     graph.beside[0, state], graph.beside[1, state] = -1, after
     if after >= 0:
@@ -131,7 +139,7 @@ def _unlink(graph, state):
     if before >= 0:
         graph.beside[1, before] = after
     else:
-        graph.first[graph.degree[state]] = after
+        graph.first[_degree(graph, state)] = after
     if after >= 0:
         graph.beside[0, after] = before
 
@@ -206,6 +214,7 @@ def _update(graph, other, state, rank):
     adjacent[begin + n_elements] = state
     graph.n_elements[other], graph.n_neighbours[other] = n_elements + 1, to - begin - n_elements
     _unlink(graph, other)
+    graph.leaks[other] |= graph.leaks[state]
     most = min(graph.degree[other] + inside, graph.remaining[graph.component[other]] - 1)
     graph.degree[other] = min(degree, most)
     _link(graph, other)

@@ -57,23 +57,17 @@ def solve_discounted(
     steps, log, is_auto = method_of(method, mdp, discount), Log(), method == "auto"
     is_large = point.contraction.largest_value > _LARGE_VALUE
     found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
-    exact = None
+    exact, is_done = None, False
     few = patience(mdp) if is_auto else math.inf
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
-            found, least = point.close(), math.inf
-            # The last backup is rounded, too.
-            while point.error <= goal < found.error_bound < least:
-                least = found.error_bound
-                point.improve()
-                point.centre()
-                found = point.close()
+            is_done, found = point.is_done, _closed(point)
         least = PRECISION * float(np.abs(found.v).max(initial=0))
-        if found.error_bound <= goal or (point.is_done and (found.error_bound <= least or not (is_auto or is_large))):
+        if found.error_bound <= goal or (is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
         cheap = _SHARE_OF_WORK * point.work
-        is_worth_it = limit >= _PATIENCE or point.is_done or operations(mdp, cheap) <= cheap
+        is_worth_it = limit >= _PATIENCE or is_done or operations(mdp, cheap) <= cheap
         if is_large or (is_auto and is_worth_it):
             exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
         if exact is not None and not exact.error_bound >= found.error_bound:
@@ -83,7 +77,7 @@ def solve_discounted(
             break
         if is_large:
             raise SolveError(f"reward: values can reach {point.contraction.largest_value:g}, too much for this process")
-        if point.is_done:
+        if is_done:
             break
     else:
         raise SolveError(
@@ -102,6 +96,17 @@ def solve_discounted(
         log=log,
         reason=reason_of(steps) if exact is None else "exact policy iteration",
     )
+
+
+def _closed(point: Improvement) -> Closed:
+    """Close at a point, and again after further backups while rounding leaves an error bound above the goal."""
+    found, least = point.close(), math.inf
+    while point.error <= point.goal < found.error_bound < least:
+        least = found.error_bound
+        point.improve()
+        point.centre()
+        found = min(found, point.close(), key=lambda closed: closed.error_bound)
+    return found
 
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:

@@ -106,11 +106,15 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
     return minimum_degree(*_neighbours(chain), most)
 
 
-def _neighbours(chain: Any) -> tuple[Any, np.ndarray]:
-    """Return which states of a component lead to each other, a symmetric CSR matrix, and the component of each state.
+def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Find which states of a component lead to each other.
 
     Args:
         chain: A SciPy CSR matrix ``[n_states, n_columns]``.
+
+    Returns:
+        A symmetric CSR matrix ``[n_states, n_states]``; the component of each state, int ``[n_states]``; and whether
+        the state may lead out of it, bool ``[n_states]``.
     """
     from scipy.sparse import csr_array
 
@@ -119,9 +123,11 @@ def _neighbours(chain: Any) -> tuple[Any, np.ndarray]:
     state = np.repeat(np.arange(n), np.diff(chain.indptr))
     inside = (chain.indices < n) & (chain.indices != state)
     inside[inside] = component[state[inside]] == component[chain.indices[inside]]
+    leaks = np.zeros(n, dtype=bool)
+    leaks[state[~inside & (chain.indices != state)]] = True
     state, to = state[inside], chain.indices[inside]
     both = np.concatenate([state, to]), np.concatenate([to, state])
-    return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component
+    return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks
 
 
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
@@ -197,7 +203,7 @@ def patience(mdp: MDP) -> int:
 
     if mdp.n_entries > _MOST_ESTIMATED:
         return _MOST_SWEEPS
-    graph, component = _neighbours(_random_chain(mdp))
+    graph, component, _ = _neighbours(_random_chain(mdp))
     is_hub = hubs(graph, component)
     others = graph[~is_hub][:, ~is_hub] if is_hub.any() else graph
     n = others.shape[0]

@@ -50,6 +50,8 @@ _MOST_REFINEMENTS = 8
 _MOST_CANDIDATES = 12
 # How many times its rounding error a row's reward is raised or lowered to find a bound.
 _ALLOWANCE = 4.0
+# Last digit of a sum of two floats, with some to spare.
+_LEAST_DIGIT = 2.0**-100
 # Roundings of a gain except in its sum: a stored probability (4), its discount, a difference (3), products, and the
 # bound.
 _FURTHER_ROUNDINGS = 13
@@ -224,7 +226,7 @@ def solve_exactly(
             if progress is not None:
                 progress(rounds)
             before = v.high
-            chain = _Chain(rows, choice)
+            chain = _Chain(rows, choice, np.abs(ends))
             if not chain.elimination.is_affordable:
                 return None
             v = chain.evaluated(v)
@@ -243,11 +245,26 @@ def solve_exactly(
 
 
 class _Chain:
-    """The rows of a policy, and their elimination."""
+    """The rows of a policy, and their elimination.
 
-    def __init__(self, rows: Rows, choice: np.ndarray) -> None:
-        self.rows, self.choice = rows.taken(choice), choice
+    Attributes:
+        rows: The rows.
+        choice: int64 ``[n_states]``, their numbers in the process.
+        elimination: Their elimination.
+        floor: float64 ``[n_states]``, bounds on the digits that values lose as sums of two floats. Values can be much
+            smaller than their terms, so these are shares of the values with absolute rewards.
+    """
+
+    def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray) -> None:
+        """Eliminate; ``worth`` has the absolute values of columns that are no states."""
+        self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
         self.elimination = Elimination(self.rows.matrix)
+        paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth
+        self.floor = np.nan_to_num(_LEAST_DIGIT * self.elimination.solve(paid))
+
+    def changed(self, rows: Rows, choice: np.ndarray) -> _Chain:
+        """Return the chain of another policy."""
+        return _Chain(rows, choice, self._worth)
 
     def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
         """The values if rewards are higher by ``extra``, refined until at most half of it is missing."""
@@ -267,7 +284,7 @@ def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
         choice = chain.choice
-        candidate, is_limit = chain.evaluated(v, _ALLOWANCE * error[choice]).limited(-np.inf, most)
+        candidate, is_limit = chain.evaluated(v, _ALLOWANCE * (error[choice] + chain.floor)).limited(-np.inf, most)
         gain, rounding = rows.gains(candidate)
         if ((gain + rounding <= 0) | is_limit[rows.state]).all():
             return candidate
@@ -275,7 +292,7 @@ def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
         best = rows.best(gain + rounding)
         better = ((gain + rounding)[best] > np.maximum(gain + rounding, 0)[choice]) & ~is_limit[: len(choice)]
         if better.any():
-            chain = _Chain(rows, np.where(better, best, choice))
+            chain = chain.changed(rows, np.where(better, best, choice))
     return None
 
 
@@ -283,7 +300,7 @@ def _below(chain: _Chain, v: Double, least: float) -> Double | None:
     """Values that the policy reaches or exceeds, or None if none could be proved."""
     _, error = chain.rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
-        candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * error).limited(least, np.inf)
+        candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * (error + chain.floor)).limited(least, np.inf)
         gain, rounding = chain.rows.gains(candidate)
         if ((gain - rounding >= 0) | is_limit[: len(gain)]).all():
             return candidate

@@ -74,7 +74,7 @@ class Improvement:
         self.n_changed = n
         self.work = 0
         self._is_centred = False
-        self._q = np.zeros(mdp.n_rows)
+        self._q = np.empty(0)
         self._out = self.v.copy()
         self.contraction = discounted(mdp, discount, n_steps=1)
         self._largest = self.contraction.largest_value
@@ -117,7 +117,7 @@ class Improvement:
         chunks = self._chunks
         statistics = np.empty((len(chunks) - 1, 4))
         slack = np.inf if self.bound is None else self.bound.slack
-        greedy = Greedy(self._q, self._out, self.choice.view(np.uint64))
+        greedy = Greedy(self._row_values(), self._out, self.choice.view(np.uint64))
         args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
         for_each(_improvement.improve, len(chunks) - 1, *args)
         self.v, self._out = self._out, before
@@ -127,6 +127,12 @@ class Improvement:
         self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
         self.work += n_read
         return before
+
+    def _row_values(self) -> np.ndarray:
+        """Return the array for values of rows, a new one if `close` gave the last one away."""
+        if len(self._q) < self.mdp.n_rows:
+            self._q = np.zeros(self.mdp.n_rows)
+        return self._q
 
     def _bound_of(self, low: float, high: float, before: np.ndarray) -> SpanBound:
         """Return what changes from ``low`` to ``high`` prove; near the limit of rounding, look at each row."""
@@ -148,8 +154,7 @@ class Improvement:
         From lower bounds no value falls but by rounding, so the policy earns the new values, and raising all of them by
         half of the distance to their upper bounds puts them in the middle again. Values that were not moved to the
         middle fall so little that the policy keeps the goal. The policy takes the first of tied rows (``policy.py``)
-        that keep its loss within the goal, or within the loss of the best rows and rounding. The next call overwrites
-        the values of rows.
+        that keep its loss within the goal, or within the loss of the best rows and rounding.
         """
         assert self.bound is not None
         backups, n = self.mdp.backups, self.mdp.n_states
@@ -158,7 +163,7 @@ class Improvement:
             self.v[:n] -= self.error
             above = 2 * self.error
         before, self.v, self._out = self.v, self._out, self.v
-        payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._q, self.choice)
+        payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._row_values(), self.choice)
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
@@ -167,7 +172,7 @@ class Improvement:
         below = backed_up.error_from_below(0.0)
         shift = max(above - below, 0.0) / 2 if self._is_centred else 0.0
         allowed = max(self.goal - shift, below + 2 * backed_up.rounding / (1 - self.discount))
-        v, q = self.v[:n], self._q
+        v, q, self._q = self.v[:n], self._q, np.empty(0)
         choice = first_best(self.mdp.state_ptr, q, v, backed_up.tie_within(allowed))
         loss = backed_up.error_from_below(float((v - q[choice]).max()))
         preferring(self.mdp.state_ptr, q, choice, v, out=q)

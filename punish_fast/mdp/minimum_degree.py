@@ -1,8 +1,10 @@
 """Minimum degree, an order of elimination that connects few states [Tinney and Walker 1967].
 
 An elimination connects all neighbours of the eliminated state. The state with the fewest neighbours goes first; their
-number is bounded as in [Amestoy, Davis and Duff 1996]. *Hubs*, which have very many neighbours, go last. If every state
-of a component is connected with a large share of the others, the rest of it is left to a dense matrix, hubs included.
+number is bounded as in [Amestoy, Davis and Duff 1996]. The end of play counts as a neighbour, so that a long way to it
+is reduced from its far side; from the other side, the probability of getting there might underflow. *Hubs*, which have
+very many neighbours, go last. If every state of a component is connected with a large share of the others, the rest of
+it is left to a dense matrix, hubs included.
 """
 
 from __future__ import annotations
@@ -52,13 +54,14 @@ def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
     return np.asarray(np.diff(graph.indptr) > most[component])
 
 
-def minimum_degree(graph: Any, component: np.ndarray, most: float) -> EliminationOrder | None:
+def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
     """Find the order.
 
     Args:
         graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry leads from one
             component to another.
         component: int ``[n_states]``, the number of each state's component.
+        leaks: bool ``[n_states]``, states from which play may leave their component.
         most: Maximum number of operations.
 
     Returns:
@@ -81,6 +84,7 @@ def minimum_degree(graph: Any, component: np.ndarray, most: float) -> Eliminatio
         marks=np.full((2, n), -1, dtype=np.int32),
         members=np.zeros((2, n), dtype=np.int32),
         is_absorbed=np.zeros(n, dtype=bool),
+        leaks=leaks.copy(),
         counts=np.zeros(3, dtype=np.int64),
     )
     _minimum_degree.sort_by_degree(remains)
