@@ -41,6 +41,9 @@ from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.tie_break import TieBreak, settle_ties
 
+# Maximum number of sweeps for the bias of states that play leaves, in addition to policy iteration.
+_SWEEPS_OF_BIAS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class AverageReward:
@@ -219,7 +222,8 @@ def _bias(
         scale = max(1.0, float(np.abs(reward).max(initial=0)))
         bias = bias.copy()
         try:
-            bias[part.states] = solve(part.mdp, 1.0, tolerance=DEFAULT_TOLERANCE * scale).v
+            effort = Effort(DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            bias[part.states] = solve(part.mdp, 1.0, tolerance=effort).v
         except SolveError:
             bias[part.states] = np.nan
     with np.errstate(all="ignore"):

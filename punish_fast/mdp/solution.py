@@ -72,14 +72,16 @@ class Solution:
     @property
     def lower(self) -> np.ndarray:
         """float64 ``[n_states]``, lower bounds of the optimal values."""
-        return self._within(self.v - self.error_bound)
+        return self._within(self.v - self.error_bound, -np.inf)
 
     @property
     def upper(self) -> np.ndarray:
         """float64 ``[n_states]``, upper bounds of the optimal values."""
-        return self._within(self.v + self.error_bound)
+        return self._within(self.v + self.error_bound, np.inf)
 
-    def _within(self, values: np.ndarray) -> np.ndarray:
+    def _within(self, values: np.ndarray, direction: float) -> np.ndarray:
+        # A sum is rounded once.
+        values = np.nextafter(values, direction) if self.error_bound > 0 else values
         return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
 
     @cached_property

@@ -34,6 +34,8 @@ _HARDLY_ENDS = 1 - 1e-6
 _ALLOWANCE = 1e-9
 # Ratio of the smallest to the largest reward from which it may be a penalty.
 _PENALTY = 10.0
+# Values of larger penalties might exceed the largest value.
+_LARGE_REWARD = 1e150
 # Far enough below what floating point can hold.
 LARGEST_VALUE = 1e300
 
@@ -92,7 +94,7 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
     low, high = float(reward.min(initial=0)), float(reward.max(initial=0))
-    if weight is None and -low > _PENALTY * high:
+    if weight is None and (-low > _PENALTY * high or -low > _LARGE_REWARD):
         reward = best_values(mdp.state_ptr, mdp.reward)
     largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, mdp.terminal_reward))
     largest_value = largest_reward / (1 - discount)

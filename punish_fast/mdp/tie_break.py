@@ -16,6 +16,8 @@ from punish_fast.mdp.stopping_rule import SolveError
 
 # Largest difference of equal values after rounding, as a share of the largest value.
 _ROUNDING = 1e-15
+# Error bounds that a tie may cost; rational arithmetic has the bounds of values, but not always those of a policy.
+_MOST_BOUNDS = 4
 
 
 class TieBreak(NamedTuple):
@@ -33,7 +35,7 @@ class TieBreak(NamedTuple):
 def settle_ties(
     mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak
 ) -> tuple[Exact, np.ndarray]:
-    """Take the first of tied rows if that provably costs no more than the tolerance, or twice the error bound.
+    """Take the first of tied rows if that provably costs no more than the tolerance, or four times the error bound.
 
     Rows are tied as in ``policy.py``. If these cost too much, the limit is 1e-15 of the largest value.
 
@@ -61,7 +63,7 @@ def settle_ties(
             continue
         if earned is not None:
             loss = float(np.nextafter((found.v - earned.v).max(initial=0) + earned.error_bound, np.inf))
-            if loss <= max(tolerance, 2 * found.error_bound):
+            if loss <= max(tolerance, _MOST_BOUNDS * found.error_bound):
                 found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
                 break
     return found, preferring(mdp.state_ptr, q, found.choice, found.v)
