@@ -121,12 +121,15 @@ class Improvement:
         args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
         for_each(_improvement.improve, len(chunks) - 1, *args)
         self.v, self._out = self._out, before
-        ends = [0.0] if len(self.mdp.terminal_reward) else []
-        low, high = min([*ends, statistics[:, 0].min()]), max([*ends, statistics[:, 1].max()])
-        self.bound = self._bound_of(float(low), float(high), before)
+        limits = self._limits_of(float(statistics[:, 0].min()), float(statistics[:, 1].max()))
+        self.bound = self._bound_of(*limits, before)
         self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
         self.work += n_read
         return before
+
+    def _limits_of(self, low: float, high: float) -> tuple[float, float]:
+        """Return the smallest and the largest change of a column, from those of states; terminals do not change."""
+        return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
     def _row_values(self) -> np.ndarray:
         """Return the array for values of rows, a new one if `close` gave the last one away."""
@@ -167,7 +170,7 @@ class Improvement:
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
-        backed_up = self._bound_of(min(float(change.min()), 0.0), max(float(change.max()), 0.0), before)
+        backed_up = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
         above = min(backed_up.error_from_above, self.discount * above + 2 * backed_up.rounding)
         below = backed_up.error_from_below(0.0)
         shift = max(above - below, 0.0) / 2 if self._is_centred else 0.0
