@@ -151,18 +151,20 @@ class Improvement:
         if self._is_centred:
             self.v[: self.mdp.n_states] += self.bound.shift
 
-    def close(self) -> Closed:
+    def close(self, from_below: bool = True) -> Closed:
         """Back up all rows once more, from lower bounds of the values if these are in the middle of their bounds.
 
         From lower bounds no value falls but by rounding, so the policy earns the new values, and raising all of them by
-        half of the distance to their upper bounds puts them in the middle again. Values that were not moved to the
-        middle fall so little that the policy keeps the goal. The policy takes the first of tied rows (``policy.py``)
-        that keep its loss within the goal, or within the loss of the best rows and rounding.
+        half of the distance to their upper bounds puts them in the middle again. From the middle (``from_below`` is
+        False), values may fall, but fewer roundings count. Values that were not moved to the middle fall so little that
+        the policy keeps the goal. The policy takes the first of tied rows (``policy.py``) that keep its loss within the
+        goal, or within the loss of the best rows and rounding.
         """
         assert self.bound is not None
         backups, n = self.mdp.backups, self.mdp.n_states
-        above = self.bound.largest_error
-        if self._is_centred:
+        above = self.error if self._is_centred else self.bound.largest_error
+        is_low = self._is_centred and from_below
+        if is_low:
             self.v[:n] -= self.error
             above = 2 * self.error
         before, self.v, self._out = self.v, self._out, self.v
@@ -173,7 +175,7 @@ class Improvement:
         backed_up = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
         above = min(backed_up.error_from_above, self.discount * above + 2 * backed_up.rounding)
         below = backed_up.error_from_below(0.0)
-        shift = max(above - below, 0.0) / 2 if self._is_centred else 0.0
+        shift = max(above - below, 0.0) / 2 if is_low else 0.0
         allowed = max(self.goal - shift, below + 2 * backed_up.rounding / (1 - self.discount))
         v, q, self._q = self.v[:n], self._q, np.empty(0)
         choice = first_best(self.mdp.state_ptr, q, v, backed_up.tie_within(allowed))
