@@ -36,13 +36,12 @@ from punish_fast.mdp._component_brackets import ValueRange
 from punish_fast.mdp.elimination import Elimination
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
-from punish_fast.mdp.rounding import SMALLEST
+from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.row_selection import first_marked, states_of_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 _MOST_ROUNDS = 100
 # Change of values, as a share of the tolerance, after which bounds are tried.
 _SHARE = 1e-3
@@ -135,7 +134,7 @@ class Double(NamedTuple):
     def distance(self, other: Double, n: int) -> float:
         """At least the largest distance of the first ``n`` values from those of ``other`` without its lower parts."""
         distances = np.abs(self.high[:n] - other.high[:n]) + np.abs(self.low[:n])
-        return float(np.nextafter(distances.max(initial=0) * (1 + 8 * _UNIT_ROUNDOFF), np.inf))
+        return float(np.nextafter(distances.max(initial=0) * (1 + 8 * UNIT_ROUNDOFF), np.inf))
 
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +158,7 @@ class Rows:
         self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
         counts = np.diff(matrix.indptr)
         self._from = np.repeat(state, counts)
-        self._roundings = (counts + _FURTHER_ROUNDINGS) * _UNIT_ROUNDOFF
+        self._roundings = (counts + _FURTHER_ROUNDINGS) * UNIT_ROUNDOFF
         self._lost = (counts + _FURTHER_ROUNDINGS) * SMALLEST
 
     @classmethod
@@ -234,7 +233,7 @@ def solve_exactly(
             best = rows.best(gain - error)
             better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
             # If rounding decides ties, choices might never stop changing, but values do.
-            unchanged = max(_SHARE * tolerance, 8 * _UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
+            unchanged = max(_SHARE * tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
             is_same = np.abs(v.high - before).max(initial=0) <= unchanged
             if is_same or not better.any():
                 break

@@ -26,10 +26,9 @@ from punish_fast.mdp.graph import TransitionGraph, Ways, columns_of
 from punish_fast.mdp.induced_chain import induced_chain
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.restriction import restriction
+from punish_fast.mdp.rounding import UNIT_ROUNDOFF
 from punish_fast.mdp.row_selection import rows_of_states
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
-
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +165,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
     graph = TransitionGraph(mdp, goal | stops)
     found = _bracket(mdp, graph, graph.never_reach(goal), effort)
     # A difference is rounded once.
-    bound = found.error_bound + _UNIT_ROUNDOFF if found.error_bound else 0.0
+    bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound)
 
 
