@@ -52,6 +52,7 @@ def test_what_a_search_that_is_cut_short_knows_is_right(oracle):
     assert n_short > 0
 
 
+@pytest.mark.compiled
 def test_a_search_ends_at_its_deadline(oracle):
     state = GAME.state_of("71223")
     begin = time.monotonic()

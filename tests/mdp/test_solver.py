@@ -504,6 +504,8 @@ def test_a_solve_stops_at_the_rounding_floor(discount):
     assert solution.sweeps <= 60 + 40 / (1 - discount**mdp.n_layers)
 
 
+# Differences of infinities are NaN, which only interpreted kernels say.
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_probabilities_that_are_not_finite_are_refused(value):
     mdp = from_rows(*random_cycle(5))
