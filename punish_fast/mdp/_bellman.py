@@ -163,6 +163,16 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 
 @kernel
+def measure_rows(begin, end, state_ptr, indptr, longest):
+    """Set ``longest[state]`` to the number of entries of the longest row of the state."""
+    for state in range(begin, end):
+        most = 0
+        for row in range(state_ptr[state], state_ptr[state + 1]):
+            most = max(most, indptr[row + 1] - indptr[row])
+        longest[state] = most
+
+
+@kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
     """The lowest and highest successor (without terminals) of each chunk."""
     limit = np.int32(n_states)

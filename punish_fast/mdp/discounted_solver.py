@@ -99,19 +99,13 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close at a point, and if the policy might lose more than the goal, at lower bounds half as far away."""
-    found, goal = point.close(from_below=False), point.goal
-    if found.error_bound <= goal or point.error > goal:
-        return found
-    point.goal = goal / 2
-    point.improve()
-    least = math.inf
-    while goal / 2 < point.error < least:
-        least = point.error
+    """Close at a point, and again after further backups while rounding leaves an error bound above the goal."""
+    found, least = point.close(), math.inf
+    while point.error <= point.goal < found.error_bound < least:
+        least = found.error_bound
         point.improve()
-    point.centre()
-    point.goal = goal
-    return min(found, point.close(), key=lambda closed: closed.error_bound)
+        found = min(found, point.close(), key=lambda closed: closed.error_bound)
+    return found
 
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:

@@ -73,7 +73,6 @@ class Improvement:
         self.bound: SpanBound | None = None
         self.n_changed = n
         self.work = 0
-        self._is_centred = False
         self._q = np.empty(0)
         self._out = self.v.copy()
         self.contraction = discounted(mdp, discount, n_steps=1)
@@ -147,50 +146,42 @@ class Improvement:
     def centre(self) -> None:
         """Move values of states to the middle of their bounds, where they are within `error`, unless they are near."""
         assert self.bound is not None
-        self._is_centred = not self.bound.largest_error <= self.goal
-        if self._is_centred:
+        if self.bound.largest_error > self.goal:
             self.v[: self.mdp.n_states] += self.bound.shift
 
-    def close(self, from_below: bool = True) -> Closed:
-        """Back up all rows once more, from lower bounds of the values if these are in the middle of their bounds.
+    def close(self) -> Closed:
+        """Back up all rows once more, and return values in the middle of their bounds, unless they are near.
 
-        From lower bounds no value falls but by rounding, so the policy earns the new values, and raising all of them by
-        half of the distance to their upper bounds puts them in the middle again. From the middle (``from_below`` is
-        False), values may fall, but fewer roundings count. Values that were not moved to the middle fall so little that
-        the policy keeps the goal. The policy takes the first of tied rows (``policy.py``) that keep its loss within the
-        goal, or within the loss of the best rows and rounding.
+        The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
+        of the best rows and rounding.
         """
-        assert self.bound is not None
         backups, n = self.mdp.backups, self.mdp.n_states
-        above = self.error if self._is_centred else self.bound.largest_error
-        is_low = self._is_centred and from_below
-        if is_low:
-            self.v[:n] -= self.error
-            above = 2 * self.error
         before, self.v, self._out = self.v, self._out, self.v
         payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._row_values(), self.choice)
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
-        backed_up = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
-        above = min(backed_up.error_from_above, self.discount * above + 2 * backed_up.rounding)
-        below = backed_up.error_from_below(0.0)
-        shift = max(above - below, 0.0) / 2 if is_low else 0.0
-        allowed = max(self.goal - shift, below + 2 * backed_up.rounding / (1 - self.discount))
+        bound = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
         v, q, self._q = self.v[:n], self._q, np.empty(0)
-        choice = first_best(self.mdp.state_ptr, q, v, backed_up.tie_within(allowed))
-        loss = backed_up.error_from_below(float((v - q[choice]).max()))
+        above, below, shift = bound.error_from_above, bound.error_from_below(0.0), 0.0
+        if max(above, below) > self.goal:
+            shift = (above - below) / 2
+        allowed = max(self.goal - shift, below + 2 * bound.rounding / (1 - self.discount))
+        choice = first_best(self.mdp.state_ptr, q, v, bound.tie_within(allowed))
+        loss = bound.error_from_below(float((v - q[choice]).max()))
         preferring(self.mdp.state_ptr, q, choice, v, out=q)
-        if shift > 0:
-            v += shift
+        v = v + shift
+        if shift:
             q += shift
-        return Closed(v.copy(), q, choice, max(above - shift, loss + shift))
+            rounding = UNIT_ROUNDOFF * float(np.abs(v).max()) + SMALLEST
+            above, loss = above + rounding, loss + rounding
+        return Closed(v, q, choice, max(above - shift, loss + shift))
 
     def clip(self) -> None:
         """Keep values of states within what is possible, wherever an advance took them."""
         values = self.v[: self.mdp.n_states]
-        np.nan_to_num(values, copy=False, nan=0.0, posinf=self._largest, neginf=-self._largest)
         np.clip(values, -self._largest, self._largest, out=values)
+        values[np.isnan(values)] = 0.0
 
 
 def digits_lost(before: float, after: float) -> float:

@@ -206,7 +206,7 @@ def iterate(
     """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
 
     Args:
-        point: Where to begin; afterwards, its values are in the middle of their bounds.
+        point: Initial values; afterwards, the values of the last backup.
         method: How to advance.
         log: Gets one entry for each backup.
         limits: When to stop.
@@ -230,5 +230,4 @@ def iterate(
             progress(len(log.seconds), point.error)
         is_over = len(log.seconds) >= limits.steps or point.work > limits.sweeps * point.mdp.n_entries
         if point.is_done or is_over:
-            point.centre()
             return

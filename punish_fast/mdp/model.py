@@ -117,9 +117,15 @@ class MDP:
     @cached_property
     def longest_rows(self) -> np.ndarray:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
-        ends = pairwise(self.state_ptr[self.layer_ptr].tolist())
-        longest = [np.diff(self.indptr[begin : end + 1]).max(initial=0) for begin, end in ends]
+        longest = [self.longest_of_states[begin:end].max(initial=0) for begin, end in pairwise(self.layer_ptr.tolist())]
         return np.array(longest, dtype=np.int64)
+
+    @cached_property
+    def longest_of_states(self) -> np.ndarray:
+        """int64 ``[n_states]``, entries of the longest row of each state."""
+        longest = np.empty(self.n_states, dtype=np.int64)
+        for_chunks(_bellman.measure_rows, self.state_ptr, self.state_ptr, self.indptr, longest)
+        return longest
 
     @cached_property
     def deviation(self) -> float:

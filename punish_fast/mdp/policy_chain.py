@@ -36,8 +36,7 @@ class PolicyChain:
             discount: Below 1.
         """
         n = mdp.n_states
-        longest = np.maximum.reduceat(np.diff(mdp.indptr), mdp.state_ptr[:-1]) if n else np.zeros(0, dtype=np.int64)
-        self._ptr = cumulated(longest)
+        self._ptr = cumulated(mdp.longest_of_states)
         self.n_entries = int(self._ptr[-1])
         rows = np.empty(n, dtype=np.uint32), np.full(n, NO_ROW)
         entries = np.empty(self.n_entries, dtype=np.uint32), np.empty(self.n_entries)
