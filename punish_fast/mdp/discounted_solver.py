@@ -62,13 +62,14 @@ def solve_discounted(
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
-            is_done, found = point.is_done, _closed(point)
+            is_done, cheap = point.is_done, _SHARE_OF_WORK * point.work
+            if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
+                continue
+            found = _closed(point)
         least = PRECISION * float(np.abs(found.v).max(initial=0))
         if found.error_bound <= goal or (is_done and (found.error_bound <= least or not (is_auto or is_large))):
             break
-        cheap = _SHARE_OF_WORK * point.work
-        is_worth_it = limit >= _PATIENCE or is_done or operations(mdp, cheap) <= cheap
-        if is_large or (is_auto and is_worth_it):
+        if is_auto or is_large:
             exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
         if exact is not None and not exact.error_bound >= found.error_bound:
             found = exact

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from punish_fast.mdp import _improvement
+from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.model import MDP
+from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
@@ -21,17 +24,17 @@ FURTHER_TERMS = 8
 
 
 def rounding_of_backup(mdp: MDP, v: np.ndarray, discount: float) -> float:
-    """Return a bound on the largest rounding error of a backup of all states.
+    """Return a bound on the largest rounding error of a backup of all states; infinite if values overflow.
 
     Args:
-        mdp: The process.
+        mdp: The process, not compact.
         v: float64 ``[n_columns]``, the values that are backed up.
         discount: From 0 to 1.
     """
-    matrix, begins = mdp.to_scipy(), mdp.state_ptr[:-1]
-    q = mdp.reward + discount * (matrix @ v)
-    terms = np.abs(mdp.reward) + discount * (matrix @ np.abs(v))
-    error = (np.diff(matrix.indptr) + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST)
-    best = np.maximum.reduceat(q, begins)
-    above, below = np.maximum.reduceat(q + error, begins) - best, best - np.maximum.reduceat(q - error, begins)
-    return 2 * float(np.maximum(above, below).max(initial=0))
+    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+    tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+    chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
+    errors = np.zeros(len(chunks) - 1)
+    constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST
+    for_each(_improvement.measure_rounding, len(errors), chunks, tensor, discount, v, *constants, errors)
+    return 2 * float(errors.max(initial=0))

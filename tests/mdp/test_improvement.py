@@ -8,6 +8,7 @@ from processes import exact_values, random_processes
 
 from punish_fast.mdp.improvement import Improvement
 from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.span_bound import SpanBound
 
 
@@ -72,3 +73,15 @@ def test_bounds_of_a_span():
     assert (bound.span, bound.shift, bound.error, bound.slack) == (2.0, 2.0, 1.0, 2.0)
     assert not bound.is_at_floor
     assert SpanBound(1.0, 1.0, 0.5, 1e-16).is_at_floor
+
+
+@given(random_processes(), st.floats(-1e6, 1e6))
+def test_rounding_errors_count_in_rows_that_can_be_best(sample, value):
+    states, _, terminals = sample
+    mdp = from_rows(states, terminals=terminals)
+    v, matrix = np.linspace(value, 1.0, mdp.n_columns), mdp.to_scipy()
+    q, terms = mdp.reward + matrix @ v, np.abs(mdp.reward) + matrix @ np.abs(v)
+    error = (np.diff(mdp.indptr) + FURTHER_TERMS) * UNIT_ROUNDOFF * terms
+    best, high, low = (np.maximum.reduceat(x, mdp.state_ptr[:-1]) for x in (q, q + error, q - error))
+    expected = 2 * float(np.maximum(high - best, best - low).max())
+    assert rounding_of_backup(mdp, v, 1.0) == pytest.approx(expected, rel=0.1, abs=1e-300)
