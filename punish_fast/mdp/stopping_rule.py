@@ -93,13 +93,18 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
         weight: float64 ``[n_rows]``, a policy to evaluate; if None, values are optimal.
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
-    low, high = float(reward.min(initial=0)), float(reward.max(initial=0))
+    (low, high), ends = _extremes(reward), _extremes(mdp.terminal_reward)
+    penalty = 0.0 if weight is not None else -low
     if weight is None and (-low > _PENALTY * high or -low > _LARGE_REWARD):
-        reward = best_values(mdp.state_ptr, mdp.reward)
-    largest_reward = max(float(np.abs(rewards).max(initial=0)) for rewards in (reward, mdp.terminal_reward))
-    largest_value = largest_reward / (1 - discount)
-    penalty = 0.0 if weight is not None else min(-float(mdp.reward.min(initial=0)), 2 * largest_value)
+        low, high = _extremes(best_values(mdp.state_ptr, mdp.reward))
+    largest_value = max(-low, high, -ends[0], ends[1]) / (1 - discount)
+    penalty = min(penalty, 2 * largest_value)
     return Contraction(discount**n_steps, 1.0, max(largest_value, penalty + discount * largest_value))
+
+
+def _extremes(reward: np.ndarray) -> tuple[float, float]:
+    """Return the smallest and the largest reward, and 0 if it lies beyond them."""
+    return float(reward.min(initial=0)), float(reward.max(initial=0))
 
 
 def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
