@@ -28,7 +28,7 @@ from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import Payment
 from punish_fast.mdp.rational import PRECISION, best_gain, is_small
 from punish_fast.mdp.restriction import Restriction, restriction
-from punish_fast.mdp.rounding import UNIT_ROUNDOFF
+from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.row_selection import first_marked, rows_of_states
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.stationary_weights import gain_of_chain
@@ -66,9 +66,9 @@ class _Bracket:
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
     def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
-        """Return True for brackets half of whose width exceeds a tolerance and a share of the gain."""
+        """Return True for brackets half of whose width exceeds a tolerance, a share of the gain and rounding to 0."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        return np.asarray(~(self.half_width <= np.maximum(tolerance, precision * largest)))
+        return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
 
 
 @dataclass

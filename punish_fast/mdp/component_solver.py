@@ -55,14 +55,14 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         )
         if exact is not None:
             exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
-            if exact.error_bound <= max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0))):
+            least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
+            # Sweeps prove no more than rational arithmetic.
+            if exact.error_bound <= least or is_small(mdp):
                 return exact
         found = bracketed(mdp, payoff, effort)
     if found.error_bound <= effort.tolerance:
         return found
-    if exact is not None and (
-        is_small(mdp) or exact.error_bound <= _LEAST_PRECISION * float(np.abs(exact.v).max(initial=0))
-    ):
+    if exact is not None and exact.error_bound <= _LEAST_PRECISION * float(np.abs(exact.v).max(initial=0)):
         return exact
     proved = "nothing" if exact is None else f"only {exact.error_bound:.1e}"
     raise SolveError(

@@ -148,19 +148,21 @@ class StoredBackups:
         """Take the best row, and update values of rows and choices; see `Backups.close`."""
         chunks = self._chunks(layer)
         statistics = np.zeros((len(chunks) - 1, 3))
-        arrays = (v, choices.q, out, choices.row.view(np.uint64), statistics)
-        for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *self._settings(payment), *arrays)
+        arrays = (*self._settings(payment), v, choices.q, out, choices.row.view(np.uint64), statistics)
+        for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._mdp.is_small(layer))
         return np.append(statistics[:, 0].max(initial=0), statistics[:, 1:].sum(axis=0))
 
     def follow(self, layer: int, reward: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """Take row ``choice[s]`` (int64 ``[n_states]``) in state ``s``, without a discount."""
         chunks, (tensor, data_ptr, _) = self._chunks(layer), self._settings(Payment(reward, 1.0))
-        for_each(_attainment.follow_choice, len(chunks) - 1, chunks, tensor, data_ptr, choice.view(np.uint64), v, out)
+        args = chunks, tensor, data_ptr, choice.view(np.uint64), v, out
+        for_each(_attainment.follow_choice, len(chunks) - 1, *args, alone=self._mdp.is_small(layer))
 
     def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
         chunks = self._chunks(layer)
         residual = np.zeros(len(chunks) - 1)
-        for_each(kernel, len(chunks) - 1, chunks, *self._settings(payment), *arrays, residual)
+        args = chunks, *self._settings(payment), *arrays, residual
+        for_each(kernel, len(chunks) - 1, *args, alone=self._mdp.is_small(layer))
         return float(residual.max(initial=0))
 
     def _chunks(self, layer: int) -> np.ndarray:

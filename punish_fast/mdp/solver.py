@@ -55,7 +55,7 @@ from punish_fast.mdp.solve_options import (
     Progress,
     check_options,
 )
-from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.mdp.stopping_rule import LargeValueError, SolveError
 from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
 
 # Sweeps over layers before other methods are tried.
@@ -160,7 +160,12 @@ def solve(
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
     """Sweep through layers, or as the published runs did."""
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
-    iteration = _begin(mdp, options, start)
+    try:
+        iteration = _begin(mdp, options, start)
+    except LargeValueError:
+        if not isinstance(mdp, MDP) or options.goal is None or options.checkpoints or options.method == JACOBI:
+            raise
+        return _solve_without_layers(mdp, None, options)
     if iteration.endless is None:
         found = _finish(iteration, options)
         return found or _solve_instead(mdp, np.zeros(mdp.n_states, dtype=bool), iteration, options)

@@ -46,6 +46,10 @@ class SolveError(ValueError):
     """A process that cannot be solved, or not with these options; the message says why."""
 
 
+class LargeValueError(SolveError):
+    """Values may be too large for sweeps."""
+
+
 class Contraction(NamedTuple):
     """The contraction of every sweep.
 

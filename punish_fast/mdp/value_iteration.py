@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring
 from punish_fast.mdp.process import Payment, Process, RowChoices
 from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
-from punish_fast.mdp.stopping_rule import LARGEST_VALUE, Contraction, SolveError, discounted, undiscounted
+from punish_fast.mdp.stopping_rule import LARGEST_VALUE, Contraction, LargeValueError, discounted, undiscounted
 
 
 @dataclass
@@ -92,7 +92,7 @@ class Iteration:
         self._before_close = self.v
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
-            raise SolveError(
+            raise LargeValueError(
                 f"reward: values can reach {self.contraction.largest_value:g} at discount {discount!r}, allowed is "
                 f"{LARGEST_VALUE:g}"
             )
@@ -129,7 +129,10 @@ class Iteration:
             # Minus the probability of leaving, which is 0 only if no successor is outside.
             v = np.full(self.mdp.n_columns, -1.0)
             v[:n_carried] = np.where(stays, 0.0, -1.0)
-            v = self._sweep_with(unpaid, v)
+            for layer, states in reversed(list(enumerate(starmap(slice, pairwise(self.mdp.layer_ptr.tolist()))))):
+                v, _ = self._back_up_layer(layer, Payment(unpaid, 1.0), v)
+                # Products of small probabilities would underflow.
+                v[states] = np.sign(v[states])
             still = stays & (v[:n_carried] == 0)
             if np.array_equal(still, stays):
                 return np.asarray(v[: self.mdp.n_states] == 0)

@@ -191,3 +191,10 @@ def test_random_processes_are_solved_without_a_fault(first):
 @pytest.mark.parametrize("first", range(30, 300, 10))
 def test_more_random_processes_are_solved_without_a_fault(first):
     assert [str(fault) for seed in range(first, first + 10) for fault in judge(seed)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", [534, 791, 1040, 1075, 1213, 1295, 1360, 1418, 1920])
+def test_random_processes_that_were_slow_or_refused_once_are_solved_without_a_fault(seed):
+    assert [str(fault) for fault in judge(seed)] == []

@@ -588,3 +588,17 @@ def test_rows_off_by_an_accepted_difference_are_divided_by_their_sums(options, l
         right, found = (solve(one, 0.999, **options) for one in (mdp, process))
         assert error(found.v, right.v) <= found.error_bound + right.error_bound
         assert error(evaluate(process, np.ones(2)), evaluate(mdp, np.ones(2))) <= 1e-6
+
+
+def test_play_ends_even_if_products_of_probabilities_underflow():
+    mdp = from_rows([[(0.0, {0: 1.0, 1: 5e-324})], [(0.0, {1: 0.75, 2: 0.25})]], [1, 1], [1.0])
+    assert solve(mdp, objective="win-probability").v.tolist() == [1.0, 1.0]
+
+
+def test_values_of_layers_whose_bound_is_too_large_for_sweeps_are_solved():
+    mdp = from_rows([[(2e298, {1: 1.0})], [(1e298, {2: 1.0})]], [1, 1], [0.0])
+    solution = solve(mdp, discount=0.99, method="layered")
+    assert solution.v == pytest.approx([2.99e298, 1e298])
+    assert solution.method == "layered"
+    with pytest.raises(SolveError, match=r"^reward: values can reach 2e\+300 at discount 0\.99, allowed is 1e\+300"):
+        solve(mdp, discount=0.99, sweeps=3)
