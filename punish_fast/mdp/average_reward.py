@@ -114,12 +114,8 @@ def average_reward(
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
     reward[staying] = gains.gain
     between = Effort.of(tolerance / 2, max_sweeps, progress)
-    found, q = solve_by_component(
-        replace(paying, layer_ptr=np.array([0, paying.n_states], dtype=np.int64)),
-        np.zeros(paying.n_states, dtype=bool),
-        Payoff(reward, terminals),
-        between,
-    )
+    ends = np.zeros(paying.n_states, dtype=bool)
+    found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
     # The bracket does not matter if staying is worse than the value even at its upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))

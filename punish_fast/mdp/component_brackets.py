@@ -38,6 +38,7 @@ from punish_fast.mdp.anderson import Anderson
 from punish_fast.mdp.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.rounding import UNIT_ROUNDOFF
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.topological_order import Order
 from punish_fast.runtime.parallel import balanced_chunks
@@ -53,7 +54,6 @@ _SHARE_OF_REST = 0.25
 # Change in two sweeps that is left of values, as a share of what bounds come nearer in two steps: less than half of it.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 
 
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
@@ -170,7 +170,7 @@ class _Sweeps:
             np.clip(values, *limits, out=values)
             self.n_sweeps += 2
             self._effort.progress(self.n_sweeps, np.inf)
-            if np.abs(values - before).max() <= max(change, 4 * _UNIT_ROUNDOFF * np.abs(values).max()):
+            if np.abs(values - before).max() <= max(change, 4 * UNIT_ROUNDOFF * np.abs(values).max()):
                 return True
             values[:] = np.clip(acceleration.next(before, values.copy()), *limits)
         return False

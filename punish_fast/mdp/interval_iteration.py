@@ -35,7 +35,6 @@ from punish_fast.mdp.process import Payment, Process
 from punish_fast.mdp.stopping_rule import Contraction
 from punish_fast.mdp.value_iteration import Layered, Log
 
-_UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Ratio of a bracket's first width to the last change, since errors are larger than changes.
 _MARGIN = 16.0
 _PATIENCE = 8

@@ -200,6 +200,10 @@ class MDP:
         data = self.data[np.arange(self.n_entries) - shift]
         return replace(self, data=data, data_ptr=None).without_zeros()
 
+    def in_one_layer(self) -> MDP:
+        """The same process with all states in one layer."""
+        return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
+
     def without_zeros(self) -> MDP:
         """The same process, if not compact, without columns of probability 0; itself if there are none."""
         if self.data.all():

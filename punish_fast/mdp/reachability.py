@@ -179,7 +179,7 @@ def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort) -> Re
     if is_open[:n].any():
         rows = rows_of_states(mdp, is_open[:n])
         part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
-        inner = replace(part.mdp, layer_ptr=np.array([0, part.mdp.n_states], dtype=np.int64))
+        inner = part.mdp.in_one_layer()
         payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY)
         found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
         v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)

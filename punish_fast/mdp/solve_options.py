@@ -80,12 +80,16 @@ def check_options(
         raise SolveError(f"method: {method} needs a discount below 1, without one it must be {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}, the method must be {LAYERED} or {JACOBI}")
-    if discount is not None and not 0 <= discount <= 1:
-        raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
-    if not 0 < tolerance < math.inf:
-        raise SolveError(f"tolerance: {tolerance} is not allowed, it must be above 0")
+    if discount is not None and not (_is_real(discount) and 0 <= discount <= 1):
+        raise SolveError(f"discount: {discount!r} is not allowed, it must be from 0 to 1")
+    if not (_is_real(tolerance) and 0 < tolerance < math.inf):
+        raise SolveError(f"tolerance: {tolerance!r} is not allowed, it must be above 0")
     if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
         raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1 to {MAX_SWEEPS}")
+
+
+def _is_real(number: object) -> bool:
+    return isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
 
 
 def _is_whole(number: object) -> bool:

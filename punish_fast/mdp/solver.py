@@ -197,8 +197,7 @@ def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacob
 def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
     """Solve without layers; ``endless`` marks the states from which play might not end, None if they are unknown."""
     assert isinstance(mdp, MDP) and options.goal is not None
-    mdp = mdp.expanded()
-    mdp = replace(mdp, layer_ptr=np.array([0, mdp.n_states], dtype=np.int64))
+    mdp = mdp.expanded().in_one_layer()
     if options.discount < 1:
         return replace(solve_discounted(mdp, options.discount, "auto", options.effort), method=options.method)
     effort, begin = options.effort, time.perf_counter()
@@ -340,8 +339,7 @@ def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: fl
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():
         raise SolveError(_explain_endless_policy(endless))
-    chain = replace(chain, layer_ptr=np.array([0, mdp.n_states], dtype=np.int64))
-    return solve(chain, discount, tolerance=Effort(tolerance, max_sweeps)).v
+    return solve(chain.in_one_layer(), discount, tolerance=Effort(tolerance, max_sweeps)).v
 
 
 def _explain_endless_policy(endless: np.ndarray) -> str:

@@ -423,6 +423,8 @@ def test_solution_without_a_tolerance_always_converged():
     ("options", "message"),
     [
         ({"discount": 1.01}, "discount: 1.01 is not allowed, it must be from 0 to 1"),
+        ({"discount": "0.9"}, "discount: '0.9' is not allowed, it must be from 0 to 1"),
+        ({"tolerance": None}, "tolerance: None is not allowed, it must be above 0"),
         ({"discount": -0.1}, "discount: -0.1"),
         ({"discount": math.nan}, "discount: nan"),
         ({"method": "zigzag"}, "method: 'zigzag' is not allowed, it must be one of auto, layered, jacobi"),
