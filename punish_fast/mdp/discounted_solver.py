@@ -62,7 +62,8 @@ def solve_discounted(
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
-            is_done, cheap = point.is_done, _SHARE_OF_WORK * point.work
+            # The first limit already is an estimate, unless it is the largest one.
+            is_done, cheap = point.is_done, point.work * (1.0 if limit == few < _CHECKS[-1] else _SHARE_OF_WORK)
             if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
                 continue
             found = _closed(point)
