@@ -57,7 +57,7 @@ class Improvement:
         bound: The bounds that the last backup proved, None before the first.
         n_changed: States whose choice changed in the last backup.
         work: Entries read so far.
-        most_work: Entries to read before policy iteration may be tried.
+        most_work: Entries that an evaluation may read, those before it included; at least one step is made.
         contraction: The contraction of a backup.
     """
 

@@ -213,7 +213,6 @@ def iterate(
         progress: Called with the number of backups and the error bound.
     """
     least, n_stalled, patience = np.inf, 0, _PATIENCE
-    point.most_work = limits.sweeps * point.mdp.n_entries
     while True:
         begin = time.perf_counter()
         if point.bound is not None and n_stalled < patience:
@@ -229,6 +228,6 @@ def iterate(
         log.seconds.append(time.perf_counter() - begin)
         if progress is not None:
             progress(len(log.seconds), point.error)
-        is_over = len(log.seconds) >= limits.steps or point.work > point.most_work
+        is_over = len(log.seconds) >= limits.steps or point.work > limits.sweeps * point.mdp.n_entries
         if point.is_done or is_over:
             return

@@ -152,5 +152,6 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
 def test_an_evaluation_stops_at_the_limit_of_work():
     states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
     point = Improvement(from_rows(states), 0.9999, 1e-10)
+    point.most_work = 100 * point.mdp.n_entries
     iterate(point, method_of("policy-iteration", point.mdp, 0.9999), Log(), StepLimits(1000, 100))
     assert 100 < point.work / point.mdp.n_entries < 115
