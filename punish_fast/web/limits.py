@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 
 from fastapi import Depends, HTTPException, Request
@@ -32,7 +31,7 @@ _IPV6_PREFIX = 64
 # The cost of any request. Routes add theirs, so the files of the page cost little more than nothing.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
-_SESSION = re.compile(r"[A-Za-z0-9_-]{22,64}")
+_SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 
 @dataclass(frozen=True)
@@ -74,13 +73,12 @@ class Client(NamedTuple):
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
     """The client of a request, and a session to give to it if it has none."""
     host, port = scope.get("client") or ("", 0)
-    try:
-        found = SimpleCookie(cookies).get(COOKIE)
-    except CookieError:
-        found = None
-    if found is not None and _SESSION.fullmatch(found.value):
-        return Client(_address(host), found.value), None
-    return Client(_address(host), str(port)), secrets.token_urlsafe(16)
+    found = _SESSION.search(cookies)
+    if found is not None:
+        return Client(_address(host), found[1]), None
+    session = secrets.token_urlsafe(16)
+    # A proxy tells no port, so connections behind it have only the limits of their address.
+    return Client(_address(host), str(port) if port else session), session
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
