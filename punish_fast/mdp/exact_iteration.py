@@ -71,11 +71,13 @@ class Payoff(NamedTuple):
         row: float64 ``[n_rows]``, rewards on the way.
         end: float64 ``[n_terminals]``, rewards at the end.
         limits: The smallest and the largest possible total.
+        scale: The largest value, for ties, is at least this.
     """
 
     row: np.ndarray
     end: np.ndarray
     limits: ValueRange = ANY
+    scale: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
