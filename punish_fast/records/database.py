@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import warnings
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -86,9 +86,10 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games in a transaction, migrated to the current version.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was.
-    Only one process at a time can write; others wait. All rows are checked before a migration and if ``erases`` is
-    set; otherwise the time does not depend on the number of games.
+    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was. A
+    new file then stays empty, and is not removed, since another process may already have opened it. Only one process
+    at a time can write; others wait. All rows are checked before a migration and if ``erases`` is set; otherwise the
+    time does not depend on the number of games.
 
     Args:
         path: The database.
@@ -101,18 +102,13 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
         OutputError: it may not be written to.
         WriteError: it could not be written to its end; nothing was changed.
     """
-    is_new = creates and not _exists(path)
-    if not is_new:
+    if not creates or _exists(path):
         _require_file(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
-        try:
-            with _transaction(path, connection, erases):
-                yield connection
-            if erases:
-                _erase_log(path, connection)
-        finally:
-            if is_new:
-                _remove_if_empty(path)
+        with _transaction(path, connection, erases):
+            yield connection
+        if erases:
+            _erase_log(path, connection)
 
 
 @contextmanager
@@ -151,13 +147,6 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
     if is_busy:
         kept = "its files keep what was replaced or deleted until that process closes them"
         raise LockedError(f"{path}: the change was made, but another process reads the database, and {kept}")
-
-
-def _remove_if_empty(path: Path) -> None:
-    """Remove a new file into which nothing was written; SQLite writes nothing to a file that was removed."""
-    with suppress(OSError):
-        if path.stat().st_size == 0:
-            path.unlink()
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
@@ -213,7 +202,11 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite takes a file of one byte for an empty database, and would overwrite it.
-    if path.stat().st_size == 1:
+    try:
+        is_other = path.stat().st_size == 1
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if is_other:
         raise RecordsError(f"{path}: is no SQLite database")
     if version > FORMAT_VERSION:
         this = f"this one reads versions up to {FORMAT_VERSION}"

@@ -301,14 +301,30 @@ def test_a_database_with_a_trigger_is_read_but_not_written(original):
     assert original.read_bytes() == before
 
 
-def test_a_new_database_into_which_nothing_is_written_does_not_stay(tmp_path):
+def test_a_new_database_into_which_nothing_is_written_has_no_games(tmp_path):
     path = tmp_path / "new.db"
     with open_to_write(path, creates=True):
         pass
     with pytest.raises(ZeroDivisionError), open_to_write(path, creates=True) as connection:
         connection.execute(f"INSERT INTO players VALUES ({1 // 0}, '', 0)")
-    assert list(tmp_path.iterdir()) == []
-    path.touch()
-    with open_to_write(path, creates=True):
+    assert list(tmp_path.iterdir()) == [path]
+    with open_to_read(path) as connection:
+        assert connection.execute("SELECT count(*) FROM games").fetchone() == (0,)
+
+
+def test_a_process_that_fails_leaves_a_new_database_to_another_one(tmp_path):
+    path = tmp_path / "new.db"
+    others = []
+    with pytest.raises(ZeroDivisionError), open_to_write(path, creates=True):
+        others.append(sqlite3.connect(path))
+        assert 1 // 0
+    with closing(others[0]) as other:
+        other.execute("CREATE TABLE kept(x)")
+    assert query(path, "SELECT name FROM sqlite_master") == [("kept",)]
+
+
+def test_a_database_that_is_removed_while_it_is_opened_is_missing(original, monkeypatch):
+    version_of = database._version_of
+    monkeypatch.setattr(database, "_version_of", lambda path, _: path.unlink() or version_of(path, _))
+    with pytest.raises(RecordsError, match=r"original\.db: cannot be read \(No such file"), open_to_write(original):
         pass
-    assert path.exists()
