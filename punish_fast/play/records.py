@@ -67,10 +67,6 @@ class Keeper:
                 raise RecordsError(f"{log}: {flaw}; name another log")
             self._layout, self._logged = found.layout if found.games else "breaths", list(found.games)
 
-    def keep(self, match: PunishMatch, seats: tuple[Person, Person], winner: int) -> int:
-        """Keep a game that has just ended; return its id. Errors as in `keep_all`."""
-        return self.keep_all([Finished(match, seats, winner)])[0]
-
     def keep_all(self, games: Sequence[Finished]) -> list[int]:
         """Keep games; return their ids.
 

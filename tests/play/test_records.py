@@ -42,6 +42,10 @@ def played(table, game):
     return match, seats, session.winner
 
 
+def keep(keeper, table, game):
+    return keeper.keep_all([Finished(*played(table, game))])[0]
+
+
 def stored(database):
     with open_to_read(database) as connection:
         return dict(read_games(connection))
@@ -49,7 +53,7 @@ def stored(database):
 
 def test_games_are_valid_records_with_both_players(table, tmp_path):
     keeper = Keeper(table.space, tmp_path / "games.db", None)
-    ids = [keeper.keep(*played(table, game)) for game in range(8)]
+    ids = [keep(keeper, table, game) for game in range(8)]
     games = stored(tmp_path / "games.db")
     assert sorted(games) == sorted(set(ids))
     assert check_games(table.space, list(games.values())) == [[]] * 8
@@ -66,7 +70,7 @@ def test_games_are_valid_records_with_both_players(table, tmp_path):
 
 def test_the_same_game_twice_is_kept_twice(table, tmp_path):
     keeper = Keeper(table.space, tmp_path / "games.db", None)
-    assert keeper.keep(*played(table, 1)) != keeper.keep(*played(table, 1))
+    assert keep(keeper, table, 1) != keep(keeper, table, 1)
     assert len(stored(tmp_path / "games.db")) == 2
 
 
@@ -99,7 +103,7 @@ def test_games_are_added_to_a_log_in_its_layout(table, tmp_path, layout):
     before = some_games(3, rules=RULES)
     log.write_text(write_log(before, layout), encoding="utf-8")
     keeper = Keeper(table.space, None, log)
-    ids = [keeper.keep(*played(table, game)) for game in range(2)]
+    ids = [keep(keeper, table, game) for game in range(2)]
     found = read_log(log)
     assert found.layout == layout
     assert [game.id for game in found.games] == [*(game.id for game in before), *ids]
@@ -107,7 +111,7 @@ def test_games_are_added_to_a_log_in_its_layout(table, tmp_path, layout):
 
 
 def test_a_new_log_has_the_original_layout(table, tmp_path):
-    Keeper(table.space, None, tmp_path / "saves.json").keep(*played(table, 1))
+    keep(Keeper(table.space, None, tmp_path / "saves.json"), table, 1)
     entry = json.loads((tmp_path / "saves.json").read_text())[0]
     assert {"State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName"} <= entry.keys()
 
