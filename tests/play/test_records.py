@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from playing import some_games
 
+from punish_fast.play import records
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished, Keeper
 from punish_fast.play.seats import Agent, Script
@@ -21,6 +23,7 @@ from punish_fast.records.games import read_games
 from punish_fast.records.logs import read_log, write_log
 from punish_fast.records.schema import LAST_SECOND
 from punish_fast.records.validation import check_games
+from punish_fast.runtime.folder_lock import file_lock
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -108,6 +111,28 @@ def test_games_are_added_to_a_log_in_its_layout(table, tmp_path, layout):
     assert found.layout == layout
     assert [game.id for game in found.games] == [*(game.id for game in before), *ids]
     assert not found.refused
+
+
+def test_two_processes_add_to_one_log(table, tmp_path, monkeypatch):
+    """Through a link, too, and while one waits for the other."""
+    log = tmp_path / "saves.json"
+    (tmp_path / "link.json").symlink_to(log.name)
+    keepers = [Keeper(table.space, None, tmp_path / name) for name in (log.name, "link.json")]
+    ids = [keep(keepers[game % 2], table, game) for game in range(4)]
+    assert [game.id for game in read_log(log).games] == ids
+
+    @contextmanager
+    def held_by_another(path):
+        monkeypatch.setattr(records, "file_lock", file_lock)
+        ids.append(keep(keepers[0], table, 4))
+        with file_lock(path):
+            assert [each.name for each in tmp_path.glob(".*")] == [".saves.json.lock"]
+            yield
+
+    monkeypatch.setattr(records, "file_lock", held_by_another)
+    ids.append(keep(keepers[1], table, 5))
+    assert [game.id for game in read_log(log).games] == ids
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.json", "saves.json"]
 
 
 def test_a_new_log_has_the_original_layout(table, tmp_path):
