@@ -282,7 +282,9 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
     if gap and not (sides[0].keys() == sides[1].keys() == set(range(longest + 1)) and _begins(sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
-    won, lost = (_side(names[not won], sides[won], won in bots) for won in (True, False))
+    # Logs of this program, which have `Played`, mark every bot.
+    others = None if played is None else False
+    won, lost = (_side(names[not won], sides[won], True if won in bots else others) for won in (True, False))
     return RecordedGame(game, won, lost, played)
 
 
@@ -291,10 +293,10 @@ def _begins(sides: Iterable[dict[int, tuple[int, int]]]) -> bool:
     return all(side[0][0] // 10**17 == 1 for side in sides)
 
 
-def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
+def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool | None) -> Side:
     number = tuple(sorted(choices))
     states, actions = (tuple(choices[n][k] for n in number) for k in (0, 1))
-    return Side(name, number, states, actions, is_bot=is_bot or None)
+    return Side(name, number, states, actions, is_bot=is_bot)
 
 
 def _games_of_games(values: list[Any]) -> _Found:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from punish_fast.runtime.json_values import brief
 
@@ -79,6 +80,13 @@ def clean_name(text: str) -> str:
         if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
     return unicodedata.normalize("NFC", "".join(kept))
+
+
+def numbered_names(name: str) -> Iterator[str]:
+    """Yield a name, and then the name with the numbers 2, 3 and so on, for other players of that name."""
+    yield name
+    for suffix in (f" ({k})" for k in count(2)):
+        yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
 
 
 def _joins(before: str, after: str) -> bool:

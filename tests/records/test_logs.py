@@ -226,6 +226,9 @@ def test_bots_stay_bots_whatever_their_settings(layout):
         _, (game,), _ = parse(write_log([replace(first, winner=robot, loser=person)], layout).encode())
         assert (game.winner.is_bot, bool(game.loser.is_bot)) == (True, False)
         assert game.winner.temperature == (temperature if layout == "games" else None)
+        played = replace(first, id=2**50, winner=robot, loser=person, played=first.id)
+        _, (game,), _ = parse(write_log([played], layout).encode())
+        assert (game.winner.is_bot, game.loser.is_bot) == (True, False)
 
 
 def test_the_log_of_an_original_bot_is_as_the_original_writes_it():
