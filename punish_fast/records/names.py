@@ -79,7 +79,9 @@ def clean_name(text: str) -> str:
     for k, character in enumerate(text):
         if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+    cleaned = unicodedata.normalize("NFC", "".join(kept))
+    # What is dropped brings blanks, joiners and accents together.
+    return cleaned if cleaned == text else clean_name(cleaned)
 
 
 def numbered_names(name: str) -> Iterator[str]:

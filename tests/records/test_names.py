@@ -48,13 +48,23 @@ def test_ordinary_names_are_stored_as_they_are(name):
         ("\ufeff\u202aAnn\u202c\u200e", "Ann"),
         ("می\u200c\u200cخواهم\u200c", "می\u200cخواهم"),
         ("Ann\u3164", "Ann"),
+        ("a \u200c b", "a b"),
+        ("\u200c Ann", "Ann"),
+        ("Ann \u200d\u200c ", "Ann"),
+        ("\u0627\u3164\u200c\u0627", "\u0627 \u0627"),
+        ("a\u200d\u0301\u200c\u0301b", "\u00e1\u0301b"),
     ],
 )
 def test_spellings_that_look_the_same_are_one_name(spelling, name):
     assert checked_name(spelling) == name
 
 
-@given(st.text(max_size=80))
+PARTS = st.sampled_from(
+    "ab e\u200c\u200d\u200b\u00a0\u3164\u2800\u0301\u0308\u0345\u0646\u094d\u0928\u1100\u1161\u0958😀🚀"
+)
+
+
+@given(st.text(max_size=80) | st.text(PARTS, max_size=9))
 def test_a_stored_name_has_one_spelling(text):
     name = clean_name(text)
     assert clean_name(name) == name
