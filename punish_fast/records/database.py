@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from punish_fast.records.schema import FORMAT_VERSION, SchemaError, migrate, require_laws, require_tables, triggers_of
+from punish_fast.records.spellings import has_other_spellings
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
@@ -124,10 +125,8 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
             raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change what is written; drop it")
         if version < FORMAT_VERSION:
             n_merged = migrate(connection)
-        else:
-            require_tables(connection, is_current=True)
-            if erases:
-                require_laws(connection)
+        elif erases:
+            require_laws(connection)
         before = connection.total_changes
         yield
     except BaseException:
@@ -197,6 +196,9 @@ def _unreadable(path: Path, error: Exception) -> RecordsError:
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of a database, after SQLite has undone the change that a killed process left unfinished.
 
+    A database of the current version with unclean names, which the original program writes, counts as an older one, so
+    that a migration merges them.
+
     Raises:
         RecordsError: If it is no SQLite database, or of a later version.
     """
@@ -213,6 +215,9 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
     if version < 0:
         raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
+    if version == FORMAT_VERSION:
+        require_tables(connection, is_current=True)
+        version -= has_other_spellings(connection)
     return version
 
 

@@ -17,6 +17,14 @@ class _Row(NamedTuple):
     is_bot: int
 
 
+def has_other_spellings(connection: sqlite3.Connection) -> bool:
+    """Return True if a player's name is not clean, as in rows that the original program writes."""
+    # Few names need more than this look.
+    suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
+    names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
+    return any(clean_name(name) != name for (name,) in names)
+
+
 def merge_spellings(connection: sqlite3.Connection) -> int:
     """Store every player's clean name, and merge players who then have the same name, within the open transaction.
 
