@@ -295,6 +295,27 @@ def test_games_beside_a_damaged_one_are_read(layout):
         assert (log.flaw, len(log.refused)) == ("", 1)
 
 
+@pytest.mark.parametrize(
+    ("damage", "is_taken"),
+    [
+        ({"Choice": 77}, True),
+        ({"State": "x"}, True),
+        ({"Luck": 1}, True),
+        ({"Played": -1, "GameID": 2**50}, True),
+        ({"GameID": None}, False),
+        ({"GameID": 1600000000000}, False),
+        ({"EnemyName": ""}, False),
+    ],
+)
+def test_a_game_of_one_view_is_taken_beside_an_invalid_object_of_another_game(damage, is_taken):
+    """It is refused if the object may be of this game."""
+    one = [BREATH | {"UserName": "Cay", "GameID": 1600000001}]
+    assert len(parse(one)[1]) == 1
+    _, games, refused = parse([BREATH | damage, *one, OTHER])
+    assert [game.id for game in games if game.winner.name == "Cay"] == [1600000001] * is_taken
+    assert "entry 1" in refused[0].reason
+
+
 @pytest.mark.parametrize(("entry", "field"), [(GAME, "play_timestamp"), (BREATH, "GameID")])
 def test_seconds_are_not_milliseconds(entry, field):
     text = f"entry 1: {field} is 1600000000000, which is in milliseconds, allowed are seconds"
