@@ -100,6 +100,7 @@ def test_names_without_ink_or_with_control_characters_are_refused(name):
         *("ＶＥＴＥＲＡＮ", "ｖeteran＠0.5", "𝓋𝑒𝓉𝑒𝓇𝒶𝓃", "🅥eteran", "🆅🅴🆃🅴🆁🅰🅽", "🇻🇪🇹🇪🇷🇦🇳", "ᴠᴇᴛᴇʀᴀɴ", "(v)eteran"),
         *("vеtеrаn", "Ѵeteran", "veтeгan", "vεtεrαn", "Ꮩeteran", "ⴸeteran", "νeteran"),
         *("naіve", "nalve", "na|ve", "na1ve", "naıve", "ΝΑΙVΕ", "Ｎａïve", "паivе"),
+        *("cɑreful", "\U0001033daive", "na\U00010339v\U00010334", "v\U000118aeteran"),
         *("randorn", "Rand0m", "carefuI", "general parless", "General-Parless", "GENERAL_PARLESS"),
     ],
 )
@@ -108,7 +109,24 @@ def test_names_that_look_like_an_agent_are_refused(name):
         checked_name(name, AGENTS)
 
 
-@pytest.mark.parametrize("name", ["Vera", "veterans", "Navin", "Randolph", "Карина", "general", "@", "1", "𝓐nn"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Vera",
+        "veterans",
+        "Navin",
+        "Nairn",
+        "陳aive",
+        "ნაივე",
+        "нафве",
+        "Randolph",
+        "Карина",
+        "general",
+        "@",
+        "1",
+        "𝓐nn",
+    ],
+)
 def test_other_names_are_free(name):
     assert is_name(checked_name(name, AGENTS))
 
