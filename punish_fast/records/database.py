@@ -38,6 +38,11 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_DIRECTORY: (
+        OutputError,
+        "its folder may not be written to, where SQLite writes files to change a database, or to read one in WAL mode;"
+        " copy it to another folder",
+    ),
     sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_READONLY: (OutputError, "may not be written to; nothing was changed"),

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -269,6 +270,35 @@ def test_a_database_that_may_not_be_written_to_is_left_alone(original):
     original.chmod(0o400)
     with pytest.raises(OutputError, match="may not be written to"), open_to_write(original):
         pass
+
+
+READ_IN_A_FOLDER_OF_ROOT = """
+import os, sys
+from pathlib import Path
+from punish_fast.records.database import open_to_read
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    with open_to_read(Path(sys.argv[1])):
+        print("read")
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+
+
+@pytest.mark.parametrize(("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: its folder may not be wr")])
+def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_given(original, mode, text):
+    run_sql(original, f"PRAGMA journal_mode = {mode}")
+    content = original.read_bytes()
+    with tempfile.TemporaryDirectory() as name:  # the folder of the test is closed to other users
+        folder = Path(name)
+        (folder / "x.db").write_bytes(content)
+        folder.chmod(0o555)
+        command = [sys.executable, "-c", READ_IN_A_FOLDER_OF_ROOT, "x.db"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        folder.chmod(0o755)
+    assert done.stdout.startswith(text)
+    assert done.stdout.count("\n") == 1
 
 
 @pytest.mark.parametrize(
