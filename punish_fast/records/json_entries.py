@@ -89,7 +89,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._values: list[Any] = []
-        # Whether an entry was damaged; a place up to which lines are counted, its line, and where that line begins.
+        # True after a damaged entry; the place up to which lines are counted, its line, and the begin of that line.
         self._is_damaged = False
         self._counted, self._line, self._begin = 0, 1, 0
 

@@ -6,8 +6,8 @@ where they shape letters or join emoji: Persian, the scripts of India and many e
 Names that resemble each other are compared as in Unicode Technical Standard 39: compatibility forms, case and accents
 are folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of
 the standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; the packages that hold the whole
-file are a megabyte each, or have had no release for years. The standard does not list all letters that look alike: if
-most letters of a name are alike, narrow letters of other scripts count as any letter.
+file are a megabyte each, or have had no release for years. The standard does not list every such letter. If most
+letters of two names resemble each other, narrow letters of other scripts therefore count as any letter.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -81,7 +81,7 @@ def clean_name(text: str) -> str:
         if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
     cleaned = unicodedata.normalize("NFC", "".join(kept))
-    # What is dropped brings blanks, joiners and accents together.
+    # Blanks, joiners and accents can become neighbours when a character between them is dropped.
     return cleaned if cleaned == text else clean_name(cleaned)
 
 
@@ -129,7 +129,7 @@ def looks_like(name: str, other: str) -> bool:
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if folded names are alike; fewer than half of the characters may be other letters."""
+    """Return True if folded names resemble each other: most characters, and the others are not Latin and narrow."""
     if not len(name) == len(target) > 0:
         return False
     others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]
