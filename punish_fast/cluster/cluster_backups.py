@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from punish_fast.cluster import row_tasks
-from punish_fast.cluster.cluster_tasks import finished, submit
+from punish_fast.cluster.cluster_tasks import finished, hand_out, submit
 from punish_fast.cluster.connection import n_threads
 from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame, TaskResult
 from punish_fast.cluster.sweep_progress import SweepProgress, TaskProgress
@@ -173,16 +173,8 @@ class ClusterBackups:
         """A value that all workers have; it is sent once."""
         known = self._shared.get(name)
         if known is None or known[0] is not value:
-            known = self._shared[name] = value, self._hand_out(value)
+            known = self._shared[name] = value, hand_out(self._client, [value])[0]
         return known[1]
-
-    def _hand_out(self, value: object) -> Future[Any]:
-        """Give a value to a worker, from which the others fetch it.
-
-        A broadcast would never end if a worker died meanwhile.
-        """
-        handed: Future[Any] = self._client.scatter([value], hash=False)[0]
-        return handed
 
     def _submit(
         self,
@@ -195,13 +187,13 @@ class ClusterBackups:
         """Hand out tasks, and what they need in common."""
         arrays, shared = given
         policy = self._handed("policy", self._batches.policy)
-        following = [] if v is None else [self._hand_out(self._following(layer, v))]
+        following = [] if v is None else hand_out(self._client, [self._following(layer, v)])
         if shared is not None:
             following.append(self._handed("weight", shared))
         own: list[Any] = [] if arrays is None else [arrays(task) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in (own[0] if own else ())):
             # Arrays go to workers as data, since tasks themselves should be small.
-            own = self._client.scatter(own, hash=False)
+            own = hand_out(self._client, own)
 
         def submit_one(task: RowTask, *given: Any) -> Future[Any]:
             return submit(self._client, work, task, policy, *given, *following, retries=_RETRIES)

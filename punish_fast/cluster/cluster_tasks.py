@@ -6,18 +6,21 @@ mended by handing out anew what is left.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from concurrent.futures import wait
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
 
 from punish_fast.cluster.connection import ClusterError, check_versions, n_threads, wait_for_workers
 from punish_fast.cluster.versions import versions
-from punish_fast.cluster.worker_watch import WorkerWatch
+from punish_fast.cluster.worker_watch import LOOK_SECONDS, WorkerWatch
 from punish_fast.runtime import _jit
 
 if TYPE_CHECKING:
@@ -65,7 +68,8 @@ def finished(
                 yield left.pop(number), found
         except (KeyboardInterrupt, GeneratorExit):
             # Workers begin no further task.
-            client.cancel(futures, force=True)
+            with suppress(OSError, ClusterError):
+                client.cancel(futures, force=True)
             raise
         except Exception as error:
             wait_for_workers(client, error)
@@ -88,6 +92,28 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
         else:
             watch.look()
             time.sleep(_POLL_SECONDS)
+
+
+def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
+    """Give each value to a worker, from which the others fetch it; check the workers while waiting.
+
+    A broadcast would never end if a worker died meanwhile.
+
+    Raises:
+        ClusterError: The scheduler does not answer, or a worker that joined has other versions.
+        TimeoutError: Workers were frozen or are paused.
+    """
+    watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
+    # Large values may take longer than any limit.
+    sending = client.scatter(values, hash=False, asynchronous=True)
+    call = asyncio.run_coroutine_threadsafe(sending, loop.asyncio_loop)
+    try:
+        while not wait([call], LOOK_SECONDS).done:
+            watch.look()
+    finally:
+        call.cancel()
+    handed: list[Future[Any]] = call.result()
+    return handed
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
@@ -142,7 +168,7 @@ class ClusterTasks:
         if not isinstance(argument, np.ndarray):
             return argument
         if id(argument) not in self._arrays:
-            self._arrays[id(argument)] = self._client.scatter([argument], hash=False)[0]
+            self._arrays[id(argument)] = hand_out(self._client, [argument])[0]
         return self._arrays[id(argument)]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import re
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
+# A process that does not answer for so long is frozen; less than the time in which Dask connects, 30 seconds.
+CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
 
@@ -52,11 +55,13 @@ def connected(where: str) -> Iterator[Client]:
     Raises:
         ValueError: ``where`` is neither.
         ExtraError: the extra ``cluster`` is not installed.
-        ClusterError: the scheduler does not answer, has no workers or no punish-fast, or is lost, or a worker has other
-            versions.
+        ClusterError: the scheduler does not answer, has no punish-fast or no workers that answer, or is lost, or a
+            worker has other versions.
     """
     check_cluster(where)
-    from distributed import CancelledError, Client, LocalCluster
+    from distributed import CancelledError, LocalCluster
+
+    from punish_fast.cluster.limited_client import LimitedClient
 
     local = _LOCAL.fullmatch(where)
     with ExitStack() as stack:
@@ -70,22 +75,15 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            client = stack.enter_context(
-                Client(
-                    address,
-                    timeout=_CONNECT_SECONDS,
-                    set_as_default=False,
-                    # Other workers may be where only their scheduler can reach them.
-                    direct_to_workers=local is not None,
-                )
-            )
+            # Other workers may be where only their scheduler can reach them.
+            client = stack.enter_context(LimitedClient(address, _CONNECT_SECONDS, direct_to_workers=local is not None))
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
         try:
-            if not client.nthreads():
-                raise ClusterError(f"{where}: the scheduler has no workers")
             _check_scheduler(client, where)
             check_workers(client)
+            if not client.nthreads():
+                raise ClusterError(f"{where}: the scheduler has no workers that answer")
             if local is not None:
                 client.run(_ignore_interrupts)
             yield client
@@ -120,7 +118,7 @@ def _check_scheduler(client: Client, where: str) -> None:
     """Check that the scheduler, through which tasks pass, can import this package."""
     try:
         client.run_on_scheduler(versions)
-    except OSError:
+    except (OSError, ClusterError):
         raise
     except Exception as error:
         told = f"{where}: the scheduler cannot import punish-fast, install {__version__} there ({error})"
@@ -128,26 +126,35 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
-    """Return the status, memory and task counts of each worker, by address."""
+    """Return the status, memory, task counts and time of the last heartbeat of each worker, by address."""
     # Dask returns no workers if the scheduler is lost.
     return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
-def check_workers(client: Client, workers: list[str] | None = None) -> None:
-    """Check that workers have the versions of this process.
+def check_workers(client: Client, workers: list[str] | None = None) -> bool:
+    """Check that workers have the versions of this process; return True if frozen workers were removed.
 
     Args:
         client: The client of the cluster.
         workers: Addresses of the workers; all if None. Workers that were lost are passed over.
 
     Raises:
-        ClusterError: A worker has other versions or cannot run this package, or the scheduler is lost.
+        ClusterError: A worker has other versions or cannot run this package, or the scheduler is lost or frozen.
     """
+    before = workers_of(client)
     try:
         answers = client.run(versions, workers=workers, on_error="return")
     except AttributeError:
         # Dask has dropped the connection of the client.
         raise ClusterError(_LOST) from None
+    except ClusterError:
+        now = workers_of(client)
+        frozen = {each for each in before.keys() & now.keys() if before[each]["last_seen"] == now[each]["last_seen"]}
+        if not frozen:
+            raise
+        remove_workers(client, frozen)
+        check_workers(client, None if workers is None else [each for each in workers if each not in frozen])
+        return True
     for worker, found in answers.items():
         if isinstance(found, OSError):
             continue
@@ -156,6 +163,13 @@ def check_workers(client: Client, workers: list[str] | None = None) -> None:
                 f"cluster: worker {worker} cannot run punish-fast, install {__version__} there ({found})"
             )
         check_versions(worker, found, versions())
+    return False
+
+
+def remove_workers(client: Any, workers: Collection[str]) -> None:
+    """Remove frozen workers from the scheduler, which gives their tasks to others and ends those that run again."""
+    for worker in workers:
+        client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 
 
 def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:

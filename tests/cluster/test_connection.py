@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import errno
 import re
+import socket
 import sys
 from concurrent.futures import CancelledError
 from importlib.util import find_spec
@@ -50,6 +52,46 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
     told = re.escape("tcp://127.0.0.1:9: no scheduler answers within 0.2 seconds")
     with pytest.raises(ClusterError, match=told), connected("tcp://127.0.0.1:9"):
         pass
+
+
+def test_a_scheduler_that_is_frozen_is_told(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(connection, "_CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ClusterError, match="no scheduler answers within"), connected(address):
+            pass
+
+
+def test_calls_have_a_time_limit(client, monkeypatch):
+    monkeypatch.setattr(connection, "check_cluster", lambda _where: None)
+    with connected(client.scheduler.address) as own:
+        monkeypatch.setattr("punish_fast.cluster.limited_client.CALL_SECONDS", 0.5)
+        with pytest.raises(ClusterError, match="the scheduler or a worker does not answer within"):
+            own.sync(asyncio.sleep, 60)
+        with pytest.raises(TimeoutError):
+            own.wait_for_workers(9, timeout=0.05)
+
+
+def test_a_frozen_worker_is_removed(client, monkeypatch):
+    monkeypatch.setattr(connection, "check_cluster", lambda _where: None)
+    first, second = client.nthreads()
+    # Only the first worker is frozen.
+    heartbeats = iter([{first: {"last_seen": 1}, second: {"last_seen": k}} for k in range(9)])
+    monkeypatch.setattr(connection, "workers_of", lambda _client: next(heartbeats))
+    asked, removed = [], []
+
+    def run(_function, workers, **_options):
+        asked.append(workers)
+        if first in workers:
+            raise ClusterError("no answer")
+        return {second: versions()}
+
+    monkeypatch.setattr(client, "run", run)
+    monkeypatch.setattr(connection, "remove_workers", lambda _client, workers: removed.extend(workers))
+    assert check_workers(client, [first, second])
+    assert (asked, removed) == ([[first, second], [second]], [first])
+    assert not check_workers(client, [second])
 
 
 def test_a_scheduler_without_workers_is_told(monkeypatch):

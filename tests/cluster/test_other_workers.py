@@ -1,7 +1,8 @@
-"""Workers of another version, without the package or out of memory, and a scheduler that dies early."""
+"""Workers of another version, without the package, out of memory or frozen, and a scheduler that dies or freezes."""
 
 from __future__ import annotations
 
+import signal
 import time
 
 import pytest
@@ -95,3 +96,33 @@ def test_a_scheduler_that_dies_early_is_told(cluster, monkeypatch, use):
     with pytest.raises(ClusterError, match=told), connected(cluster.address) as client:
         cluster.kill_scheduler()
         use(client)
+
+
+@pytest.fixture
+def _short_limits(monkeypatch):
+    monkeypatch.setattr("punish_fast.cluster.limited_client.CALL_SECONDS", 6)
+    monkeypatch.setattr("punish_fast.cluster.worker_watch._LOOKS_WITHOUT_HEARTBEAT", 3)
+
+
+@pytest.mark.usefixtures("_short_limits")
+def test_tasks_of_a_frozen_worker_are_done_by_others(cluster, batches):
+    with connected(cluster.address) as client:
+        assert solve_on(client, batches, lambda: cluster.workers[0].send_signal(signal.SIGSTOP)) == NOTEBOOK
+        assert len(client.nthreads()) == 1
+
+
+@pytest.mark.usefixtures("_short_limits")
+def test_workers_that_are_frozen_at_first_are_left_out(cluster):
+    cluster.workers[0].send_signal(signal.SIGSTOP)
+    with connected(cluster.address) as client:
+        assert list(ClusterTasks(client)(abs, [(-1,)])) == [(0, 1)]
+    cluster.workers[1].send_signal(signal.SIGSTOP)
+    with pytest.raises(ClusterError, match="the scheduler has no workers that answer"), connected(cluster.address):
+        pass
+
+
+@pytest.mark.usefixtures("_short_limits")
+def test_a_scheduler_that_freezes_is_told(cluster, batches):
+    told = "the scheduler or a worker does not answer within 6 seconds"
+    with pytest.raises(ClusterError, match=told), connected(cluster.address) as client:
+        solve_on(client, batches, lambda: cluster.scheduler.send_signal(signal.SIGSTOP))

@@ -11,13 +11,15 @@ class Scheduler:
     """A client whose workers a test describes."""
 
     def __init__(self):
-        self.workers, self.tasks = {}, {}
+        self.workers, self.tasks, self.frozen = {}, {}, []
 
     def set(self, name, status="running", executing=0, tasks=()):
-        self.workers[name] = {"status": status, "metrics": {"task_counts": {"executing": executing}}}
+        self.workers[name] = {"status": status, "metrics": {"task_counts": {"executing": executing}}, "last_seen": 0}
         self.tasks[name] = tasks
 
     def scheduler_info(self, **_options):
+        for name, worker in self.workers.items():
+            worker["last_seen"] += name not in self.frozen
         return {"workers": self.workers}
 
     def processing(self):
@@ -39,7 +41,11 @@ def clock(monkeypatch):
 @pytest.fixture
 def checked(monkeypatch):
     checked = []
-    monkeypatch.setattr(worker_watch, "check_workers", lambda _client, workers: checked.append(sorted(workers)))
+
+    def check(_client, workers):
+        checked.append(sorted(workers))
+
+    monkeypatch.setattr(worker_watch, "check_workers", check)
     return checked
 
 
@@ -105,3 +111,30 @@ def test_a_worker_may_pause_for_a_moment(scheduler, clock):
     for status in ("running", "paused") * 5:
         look_for(watch, clock, 8)
         scheduler.set("a", status, 0, ["one"])
+
+
+@pytest.mark.usefixtures("checked")
+def test_a_worker_without_heartbeats_is_removed(scheduler, clock, monkeypatch):
+    removed = []
+    monkeypatch.setattr(worker_watch, "remove_workers", lambda _client, workers: removed.extend(workers))
+    for name in ("a", "b"):
+        scheduler.set(name, tasks=["one"])
+    watch = WorkerWatch(scheduler, ["one"])
+    look_for(watch, clock, 60)
+    scheduler.frozen.append("a")
+    look_for(watch, clock, 24)
+    # After a sleep of this machine, workers have a moment for their heartbeats.
+    clock[0] += 3600
+    scheduler.frozen.clear()
+    look_for(watch, clock, 60)
+    scheduler.frozen.append("b")
+    with pytest.raises(TimeoutError):
+        look_for(watch, clock, 30)
+    assert removed == ["b"]
+
+
+def test_a_worker_that_is_frozen_when_it_is_checked_ends_the_wait(scheduler, clock, monkeypatch):
+    monkeypatch.setattr(worker_watch, "check_workers", lambda _client, _workers: True)
+    scheduler.set("a")
+    with pytest.raises(TimeoutError):
+        look_for(WorkerWatch(scheduler, ["one"]), clock, 3)
