@@ -178,7 +178,7 @@ def _seat(
         return lineup.seat(stages)
     with stages("agents"):
         space, opponents = lineup.opponents()
-    return SpreadMatches(space, cluster.tasks()), opponents
+    return SpreadMatches(space, cluster), opponents
 
 
 def _graph(game: Graph | SpreadMatches, stages: Callable[[str], AbstractContextManager[None]]) -> Graph:

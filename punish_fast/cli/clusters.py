@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError, say
@@ -13,6 +13,8 @@ from punish_fast.cli.options import option
 from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from punish_fast.cli.report import Progress
     from punish_fast.learn.process_pool import TaskMap
     from punish_fast.punish.matrix_free import RowBackups
@@ -27,31 +29,63 @@ ClusterOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
 class Cluster:
-    """A cluster at work.
+    """A cluster that is connected when work for it is left; also a `punish_fast.learn.process_pool.TaskMap`.
 
     Attributes:
-        client: Its client, a `distributed.Client`.
-        report: What JSON tells of it.
-        progress: Shows how far a sweep is.
+        report: What JSON tells of it; None until it is connected.
     """
 
-    client: Any
-    report: dict[str, Any]
-    progress: Progress
+    def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:
+        """Name a cluster, whose connection ``stack`` closes."""
+        self._where, self._progress, self._is_quiet, self._stack = where, progress, is_quiet, stack
+        self.report: dict[str, Any] | None = None
+
+    @cached_property
+    def client(self) -> Client:
+        """Its client, connected."""
+        from punish_fast.cluster.connection import connected, dashboard_of
+
+        # Dask logs every worker that is lost; that is mended, or told in one line.
+        logging.disable(logging.CRITICAL)
+        self._stack.callback(logging.disable, logging.NOTSET)
+        with self._progress.stage("cluster"):
+            client = self._stack.enter_context(connected(self._where))
+        self._progress.clear()
+        threads = list(client.nthreads().values())
+        dashboard = dashboard_of(client)
+        self.report = {
+            "scheduler": str(client.scheduler_info()["address"]),
+            "dashboard": dashboard,
+            "workers": len(threads),
+            "threads": sum(threads),
+        }
+        if not self._is_quiet:
+            size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
+            where_it_is = "no dashboard (pip install bokeh where the scheduler runs)"
+            say(f"cluster: {size}, {where_it_is if dashboard is None else f'dashboard at {dashboard}'}")
+        return client
 
     def backups(self, batches: RowBatches) -> RowBackups:
         """Backups by its workers."""
         from punish_fast.cluster.cluster_backups import ClusterBackups
 
-        return ClusterBackups(self.client, batches, self.progress.tasks)
+        return ClusterBackups(self.client, batches, self._progress.tasks)
 
-    def tasks(self) -> TaskMap:
-        """A map of functions over tasks by its workers."""
+    @cached_property
+    def _tasks(self) -> TaskMap:
         from punish_fast.cluster.cluster_tasks import ClusterTasks
 
         return ClusterTasks(self.client)
+
+    @property
+    def n_at_once(self) -> int:
+        """How many tasks are done at once."""
+        return self._tasks.n_at_once
+
+    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """The number of each task, and the result of ``function`` for its arguments, in any order."""
+        return self._tasks(function, tasks) if tasks else iter(())
 
 
 def check_name(where: str | None) -> None:
@@ -69,28 +103,5 @@ def check_name(where: str | None) -> None:
 @contextmanager
 def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
     """The cluster of that name, until the block ends; None if there is none."""
-    if where is None:
-        yield None
-        return
-    from punish_fast.cluster.connection import connected, dashboard_of
-
     with ExitStack() as stack:
-        # Dask logs every worker that is lost; that is mended, or told in one line.
-        logging.disable(logging.CRITICAL)
-        stack.callback(logging.disable, logging.NOTSET)
-        with progress.stage("cluster"):
-            client = stack.enter_context(connected(where))
-        progress.clear()
-        threads = list(client.nthreads().values())
-        report = {
-            "scheduler": str(client.scheduler_info()["address"]),
-            "dashboard": dashboard_of(client),
-            "workers": len(threads),
-            "threads": sum(threads),
-        }
-        if not is_quiet:
-            size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
-            dashboard = report["dashboard"]
-            where_it_is = "no dashboard (pip install bokeh where the scheduler runs)"
-            say(f"cluster: {size}, {where_it_is if dashboard is None else f'dashboard at {dashboard}'}")
-        yield Cluster(client, report, progress)
+        yield None if where is None else Cluster(where, progress, is_quiet, stack)

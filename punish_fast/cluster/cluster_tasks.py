@@ -97,7 +97,7 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
     """Give each value to a worker, from which the others fetch it; check the workers while waiting.
 
-    A broadcast would never end if a worker died meanwhile.
+    A broadcast might not terminate if a worker dies.
 
     Raises:
         ClusterError: The scheduler does not answer, or a worker that joined has other versions.

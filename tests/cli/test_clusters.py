@@ -85,6 +85,18 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
     assert list(folder.iterdir()) == []
 
 
+def test_a_cluster_that_has_nothing_left_to_do_is_not_connected(run):
+    lineup = ("arena", "random", "careful", "--rules", "tiny", "--json", "--resume", "a.json")
+    league, grid = ("tapnswap", "one"), ("--epsilons", "0.5", "--against", "random,self", "--games", "50")
+    commands = (lineup, ("games", "grid", *league, *grid, "--json"), ("games", "tournament", *league, "--json"))
+    first = [run(*command).report for command in commands]
+    again = [run(*command, "--cluster", "tcp://127.0.0.1:9").report for command in commands]
+    for one, other in zip(first, again, strict=True):
+        assert one.pop("seconds") is not None
+        assert other.pop("seconds") is not None
+        assert other == one
+
+
 def test_a_dry_run_needs_no_cluster(run, folder, monkeypatch):
     (folder / "grid.toml").write_text('base = "tiny"\n[grid]\nhp = [1]\n', encoding="utf-8")
     monkeypatch.setenv("PUNISH_FAST_CLUSTER", "tcp://127.0.0.1:9")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
+from punish_fast.cli.clusters import Cluster, ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, option
 from punish_fast.cli.report import Progress
@@ -85,16 +85,16 @@ class LeagueOptions(CommonOptions):
     cluster: ClusterOption = None
 
     @contextmanager
-    def workers(self) -> Iterator[tuple[TaskMap | int, dict[str, Any] | None]]:
-        """What does the tasks, and what JSON tells of the cluster."""
+    def workers(self, is_done: bool) -> Iterator[tuple[TaskMap | int, Cluster | None]]:
+        """Yield what does the tasks, and the cluster; None for the cluster if it is unused, as if all is done."""
         check_name(self.cluster)
         if self.cluster is not None and self.processes is not None:
             raise UsageError("--cluster and --processes exclude each other")
-        with on_cluster(self.cluster, Progress(self.quiet), self.quiet) as cluster:
+        with on_cluster(None if is_done else self.cluster, Progress(self.quiet), self.quiet) as cluster:
             if cluster is None:
                 yield self.processes or usable_cores(), None
             else:
-                yield cluster.tasks(), cluster.report
+                yield cluster, cluster
 
     def files(self) -> list[Path]:
         """The files of the league."""

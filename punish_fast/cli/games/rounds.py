@@ -34,14 +34,14 @@ def train_round(league: League, number: int, options: LeagueOptions, plot: Path 
     """Train the agents of a round and report on them."""
     clock = Stopwatch()
     with (
-        options.workers() as (workers, cluster),
+        options.workers(league.is_complete(number)) as (workers, cluster),
         clock("train"),
         league_progress(league, "train", options.quiet) as step,
     ):
         reports = league.train(number, workers, step)
     draw_curves({report["name"]: report["curve"] for report in reports}, plot)
     told = {"game": league.game.name, "folder": league.folder, "round": number}
-    found = {"agents": reports, "plot": plot, "cluster": cluster, "seconds": clock.seconds}
+    found = {"agents": reports, "plot": plot, "cluster": cluster and cluster.report, "seconds": clock.seconds}
     options.print(told | found, _print)
 
 

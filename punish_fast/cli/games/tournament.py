@@ -21,7 +21,7 @@ def tournament(options: LeagueOptions) -> None:
     clock, league = Stopwatch(), options.open("tournament")
     number = league.last_round
     with (
-        options.workers() as (workers, cluster),
+        options.workers(league.ranking(number) is not None) as (workers, cluster),
         clock("matches"),
         league_progress(league, "tournament", options.quiet) as step,
     ):
@@ -33,7 +33,7 @@ def tournament(options: LeagueOptions) -> None:
         "agents": names,
         "points": table.tolist(),
         "ranking": [{"agent": agent, "score": score} for agent, score in places],
-        "cluster": cluster,
+        "cluster": cluster and cluster.report,
         "seconds": clock.seconds,
     }
     options.print(report, _print)
