@@ -13,8 +13,6 @@ from punish_fast.cli.options import option
 from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
-    from distributed import Client
-
     from punish_fast.cli.report import Progress
     from punish_fast.learn.process_pool import TaskMap
     from punish_fast.punish.matrix_free import RowBackups
@@ -30,23 +28,23 @@ ClusterOption = Annotated[
 
 
 class Cluster:
-    """A cluster that is connected when work for it is left; also a `punish_fast.learn.process_pool.TaskMap`.
+    """A `punish_fast.learn.process_pool.TaskMap` that connects to a cluster for the first task.
 
     Attributes:
-        report: What JSON tells of it; None until it is connected.
+        report: The addresses and size of the cluster, for JSON; None before it is connected.
     """
 
     def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:
-        """Name a cluster, whose connection ``stack`` closes."""
+        """Name a cluster; ``stack`` closes the connection."""
         self._where, self._progress, self._is_quiet, self._stack = where, progress, is_quiet, stack
         self.report: dict[str, Any] | None = None
 
     @cached_property
-    def client(self) -> Client:
-        """Its client, connected."""
+    def client(self) -> Any:
+        """A connected `distributed.Client`."""
         from punish_fast.cluster.connection import connected, dashboard_of
 
-        # Dask logs every worker that is lost; that is mended, or told in one line.
+        # Dask logs every lost worker, although others do its tasks, or an error of one line follows.
         logging.disable(logging.CRITICAL)
         self._stack.callback(logging.disable, logging.NOTSET)
         with self._progress.stage("cluster"):
@@ -80,7 +78,7 @@ class Cluster:
 
     @property
     def n_at_once(self) -> int:
-        """How many tasks are done at once."""
+        """Number of tasks that run simultaneously."""
         return self._tasks.n_at_once
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:

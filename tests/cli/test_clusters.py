@@ -85,7 +85,8 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
     assert list(folder.iterdir()) == []
 
 
-def test_a_cluster_that_has_nothing_left_to_do_is_not_connected(run):
+def test_a_cluster_that_has_nothing_left_to_do_is_not_connected(run, monkeypatch):
+    monkeypatch.setattr("punish_fast.cli.games.options.usable_cores", lambda: 1)
     lineup = ("arena", "random", "careful", "--rules", "tiny", "--json", "--resume", "a.json")
     league, grid = ("tapnswap", "one"), ("--epsilons", "0.5", "--against", "random,self", "--games", "50")
     commands = (lineup, ("games", "grid", *league, *grid, "--json"), ("games", "tournament", *league, "--json"))
