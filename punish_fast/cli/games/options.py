@@ -86,7 +86,7 @@ class LeagueOptions(CommonOptions):
 
     @contextmanager
     def workers(self, is_done: bool) -> Iterator[tuple[TaskMap | int, Cluster | None]]:
-        """Yield the processes or workers for the tasks, and the cluster, if one is used; none is used if all is done."""
+        """Yield the processes or workers for the tasks, and the cluster if one is used; none is used if all is done."""
         check_name(self.cluster)
         if self.cluster is not None and self.processes is not None:
             raise UsageError("--cluster and --processes exclude each other")
