@@ -16,7 +16,6 @@ from punish_fast.cli.options import (
     GameRulesOption,
     LineupRulesOption,
     LineupTemperatureOption,
-    PlotOption,
     SeedOption,
     TemperatureOption,
     argument,
@@ -91,7 +90,6 @@ class ArenaOptions(RealGameOptions):
         Path | None,
         option("Resume from this match log, and keep all results in it.", metavar="FILE.json", writes=True),
     ] = None
-    plot: PlotOption = None
     record: Annotated[
         Path | None,
         option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
@@ -123,7 +121,7 @@ class ArenaOptions(RealGameOptions):
 @verb(
     "punish-fast arena random naive careful",
     "punish-fast arena naive.h5 naive.h5@0.2 random --games 100000 --seed 1 --resume arena.json",
-    "punish-fast arena one.h5 two.h5 --json --plot arena.png",
+    "punish-fast arena one.h5 two.h5 --json",
     "punish-fast arena random naive careful aggressive --cluster local:2",
 )
 def arena(options: ArenaOptions) -> None:
@@ -135,7 +133,7 @@ def arena(options: ArenaOptions) -> None:
     options.check()
     lineup = options.lineup(options.agents)
     sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([options.resume, options.record], sources, "play", options.plot)
+    check_outputs([options.resume, options.record], sources, "play")
     log = MatchLog(lineup.rules.digest, options.resume)
     if options.record is not None:
         if lineup.information != "view":
@@ -158,13 +156,9 @@ def arena(options: ArenaOptions) -> None:
                 with progress.stage("arena: recording games"), clock("record"):
                     _record(graph, opponents, options, seed or 0)
         progress.clear()
-    if options.plot is not None:
-        from punish_fast.arena.tournament_plot import draw_heatmap
-
-        draw_heatmap(tournament, options.plot)
     report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
     report["cluster"] = None if cluster is None else cluster.report
-    report |= {name: getattr(options, name) for name in ("resume", "plot", "record")}
+    report |= {name: getattr(options, name) for name in ("resume", "record")}
     options.print(report, _print_report)
 
 
@@ -275,6 +269,6 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)
-    for key in ("resume", "plot", "record"):
+    for key in ("resume", "record"):
         if report[key] is not None:
             print(f"wrote {report[key]}")

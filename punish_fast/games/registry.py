@@ -56,7 +56,7 @@ class GameEntry(NamedTuple):
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
-_OF_BOARDS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "model", "play")
+_OF_BOARDS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "play")
 VERBS = (*_OF_BOARDS, "decks")
 
 
@@ -106,7 +106,7 @@ GAMES = {
             Connect4,
             Connect4Variant,
             Connect4Variant,
-            ("solve", "show", "train", "judge", "model", "play"),
+            ("solve", "show", "train", "judge", "play"),
             VectorConnect4,
             Connect4Oracle,
             planning=MappingProxyType({"opening": 38, "epsilon": 0.1}),

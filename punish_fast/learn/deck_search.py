@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -310,18 +309,10 @@ def noise_of(history: Sequence[Generation]) -> tuple[float, float]:
 
     One small pool tells its spread badly; the mean over many tells it well.
     """
-    return noises_of(history)[-1]
-
-
-def noises_of(history: Sequence[Generation]) -> list[tuple[float, float]]:
-    """The noise after each generation, over the pools so far; see `noise_of`."""
     tournaments = [each.tournament for each in history]
-    variances = accumulate(each.strength_variance for each in tournaments)
-    squares = accumulate(each.error**2 for each in tournaments)
-    return [
-        (math.sqrt(max(variance / n, 0.0)), math.sqrt(square / n))
-        for n, (variance, square) in enumerate(zip(variances, squares, strict=True), start=1)
-    ]
+    variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
+    square = sum(each.error**2 for each in tournaments) / len(tournaments)
+    return math.sqrt(max(variance, 0.0)), math.sqrt(square)
 
 
 def curve_of(search: DeckSearch) -> list[dict[str, Any]]:

@@ -15,11 +15,6 @@ from playing import some_games
 
 from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.app import app
-from punish_fast.games.registry import vectorise
-from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.muzero.checkpoint import save_muzero
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 from punish_fast.runtime.folder_lock import folder_lock
@@ -63,7 +58,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "games tournament": ("tapnswap", "agents", "--processes", "1"),
     "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
     "games judge": ("tictactoe", "perfect"),
-    "games model": ("tictactoe", "muzero.h5", "--states", "20", "--actions", "3"),
     "games decks": ("gwent", "--preset", "documents", "--generations", "2"),
     "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db", "--log", "played.json"),
@@ -123,8 +117,6 @@ def _make_files(files: Path, folder: Path) -> None:
     (folder / "grid.toml").write_text('base = "tiny"\n[grid]\nhp = [1, 2]\n', encoding="utf-8")
     games = some_games(24, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tiny"]._replace(redeal="reshuffle"))
     (folder / "log.json").write_text(write_log(games), encoding="utf-8")
-    tictactoe = vectorise(TicTacToe())
-    save_muzero(folder / "muzero.h5", new_muzero(tictactoe, MuZeroMethod(simulations=3, width=4)))
     generator = np.random.default_rng(4)
     sizes = ((18, 3), (3, 11))
     write_flux(

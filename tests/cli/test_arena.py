@@ -1,4 +1,4 @@
-"""``arena`` and ``exploit``: results as text, JSON and a plot, match logs, and what is refused."""
+"""``arena`` and ``exploit``: results as text and JSON, match logs, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import resource
 import signal
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -61,7 +60,7 @@ def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
     assert ratings == sorted(ratings, reverse=True)
     assert {standing["agent"] for standing in report["ranking"]} == set(names)
     assert set(report["seconds"]) == {"graph", "agents", "matches", "total"}
-    assert (report["rules_digest"], report["resume"], report["plot"]) == (graph.space.rules.digest, None, None)
+    assert (report["rules_digest"], report["resume"], report["record"]) == (graph.space.rules.digest, None, None)
 
 
 @pytest.mark.usefixtures("files")
@@ -105,13 +104,12 @@ def test_a_match_log_continues_by_its_own_seed(run):
 
 @pytest.mark.parametrize("games", [[], ["--games", "100", "--seed", "1"]])
 def test_results_are_printed(run, folder, games):
-    done = run("arena", "random", "careful", *TINY, *games, "--resume", "x.json", "--plot", "x.png")
+    done = run("arena", "random", "careful", *TINY, *games, "--resume", "x.json")
     assert (done.code, done.err) == (0, "")
-    for text in ("wins of row", "breaths", "ranking", "wrote x.json", "wrote x.png"):
+    for text in ("wins of row", "breaths", "ranking", "wrote x.json"):
         assert text in done.out
     assert ("100 games of each pair, seed 1" if games else "exact") in done.out
     assert (" +- " in done.out) == bool(games)
-    assert (folder / "x.png").stat().st_size > 1000
     assert not list(folder.glob(".*"))
 
 
@@ -185,12 +183,13 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--games", "many"], ["--games"]),
         (["random", "agent.h5", "--games", "10", "--seed", "-1"], ["'--seed': -1"]),
         (["random", "agent.h5", "--games", "10", "--seed", str(1 << 64)], ["'--seed': "]),
-        (["random", "careful", "--plot", "x.pdf"], ["suffix is '.pdf', allowed are .png and .svg"]),
-        (["random", "careful", "--plot", "no/x.png"], ["there is no folder no"]),
         (["random", "careful", "--resume", "."], ["is a folder"]),
         (["random", "agent.h5", "--resume", "strategy.h5"], ["strategy.h5: not a match log of the arena"]),
         (["random", "agent.h5", "--resume", "agent.h5"], ["agent.h5: is the file to play and will not be replaced"]),
-        (["random", "careful", "--resume", "x.png", "--plot", "x.png"], ["x.png: would be written twice"]),
+        (
+            ["random", "careful", "--games", "10", "--resume", "x.db", "--record", "x.db"],
+            ["x.db: would be written twice"],
+        ),
         (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
         (["random", "careful", "--threads", "0"], ["threads"]),
         (["random", "careful", "--record", "x.db"], ["--record goes with --games only"]),
@@ -215,7 +214,6 @@ def test_wrong_input_is_refused(run, folder, arguments, texts):
         ["arena", "random", "careful", "--games", "11"],
         ["arena", "random", "careful", "--games", "10", "--record", "strategy.h5"],
         ["arena", "random", "careful", "--games", "10", "--record", "no/x.db"],
-        ["arena", "random", "careful", "--plot", "no/x.png"],
         ["arena", "random", "careful", "--resume", "no/x.json"],
         ["arena", "random", "long" + 60 * "g" + ".h5", "--games", "10", "--record", "x.db"],
         ["arena", "random", "nobody.h5"],
@@ -337,13 +335,6 @@ def test_a_game_that_never_ends_is_refused(run, folder):
         "damage = [0, 0, 0, 0, 0]\nhand_size = 1\nhp = 1\nbreaths = 1\ncopies = [1, 1, 1, 1, 3]\n"
     )
     run("arena", "random", "careful", "--rules", "peace.toml", "-q").refused("may never end a game")
-
-
-def test_without_matplotlib_nothing_is_begun(run, folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = run("arena", "random", "careful", *TINY, "--plot", "x.png", "--resume", "x.json")
-    done.refused('install with: pip install "punish-fast[plot]"')
-    assert not list(folder.iterdir())
 
 
 @pytest.mark.slow

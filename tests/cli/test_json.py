@@ -36,7 +36,7 @@ BY_NAME = {
     *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),
     *("rejected_by_kind", "warnings_by_kind", "counts", "shares", "possible", "when_possible", "given_up", "training"),
 }
-NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib", "serve": "fastapi", "games model": "mctx"}
+NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib", "serve": "fastapi"}
 
 
 def test_every_verb_has_an_example():

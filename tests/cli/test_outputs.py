@@ -143,8 +143,7 @@ READING = {
     "records player": (["Ann", "--db", "games.db", "--export"], ["games.db"]),
     "games train": (["tapnswap", "--from", "learner.h5"], ["learner.h5"]),
     "games grid": (["tapnswap", "agents"], ["agents/round-0.json"]),
-    "games model": (["tictactoe", "muzero.h5"], ["muzero.h5"]),
-    "games decks": (["gwent", "--compare", "learner.h5", "--plot", "new.png"], ["learner.h5"]),
+    "games decks": (["gwent"], []),
     "games retrain": (["tapnswap", "agents"], ["agents/round-0.json"]),
 }
 

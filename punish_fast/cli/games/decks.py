@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,7 +13,6 @@ from punish_fast.cli.options import (
     ComputeOptions,
     ForceOption,
     OutputOption,
-    PlotOption,
     option,
     verb,
 )
@@ -67,10 +65,6 @@ class DecksOptions(ComputeOptions):
     resume: Annotated[
         bool, option("Resume the search of the output; more --generations make it longer.", "--resume")
     ] = False
-    compare: Annotated[
-        list[Path] | None, option("Draw the search of this file, too; repeatable.", metavar="FILE.h5")
-    ] = None
-    plot: PlotOption = None
     output: OutputOption = None
     force: ForceOption = False
 
@@ -81,10 +75,9 @@ class DecksOptions(ComputeOptions):
 
 @verb(
     "punish-fast games decks gwent",
-    "punish-fast games decks gwent --player random --plot decks.png",
+    "punish-fast games decks gwent --player random",
     "punish-fast games decks gwent --preset documents -o few.h5",
     "punish-fast games decks gwent --generations 60 --resume",
-    "punish-fast games decks gwent --plot both.png --compare few.h5",
 )
 def decks(options: DecksOptions) -> None:
     """Breed decks by a genetic search, and measure them against random ones.
@@ -99,11 +92,7 @@ def decks(options: DecksOptions) -> None:
 
     entry_of(options.game, "decks")
     output = options.output or Path(f"{options.game}-decks.h5")
-    others = options.compare or []
-    if others and options.plot is None:
-        raise UsageError("--compare draws searches together, so it needs --plot")
-    check_outputs([output], others, "compare with", options.plot)
-    compared = [(path, load_search(path)) for path in others]
+    check_outputs([output], [], "breed")
     running = _search(options, output)
     if options.output is None and not options.resume:
         default_output(output, options.force, _settings(running), lambda path: _settings(load_search(path)))
@@ -134,18 +123,8 @@ def decks(options: DecksOptions) -> None:
     save_search(output, running)
     with clock("measure"):
         report = _report(options, running, output, len(running.history) - before)
-    if options.plot is not None:
-        from punish_fast.learn.deck_plot import draw_searches
-
-        draw_searches(_named([(output, running), *compared]), options.plot)
     method = str(running.method)
     options.print(report | {"seconds": clock.seconds}, lambda report: _print(report, method))
-
-
-def _named(searches: list[tuple[Path, DeckSearch]]) -> dict[str, DeckSearch]:
-    """Searches by the names of their files, with folders where two files are called alike."""
-    stems = Counter(path.stem for path, _ in searches)
-    return {path.stem if stems[path.stem] == 1 else str(path): search for path, search in searches}
 
 
 def _search(options: DecksOptions, output: Path) -> DeckSearch:
@@ -218,7 +197,6 @@ def _report(options: DecksOptions, search: DeckSearch, output: Path, bred: int) 
             for deck, fresh in best_decks(search, _N_BEST)
         ],
         "output": output,
-        "plot": options.plot,
     }
 
 
@@ -251,6 +229,4 @@ def _print(report: dict[str, Any], method: str) -> None:
     print()
     told = f"{report['pool_games']:,} games in the pool, {report['fresh_games']:,} against random decks"
     print(f"{count(report['bred'], 'generation')} in {report['seconds']['search']:.1f} s: {told}")
-    for key in ("output", "plot"):
-        if report[key] is not None:
-            print(f"wrote {report[key]}")
+    print(f"wrote {report['output']}")

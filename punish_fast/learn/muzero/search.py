@@ -20,7 +20,7 @@ rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -78,18 +78,6 @@ class Found(NamedTuple):
     action: np.ndarray
     policy: np.ndarray
     value: np.ndarray
-
-
-class Trees(NamedTuple):
-    """Search trees: node 0 is the root, node ``k`` was added by simulation ``k``.
-
-    Attributes:
-        parent: int32 ``[n, simulations + 1]``.
-        action: int32 ``[n, simulations + 1]``, the action that leads from the parent.
-    """
-
-    parent: np.ndarray
-    action: np.ndarray
 
 
 def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
@@ -161,27 +149,6 @@ def _search_block(
     key = jax.random.fold_in(jax.random.key(seeds[0]), seeds[1])
     arguments = vector.features(padded), vector.legal(padded), padded.view(np.uint32)
     return [np.asarray(part) for part in _compiled(plan)(weights, key, *arguments)]
-
-
-def grown_trees(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray) -> Trees:
-    """The trees that searches from some states grow.
-
-    Args:
-        plan: How to search.
-        vector: The game.
-        weights: float32 ``[n_weights]``.
-        states: uint64 ``[n, n_words]``, none of them terminal.
-
-    Raises:
-        ExtraError: JAX or mctx is not installed.
-    """
-    require("learn", "mctx")
-    with on_device(plan.device):
-        import jax
-
-        arguments = vector.features(states), vector.legal(states), np.ascontiguousarray(states).view(np.uint32)
-        tree = jax.jit(partial(search_tree, plan))(weights, jax.random.key(0), *arguments).search_tree
-        return Trees(np.asarray(tree.parents), np.asarray(tree.action_from_parent))
 
 
 def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from importlib.util import find_spec
-
 import pytest
 
 from punish_fast.games.gwent_decks import checked_deck
@@ -28,7 +25,7 @@ def found(report):
 
 def test_decks_are_bred_and_told(run, folder):
     report = run(*DECKS, *SMALL, "--generations", "3", "--json", "--quiet").report
-    assert (report["game"], report["output"], report["plot"]) == ("gwent", "gwent-decks.h5", None)
+    assert (report["game"], report["output"]) == ("gwent", "gwent-decks.h5")
     assert (report["generations"], report["bred"], report["pool_games"], report["fresh_games"]) == (3, 3, 90, 600)
     assert report["method"] == {
         **{"pool": 6, "games": 2, "survivors": 2, "newcomers": 1},
@@ -108,29 +105,6 @@ def test_a_stopped_search_resumes_to_the_same_end(run, monkeypatch, folder):
     assert (longer["bred"], longer["curve"][:4]) == (1, whole["curve"])
 
 
-@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
-def test_several_searches_are_drawn_together(run, folder):
-    assert run(*DECKS, *SMALL, "--generations", "2", "-o", "one.h5", "--quiet").code == 0
-    options = ("--player", "random", "--generations", "2", "-o", "two.h5", "--plot", "x.svg", "--compare", "one.h5")
-    assert run(*DECKS, *SMALL, *options, "--quiet").out.endswith("wrote two.h5\nwrote x.svg\n")
-    text = (folder / "x.svg").read_text()
-    (folder / "old").mkdir()
-    shutil.copy(folder / "one.h5", folder / "old")
-    assert "<!-- two (random): spread -->" in text
-    assert "<!-- one (rule-of-thumb): spread -->" in text
-    assert (
-        run(
-            *DECKS, "--resume", "-o", "one.h5", "--plot", "y.svg", "--compare", "two.h5", "--compare", "old/one.h5"
-        ).code
-        == 0
-    )
-    text = (folder / "y.svg").read_text()
-    for name in ("one.h5", "two", "old/one.h5"):
-        assert f"<!-- {name} (" in text
-    replaced = run(*DECKS, *SMALL, "-o", "one.h5", "--plot", "x.svg", "--compare", "one.h5")
-    replaced.refused("one.h5: is the file to compare")
-
-
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
@@ -142,14 +116,10 @@ def test_several_searches_are_drawn_together(run, folder):
         (["--deviation", "0"], ["--deviation: 0.0 is not allowed, it must be from 0.3 to 100"]),
         (["--generations", "0"], ["--generations: 0 is not allowed"]),
         (["--seed", "-1"], ["--seed: -1 is not allowed"]),
-        (["--compare", "no.h5"], ["--compare draws searches together, so it needs --plot"]),
-        (["--compare", "no.h5", "--plot", "x.png"], ["no.h5: there is no such file"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
-    if "--plot" in options and find_spec("matplotlib") is None:
-        pytest.skip("needs the extra plot")
     run(*DECKS, *options).refused(*texts)
     assert list(folder.iterdir()) == []
 

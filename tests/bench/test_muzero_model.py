@@ -1,4 +1,4 @@
-"""What a model has learned: perfect models have no errors, and others those of slow loops."""
+"""Errors of learned models: perfect models have none, and others have those of slow loops."""
 
 from __future__ import annotations
 
@@ -7,25 +7,34 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from learn.muzero.test_learner import METHOD
-from punish_fast.games.registry import make_game, oracle_of, vectorise
-from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.muzero import model_errors
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.muzero.model_errors import (
+
+from bench import muzero_model
+from bench.muzero_model import (
     ILLEGAL,
     LEGAL,
     PAST,
+    SearchedNodes,
+    Trees,
+    main,
     node_kinds,
     sampled_states,
     searched_nodes,
+    table_of,
     unrolled_errors,
 )
-from punish_fast.learn.muzero.search import Trees
+from punish_fast.games.registry import make_game, oracle_of, vectorise
+from punish_fast.games.tictactoe import TicTacToe
+from punish_fast.learn.muzero.checkpoint import save_muzero
+from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.qlearning import LearnError
 
 N_ACTIONS = 7
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return vectorise(TicTacToe())
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +63,13 @@ def truth(states, action, oracle):
             if k < action.shape[1]:
                 mover, state = game.player(state), game.apply(state, int(action[row, k]))
                 reward[k, row] = game.returns(state)[mover]
-    return model_errors._Predictions(policy, value, reward)
+    return muzero_model._Predictions(policy, value, reward)
 
 
 def test_a_perfect_model_has_no_errors(learner, oracle, monkeypatch):
     generator = np.random.default_rng(1)
     states = sampled_states(learner.board, 60, generator)
-    monkeypatch.setattr(model_errors, "_predicted", lambda _learner, _features, action: truth(states, action, oracle))
+    monkeypatch.setattr(muzero_model, "_predicted", lambda _learner, _features, action: truth(states, action, oracle))
     found = unrolled_errors(learner, oracle, states, N_ACTIONS, generator)
     assert [each.actions for each in found] == list(range(N_ACTIONS + 1))
     assert found[0].states == 60 > found[3].states > 0
@@ -81,10 +90,10 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
         told = truth(states, action, oracle)
         return told._replace(policy=np.full_like(told.policy, 1 / 9), value=told.value + 0.25, reward=told.reward - 0.5)
 
-    monkeypatch.setattr(model_errors, "_predicted", wrong)
+    monkeypatch.setattr(muzero_model, "_predicted", wrong)
     # This model sees each state as it is.
     monkeypatch.setattr(
-        model_errors, "_seen", lambda _learner, now: truth(now, np.empty((len(now), 0), dtype=np.int32), oracle)
+        muzero_model, "_seen", lambda _learner, now: truth(now, np.empty((len(now), 0), dtype=np.int32), oracle)
     )
     for each in unrolled_errors(learner, oracle, states, 4, generator):
         assert (each.value_if_seen, each.keeps_value_if_seen) == (0, 1)
@@ -102,7 +111,7 @@ def test_what_the_networks_say_is_followed_step_by_step(learner, tictactoe):
 
     action = np.array([[4, 0, 8], [1, 2, 3]], dtype=np.int32)
     features = tictactoe.features(tictactoe.initial(2))
-    said, networks = model_errors._predicted(learner, features, action), networks_of(learner.shape, learner.weights)
+    said, networks = muzero_model._predicted(learner, features, action), networks_of(learner.shape, learner.weights)
     hidden = networks.represent(features)
     for k in range(4):
         logits, value = networks.predict(hidden)
@@ -122,7 +131,7 @@ def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
     states = sampled_states(learner.board, 8, np.random.default_rng(3))
     networks, game = networks_of(learner.shape, learner.weights), TicTacToe()
     found = unrolled_errors(learner, oracle, states, 2, np.random.default_rng(4))
-    lines, action = model_errors._random_lines(game, states, 2, np.random.default_rng(4))
+    lines, action = muzero_model._random_lines(game, states, 2, np.random.default_rng(4))
     errors = {name: [[] for _ in range(3)] for name in found[0]._fields}
     for row, line in enumerate(lines):
         hidden = networks.represent(tictactoe.features(tictactoe.pack([line[0]])))
@@ -178,7 +187,7 @@ def test_every_simulation_adds_a_node_and_the_rules_no_illegal_one(tictactoe, mo
 def test_random_lines_take_each_legal_action_as_often():
     game, n = TicTacToe(), 3000
     state = game.state_of("XOXO.....")
-    _, action = model_errors._random_lines(game, [state] * n, 1, np.random.default_rng(1))
+    _, action = muzero_model._random_lines(game, [state] * n, 1, np.random.default_rng(1))
     legal = list(game.actions(state))
     counts = np.bincount(action[:, 0], minlength=9)
     assert counts[legal].sum() == n
@@ -189,12 +198,12 @@ def test_exact_values_are_discounted_as_the_learner_discounts(oracle):
     # X wins at once by 2, or in three plies by other moves.
     game = TicTacToe()
     for text, value in (("XX.OO....", 1.0), ("XX..O.O..", 1.0), ("X........", 0.0)):
-        assert model_errors._exact(game, oracle, game.state_of(text), 0.5)[0] == value
+        assert muzero_model._exact(game, oracle, game.state_of(text), 0.5)[0] == value
     # X has two threats after any answer of O, which can only delay the end.
     lost = game.state_of("XX.XO...O")
     (plies,) = {move.plies for move in oracle.move_values(lost) if move.is_best}
     assert plies > 1
-    assert model_errors._exact(game, oracle, lost, 0.5)[0] == -(0.5 ** (plies - 1))
+    assert muzero_model._exact(game, oracle, lost, 0.5)[0] == -(0.5 ** (plies - 1))
 
 
 def test_rules_need_no_judge(tictactoe, oracle):
@@ -208,3 +217,19 @@ def test_states_are_different_and_late_in_connect_four():
     states = sampled_states(vector, 20, np.random.default_rng(1))
     assert len(set(states)) == 20
     assert min(state.n_stones for state in states) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast_compilation")
+def test_both_tables_are_printed(learner, tmp_path, capsys):
+    save_muzero(tmp_path / "x.h5", learner)
+    assert main(["tictactoe", str(tmp_path / "x.h5"), "--states", "20", "--actions", "8"]) == 0
+    unrolled, nodes = (table.splitlines() for table in capsys.readouterr().out.split("\n\n")[:2])
+    assert (len(unrolled), len(nodes) > 2) == (2 + 9, True)
+    first = unrolled[2].split(" | ")
+    assert (first[0], first[1], first[4], first[-1]) == ("| 0", "20", "-", "- |")
+
+
+def test_numbers_that_are_unknown_are_dashes():
+    rows = table_of([SearchedNodes(1, 1234, 0.25, math.nan)])
+    assert rows == [["depth", "nodes", "illegal", "past"], ["1", "1,234", "0.250", "-"]]

@@ -1,57 +1,63 @@
-"""What the model of a MuZero learner has learned, against the rules and perfect play.
+"""Compare the learned model of a MuZero agent with the rules: ``python -m bench.muzero_model tictactoe muzero.h5``.
 
-*Unrolled*: from states of the game, random legal actions are followed both in the game and in the model, which sees the
-first state alone. After each action the predicted reward, value and policy are held against the truth. Past the end of
-a game any action is followed; rewards and values should then be 0. Later states may be easier, so errors after a number
-of actions stand beside those of the same states where the model sees them; the difference is what unrolling costs.
+The first table follows random legal actions from states of the game, both in the game and in the model, which sees
+only the first state. After each action it compares the predicted reward, value and policy with perfect play. After the
+end of a game, any action is followed; rewards and values should then be 0. Later states may be easier, so the table
+also has the errors of a model that sees the same states; the difference is the error of unrolling.
 
-*In searches*: a search masks illegal actions at its root alone. Each simulation adds a node to the tree; the rules say
-whether the actions that lead there are legal, and whether the game was over before.
+The second table counts nodes of search trees. A search masks illegal actions only at its root; the rules decide whether
+the actions that lead to a node are legal, and whether the game had ended before.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bench.tables import Table, markdown
 from punish_fast.games.connect4_sets import position_sets
 from punish_fast.games.contract import GameError, VectorBoardGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import make_game, oracle_of
+from punish_fast.learn.muzero.checkpoint import load_muzero
 from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.muzero.network import ModelShape, mean_of, networks_of
-from punish_fast.learn.muzero.search import Trees, grown_trees, plan_of
+from punish_fast.learn.muzero.search import SearchPlan, plan_of, search_tree
 from punish_fast.learn.q_network import on_device
 from punish_fast.learn.qlearning import LearnError
 
 if TYPE_CHECKING:
     import jax
 
-# Where positions of games that cannot be enumerated come from: late ones, which are solved at once.
+# Set of positions for games that cannot be enumerated: late positions, which are solved quickly.
 _LATE = "easy-ends"
-# What a node of a search tree is.
+# Kinds of nodes of a search tree.
 LEGAL, PAST, ILLEGAL = range(3)
 
 
 class UnrolledErrors(NamedTuple):
-    """Errors after a number of actions; NaN where there is nothing to compare.
+    """Errors after a number of actions; NaN if there is nothing to compare.
 
     Attributes:
-        actions: The number of actions.
-        states: The number of games that go on.
-        value: Mean distance of the predicted value from that of perfect play, discounted as the learner discounts,
-            where games go on.
-        value_if_seen: The same if the model sees the state itself.
-        reward: The same of the reward of the last action, where it was taken before the end.
-        keeps_value: The share of states whose most probable legal action keeps the exact value.
-        keeps_value_if_seen: The same if the model sees the state itself.
-        illegal: The mean probability of illegal actions.
-        illegal_if_uniform: The same if all actions were equally probable.
-        past_value: Mean distance of the predicted value from 0 where games are over.
-        past_reward: The same of rewards of actions past the end.
+        actions: Number of actions.
+        states: Number of games that have not ended.
+        value: Mean error of the predicted value in games that have not ended; exact values are discounted with the
+            learner's discount.
+        value_if_seen: Mean error of the value if the model sees the state itself.
+        reward: Mean error of the reward of the last action, if the game had not ended before it.
+        keeps_value: Share of states whose most probable legal action keeps the exact value.
+        keeps_value_if_seen: Share of these states if the model sees the state itself.
+        illegal: Mean probability of illegal actions.
+        illegal_if_uniform: Mean probability of illegal actions if all actions are equally probable.
+        past_value: Mean absolute value predicted for games that have ended.
+        past_reward: Mean absolute reward predicted for actions after the end.
     """
 
     actions: int
@@ -68,13 +74,13 @@ class UnrolledErrors(NamedTuple):
 
 
 class SearchedNodes(NamedTuple):
-    """The nodes of search trees at one depth.
+    """Nodes of search trees at one depth.
 
     Attributes:
-        depth: The number of actions from the root.
-        nodes: The number of nodes.
-        illegal: The share that illegal actions lead to.
-        past: The share that legal actions lead to, but past the end of the game.
+        depth: Number of actions from the root.
+        nodes: Number of nodes.
+        illegal: Share of nodes that are reached by an illegal action.
+        past: Share of nodes that are reached by an action after the end of the game.
     """
 
     depth: int
@@ -83,8 +89,15 @@ class SearchedNodes(NamedTuple):
     past: float
 
 
+class Trees(NamedTuple):
+    """Search trees, int32 ``[n, simulations + 1]`` each; node 0 is the root, and simulation ``k`` adds node ``k``."""
+
+    parent: np.ndarray
+    action: np.ndarray
+
+
 class _Predictions(NamedTuple):
-    """What the model says after each number of actions: arrays ``[n_actions + 1, n, ...]``, rewards one fewer."""
+    """Predictions after each number of actions: arrays ``[n_actions + 1, n, ...]``, rewards ``[n_actions, n]``."""
 
     policy: np.ndarray
     value: np.ndarray
@@ -92,7 +105,7 @@ class _Predictions(NamedTuple):
 
 
 def sampled_states(vector: VectorBoardGame, n: int, generator: np.random.Generator) -> list[Any]:
-    """Different states of a game before its end, at most ``n``; of Connect Four, ends that are easy to solve."""
+    """Return at most ``n`` different states before the end of a game; of Connect Four, ones that are easy to solve."""
     try:
         positions = enumerate_positions(vector.game, is_folded=False)
         states = [positions.states[number] for number in positions.live.tolist()]
@@ -104,18 +117,7 @@ def sampled_states(vector: VectorBoardGame, n: int, generator: np.random.Generat
 def unrolled_errors(
     learner: MuZeroLearner, oracle: Oracle, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> list[UnrolledErrors]:
-    """Errors of the model after 0 to ``n_actions`` actions.
-
-    Args:
-        learner: The learner.
-        oracle: Perfect play.
-        states: States of the game to begin from.
-        n_actions: How many actions to follow.
-        generator: Random numbers.
-
-    Raises:
-        LearnError: The learner has no model of its own.
-    """
+    """Return the errors of the model after 0 to ``n_actions`` actions; `LearnError` if the learner has no model."""
     if not learner.method.is_learned:
         raise LearnError("model: it plans in the rules of the game, so there is no model to judge")
     vector, game = learner.board, learner.vector.game
@@ -155,7 +157,7 @@ def unrolled_errors(
 def _random_lines(
     game: Any, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> tuple[list[list[Any]], np.ndarray]:
-    """The states along random legal actions, and the actions, int32 ``[n, n_actions]``; the last state repeats."""
+    """Return states along random legal actions, and the actions, int32 ``[n, n_actions]``; the last state repeats."""
     action, luck = np.empty((len(states), n_actions), dtype=np.int32), generator.random((len(states), n_actions))
     lines = [[state] for state in states]
     for row, line in enumerate(lines):
@@ -168,7 +170,7 @@ def _random_lines(
 
 
 def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[float, list[bool], list[bool]]:
-    """The discounted value of a state with perfect play; of each action, whether it keeps value, and is legal."""
+    """Return the discounted value of a state under perfect play, and whether each action keeps it and is legal."""
     keeps, legal = [False] * game.n_actions, [False] * game.n_actions
     if game.is_terminal(state):
         return 0.0, keeps, legal
@@ -180,12 +182,12 @@ def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[floa
 
 
 def _mean(numbers: np.ndarray) -> float:
-    """The mean, NaN of nothing."""
+    """Return the mean, NaN for an empty array."""
     return float(numbers.mean()) if len(numbers) else float("nan")
 
 
 def _seen(learner: MuZeroLearner, states: Sequence[Any]) -> _Predictions:
-    """What the model says of states that it sees."""
+    """Return the predictions of the model for states that it sees."""
     features = learner.vector.features(learner.board.pack(states))
     return _predicted(learner, features, np.empty((len(states), 0), dtype=np.int32))
 
@@ -218,34 +220,36 @@ def _compiled(shape: ModelShape) -> Callable[..., Any]:
 
 
 def searched_nodes(learner: MuZeroLearner, states: Sequence[Any]) -> list[SearchedNodes]:
-    """What the nodes of searches from some states are, by depth.
-
-    Args:
-        learner: The learner, whose method says how to search.
-        states: States of the game to search from.
-    """
+    """Classify the nodes of searches from some states, by depth."""
     vector = learner.board
     words = vector.pack(states)
     plan = plan_of(vector, learner.method, device=learner.device)
-    kind, depth = node_kinds(vector, words, grown_trees(plan, vector, learner.weights, words))
+    kind, depth = node_kinds(vector, words, _grown_trees(plan, vector, learner.weights, words))
     found = []
     for each in range(1, int(depth.max()) + 1):
         at_depth = kind[depth == each]
-        found.append(
-            SearchedNodes(each, len(at_depth), _mean(at_depth == ILLEGAL), _mean(at_depth == PAST)),
-        )
+        found.append(SearchedNodes(each, len(at_depth), _mean(at_depth == ILLEGAL), _mean(at_depth == PAST)))
     return found
 
 
-def node_kinds(vector: VectorBoardGame, words: np.ndarray, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
-    """What each node is, `LEGAL`, `PAST` (the end) or `ILLEGAL`, and how deep, both int64 ``[n, simulations + 1]``.
+def _grown_trees(plan: SearchPlan, vector: VectorBoardGame, weights: np.ndarray, words: np.ndarray) -> Trees:
+    import jax
 
-    What follows an illegal action is illegal. The end of a game itself is legal.
+    with on_device(plan.device):
+        arguments = vector.features(words), vector.legal(words), np.ascontiguousarray(words).view(np.uint32)
+        tree = jax.jit(partial(search_tree, plan))(weights, jax.random.key(0), *arguments).search_tree
+        return Trees(np.asarray(tree.parents), np.asarray(tree.action_from_parent))
+
+
+def node_kinds(vector: VectorBoardGame, words: np.ndarray, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kind of each node (`LEGAL`, `PAST` or `ILLEGAL`) and its depth, both int64 ``[n, simulations + 1]``.
+
+    Nodes below an illegal action are illegal. The final state of a game is legal.
 
     Args:
         vector: The game.
-        words: uint64 ``[n, n_words]``, the roots.
-        trees: The trees.
+        words: Roots, uint64 ``[n, n_words]``.
+        trees: Search trees.
     """
     n, n_nodes = trees.parent.shape
     kind, depth = np.full((n, n_nodes), LEGAL), np.zeros((n, n_nodes), dtype=np.int64)
@@ -263,3 +267,36 @@ def node_kinds(vector: VectorBoardGame, words: np.ndarray, trees: Trees) -> tupl
         if len(live):
             state[live, node], _, is_over[live, node] = vector.step(before[live], action[live].astype(np.int64))
     return kind, depth
+
+
+def table_of(rows: Sequence[UnrolledErrors] | Sequence[SearchedNodes]) -> Table:
+    """Table with a column for each field; NaN is shown as ``-``."""
+    return [[name.replace("_", " ") for name in rows[0]._fields], *([_text(number) for number in row] for row in rows)]
+
+
+def _text(number: float) -> str:
+    if isinstance(number, int):
+        return f"{number:,}"
+    return "-" if math.isnan(number) else f"{number:.3f}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print both tables for an agent."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
+    parser.add_argument("game", help="tictactoe, tapnswap or connect4, under its standard rules")
+    parser.add_argument("file", type=Path, help="an agent written by games train --method muzero")
+    parser.add_argument("--states", type=int, default=500, help="number of initial states (500)")
+    parser.add_argument("--actions", type=int, default=10, help="number of actions to follow (10)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
+    options = parser.parse_args(arguments)
+    game, generator = make_game(options.game, {}), np.random.default_rng(options.seed)
+    learner = load_muzero(options.file, game)
+    states = sampled_states(learner.board, options.states, generator)
+    unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
+    for table in (table_of(unrolled), table_of(searched_nodes(learner, states))):
+        print("\n".join(markdown(table)), end="\n\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
