@@ -34,8 +34,6 @@ SHORTER = {
     "judge incan-gold": "judge incan-gold --games 9",
     "judge gwent": "judge gwent --games 20",
     "--method muzero --games 1000": "--method muzero --simulations 2 --width 4 --games 200",
-    "best_rule(opponents, 100_000)": "best_rule(opponents, 2_000)",
-    "best_rule(opponents, 20_000, by_hazards=True)": "best_rule(opponents, 1_000, by_hazards=True)",
     "--method dqn --games 20000": "--method dqn --games 2000",
     "--illegal punish --games 5000": "--illegal punish --games 500",
     "decks gwent --generations 40": "decks gwent --generations 1 --games 2",

@@ -23,9 +23,8 @@ from punish_fast.games.gwent_playouts import play_games as play_gwent
 from punish_fast.games.incan_gold import IncanGold
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold_players import EquilibriumMover, PolicyMover
-from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
-from punish_fast.games.incan_gold_responses import round_response
-from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, sample_solo, solve_solo
+from punish_fast.games.incan_gold_playouts import play_games, random_policy
+from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, solve_solo
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
@@ -183,11 +182,8 @@ def _play_gwent_lite() -> None:
 def _play_incan_gold() -> None:
     play_games([random_policy()] * 3, 1)
     sets = RoundSets(RoundDeck((4,), (1,), n_hazards=1))
-    solo, equilibrium = solve_solo(sets), solve_equilibrium(sets)
-    sample_solo(solo, 1)
-    equilibrium.sample(1)
-    equilibrium.all_stay()
-    round_response(sets, [random_policy(), threshold_policy(1)])
+    solve_solo(sets)
+    solve_equilibrium(sets).all_stay()
     temples = VectorIncanGold(IncanGold())
     states, _, _ = temples.step(temples.initial(1), np.zeros(1, dtype=np.int64))
     PolicyMover(random_policy()).stay(states)

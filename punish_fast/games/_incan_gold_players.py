@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from punish_fast.games._incan_gold import ARTIFACT, FIRST_HAZARD
-from punish_fast.games._incan_gold_rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN
-from punish_fast.games._incan_gold_samples import stay_probability
+from punish_fast.games._incan_gold_rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN, last_place, pair_place
 from punish_fast.games._vector_incan_gold import (
     CHEAP,
     DEAR,
@@ -52,7 +51,7 @@ def follow_equilibrium(states, deck, layout, tables, stay):
         states: int64 ``[n, 2]``, in each of which a player is asked.
         deck: All cards of the first round; see `_incan_gold_rounds`.
         layout: As in `solve_last`.
-        tables: As in `sample_equilibrium`.
+        tables: Values of `solve_last`, and probabilities of staying of `solve_pair` and of `solve_three`.
         stay: float64 ``[n]``, becomes the probability that the player stays.
     """
     copies, strides = deck[1], deck[2]
@@ -72,4 +71,19 @@ def follow_equilibrium(states, deck, layout, tables, stay):
             if in_deck > 0:
                 most -= ARTIFACT_WORTH
             rest = min(rest + 5 * cheap + 10 * dear, most - held)
-        stay[k] = stay_probability(layout, tables, n_inside, (treasures, _count_hazards(cards), artifact, held, rest))
+        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, _count_hazards(cards), artifact, held, rest))
+
+
+@routine
+def _stay_probability(layout, tables, n_inside, state):
+    """Return the probability that a player stays."""
+    last, of_pair, of_three = tables
+    treasures, hazards, artifact, held, rest = state
+    if n_inside == 3:
+        return of_three[treasures, hazards, artifact]
+    if n_inside == 2:
+        return of_pair[pair_place(layout, treasures, hazards, artifact, held, rest)]
+    pay = held + rest + (ARTIFACT_WORTH if artifact == ON_BOARD else 0)
+    # The last player inside can take an artifact on the board at any time, so it counts as collected.
+    place = last_place(layout, treasures, hazards, 1 if artifact == IN_DECK else 0, pay)
+    return 0.0 if pay >= last[place] else 1.0

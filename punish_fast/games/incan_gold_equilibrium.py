@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.games import _incan_gold_rounds as kernels
-from punish_fast.games import _incan_gold_samples as samples
 from punish_fast.games.incan_gold import N_PLAYERS
 from punish_fast.games.incan_gold_rounds import RoundSets
 from punish_fast.runtime.parallel import for_each
@@ -64,14 +63,6 @@ class RoundEquilibrium:
         leaves = self.sets.reach(stay) * (1 - stay)
         leaves[0, 0, self.sets.deck.n_artifacts] = 0
         return float(1 - leaves.sum())
-
-    def sample(self, n_rounds: int, seed: int = 0) -> np.ndarray:
-        """Play rounds, int32 ``[n_rounds, 3]``: the points of each player."""
-        points = np.empty((n_rounds, N_PLAYERS), dtype=np.int32)
-        tables = (self.last, self.pair_stay, self.three_stay)
-        sets = self.sets
-        for_each(samples.sample_equilibrium, n_rounds, np.uint64(seed), sets.arrays, sets.places, tables, points)
-        return points
 
 
 def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games import _incan_gold_rounds as kernels
-from punish_fast.games import _incan_gold_samples as samples
 from punish_fast.games.contract import GameError
 from punish_fast.games.incan_gold import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
 from punish_fast.runtime.parallel import cumulated, for_each
@@ -168,14 +167,6 @@ class SoloRound:
         return self.sets.thresholds(self.n_inside, self.stay())
 
 
-def sample_solo(solo: SoloRound, n_rounds: int, seed: int = 0) -> np.ndarray:
-    """Play rounds, int32 ``[n_rounds]``: the points of the player."""
-    points, sets = np.empty(n_rounds, dtype=np.int32), solo.sets
-    rule = (_limits(sets, solo.leave_at), solo.go_on)
-    for_each(samples.sample_solo, n_rounds, np.uint64(seed), sets.arrays, solo.n_inside, *rule, points)
-    return points
-
-
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
     """Solve the round of a player who leaves by the best rule, or by thresholds.
 
@@ -190,26 +181,6 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
     for layer in sets.layers:
         for_each(kernels.solve_alone, len(layer), layer, sets.arrays, worth, _limits(sets, rule), found.go_on)
     return found
-
-
-def best_thresholds(best: SoloRound) -> SoloRound:
-    """The best rule among those that leave with so many points by hazards seen, near the best rule of all.
-
-    One threshold after the other takes the best of its values, until none improves.
-    """
-    sets, ranges = best.sets, best.thresholds()
-    rule = [first for first, _ in ranges]
-    found = solve_solo(sets, best.n_inside, rule)
-    while True:
-        before = found.points
-        for hazards, (first, surely) in enumerate(ranges):
-            for points in range(first, surely + 1):
-                tried = solve_solo(sets, best.n_inside, [*rule[:hazards], points, *rule[hazards + 1 :]])
-                if tried.points > found.points:
-                    found = tried
-            rule = list(found.leave_at or rule)
-        if found.points <= before:
-            return found
 
 
 def best_single_threshold(best: SoloRound) -> SoloRound:

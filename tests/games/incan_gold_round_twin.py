@@ -109,47 +109,6 @@ def round_of_three(deck: RoundDeck) -> float:
     return go_on(tuple(sorted(cards_of(deck))), "", 0, 0, 0, 3)
 
 
-def response_points(deck: RoundDeck, opponents: list[np.ndarray]) -> float:
-    """The expected points of the best response to two policies, by the players that are inside."""
-
-    def chance(player: int, n: int, seen: str, held: int) -> float:
-        return float(opponents[player][n - 1, len(seen), held])
-
-    @cache
-    def go_on(cards: Cards, seen: str, held: int, rest: int, relic: int, inside: tuple[int, ...]) -> float:
-        total, n = 0.0, len(inside) + 1
-        for place, card in enumerate(cards):
-            if card in seen:
-                continue
-            if card == "artifact":
-                after = (seen, held, rest, 5)
-            elif card.isdigit():
-                after = (seen, held + int(card) // n, rest + int(card) % n, relic)
-            else:
-                after = ("".join(sorted(seen + card)), held, rest, relic)
-            total += decide(tuple(sorted(without(cards, place))), *after, inside)
-        return total / len(cards)
-
-    @cache
-    def decide(cards: Cards, seen: str, held: int, rest: int, relic: int, inside: tuple[int, ...]) -> float:
-        stay = leave = 0.0
-        for answers in product((LEAVE, STAY), repeat=len(inside)):
-            weight = 1.0
-            for player, answer in zip(inside, answers, strict=True):
-                p = chance(player, len(inside) + 1, seen, held)
-                weight *= p if answer == STAY else 1 - p
-            if weight == 0:
-                continue
-            left = tuple(player for player, answer in zip(inside, answers, strict=True) if answer == STAY)
-            leavers = len(inside) - len(left)
-            leave += weight * (held + rest // (leavers + 1) + (relic if leavers == 0 else 0))
-            board = (rest % leavers, 0 if leavers == 1 else relic) if leavers else (rest, relic)
-            stay += weight * go_on(cards, seen, held, *board, left)
-        return max(stay, leave)
-
-    return go_on(tuple(sorted(cards_of(deck))), "", 0, 0, 0, (0, 1))
-
-
 def totals_of_round(game: IncanGold, state: IncanGoldState) -> tuple[float, ...]:
     """The expected totals after the round of a state, in symmetric equilibrium: by the moves of the game alone."""
     number, found = state.round, {}

@@ -41,13 +41,6 @@ def test_the_equilibrium_has_the_value_of_a_recursion(deck):
         assert solve_equilibrium(RoundSets(deck), is_best).points == pytest.approx(expected, abs=1e-9)
 
 
-def test_sampled_rounds_have_the_points_that_were_expected():
-    for deck in DECKS[:2]:
-        found = solve_equilibrium(RoundSets(deck))
-        means = found.sample(3000, seed=4).mean(axis=1)
-        assert means.mean() == pytest.approx(found.points, abs=3 * means.std() / np.sqrt(len(means)))
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_decisions_are_in_equilibrium(seed):
     """Of two and of three players, on random pays with and without several equilibria."""
@@ -84,10 +77,3 @@ def test_the_first_round_has_one_value(whole):
     # Since the best and the worst equilibrium of every decision agree, there is no other symmetric one.
     assert np.array_equal(whole.three, worst.three)
     assert np.array_equal(whole.pair, worst.pair)
-
-
-@pytest.mark.compiled
-def test_a_million_rounds_have_the_points_that_were_expected(whole):
-    points = whole.sample(1_000_000, seed=2)
-    for player in range(3):
-        assert points[:, player].mean() == pytest.approx(whole.points, abs=3 * points[:, player].std() / 1000)
