@@ -2,7 +2,7 @@
 
 The rules are tables of the game's positions: what follows each action, features, legal actions. All games of a batch
 take every step, those that are over as well; nothing returns to Python before the last game ends. The package compiles
-the searches alone, with the rules on kernels between them (``punish_fast/learn/muzero/self_play.py``), which suits any
+only the searches, with the rules between them (``punish_fast/learn/muzero/self_play.py``), which suits any
 game and leaves out games that are over; `bench.muzero` compares both.
 """
 

@@ -2,8 +2,8 @@
 
 * ``search``: searches a second, many in one compiled batch by ``mctx``, beside the plain tree of `bench.tree_search`,
   which searches one state after the other. Networks have the default size of their game and random weights.
-* ``play``: games of tic-tac-toe a second, with the searches compiled and the rules on kernels between them, as the
-  package plays, and wholly inside JAX (`bench.compiled_play`).
+* ``play``: games of tic-tac-toe a second, with the searches compiled and the rules outside JAX, as the package plays,
+  and wholly inside JAX (`bench.compiled_play`).
 * ``round``: where the time of a round of training goes, without compilation.
 
 Times are medians of runs on all cores; the first run, which compiles, is left out.
@@ -109,12 +109,12 @@ def measure_search(batch: int, runs: int) -> Table:
 
 def measure_play(batch: int, runs: int) -> Table:
     """Games of tic-tac-toe a second, outside and inside JAX."""
-    rows = [["games at once", "simulations", "on kernels, games/s", "inside JAX, games/s", "ratio"]]
+    rows = [["games at once", "simulations", "outside JAX, games/s", "inside JAX, games/s", "ratio"]]
     return [*rows, *(play_row(MuZeroMethod(games=n, max_plies=_PLIES), runs) for n in (batch, 4 * batch))]
 
 
 def play_row(method: MuZeroMethod, runs: int) -> list[str]:
-    """A row: games a second with the rules on kernels and inside JAX, and how many times faster the latter is."""
+    """A row: games a second with the rules outside and inside JAX, and how many times faster the latter is."""
     vector = vectorise(make_game("tictactoe", {}))
     plan = plan_of(vector, method, is_noisy=True)
     weights = shape_of(vector, method).first_weights(np.random.default_rng(_SEED))
@@ -175,7 +175,7 @@ class TimedGame:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._vector, name)
         if name in ("initial", "player", "legal", "features", "step"):
-            return self._watch.timed("rules on kernels", found)
+            return self._watch.timed("rules of the game", found)
         return found
 
 

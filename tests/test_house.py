@@ -79,14 +79,14 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 7513,
+    "cli": 7511,
     "web": 1285,
     "play": 2508,
     "arena": 1220,
     "study": 821,
     "cluster": 912,
     "learn": 2826,
-    "games": 4032,
+    "games": 3962,
     "store": 2716,
     "equilibrium": 1818,
     "records": 1788,

@@ -28,11 +28,9 @@ from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, solve_solo
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
 from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
-from punish_fast.games.vector_tictactoe import VectorTicTacToe
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.component_brackets import bracketed
 from punish_fast.mdp.elimination import Elimination
@@ -160,7 +158,7 @@ def _play_small_games() -> None:
     learn(positions, [learner], 2)
     temples = VectorIncanGold(IncanGold())
     temples.probabilities(temples.initial(1))
-    for vector in (VectorTicTacToe(TicTacToe()), VectorConnect4(Connect4()), temples):
+    for vector in (VectorConnect4(Connect4()), temples):
         states, _, _ = vector.step(vector.initial(1), np.zeros(1, dtype=np.int64))
         for describe in (vector.player, vector.legal, vector.features):
             describe(states)

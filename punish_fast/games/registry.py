@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from punish_fast.games.vector_connect4 import VectorConnect4
 from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.games.vector_tictactoe import VectorTicTacToe
 
 
 class GameEntry(NamedTuple):
@@ -98,7 +98,13 @@ GAMES = {
             planning=MappingProxyType({"discount": 0.97, "epsilon": 0.3}),
         ),
         GameEntry(
-            "tictactoe", "three in a row", TicTacToe, TicTacToeVariant, TicTacToeVariant, _OF_BOARDS, VectorTicTacToe
+            "tictactoe",
+            "three in a row",
+            TicTacToe,
+            TicTacToeVariant,
+            TicTacToeVariant,
+            _OF_BOARDS,
+            partial(vectorise_positions, feature_shape=(2, 3, 3)),
         ),
         GameEntry(
             "connect4",

@@ -23,11 +23,11 @@ class VectorPositions:
 
     n_words = 1
 
-    def __init__(self, positions: Positions) -> None:
+    def __init__(self, positions: Positions, feature_shape: tuple[int, ...] | None = None) -> None:
         self.positions = positions
         self.game: Game = positions.game
         self.n_moves = self.game.n_actions
-        self.feature_shape: tuple[int, ...] = (self.game.n_features,)
+        self.feature_shape: tuple[int, ...] = feature_shape or (self.game.n_features,)
         self._row = np.full((len(positions), self.game.n_actions), _NONE, dtype=np.int32)
         self._row[positions.position_of_row, positions.action] = np.arange(positions.n_rows)
         self._features = np.stack([self.game.features(state) for state in positions.states])
@@ -66,10 +66,14 @@ def _number(states: np.ndarray) -> np.ndarray:
     return np.asarray(states[:, 0].astype(np.int64))
 
 
-def vectorise_positions(game: Game) -> VectorPositions:
-    """Many states of a game that can be enumerated.
+def vectorise_positions(game: Game, feature_shape: tuple[int, ...] | None = None) -> VectorPositions:
+    """Vectorize a game by enumerating its states.
+
+    Args:
+        game: A game whose states can be enumerated.
+        feature_shape: Shape of the features of a state, by default ``(n_features,)``.
 
     Raises:
         GameError: The game cannot be enumerated.
     """
-    return VectorPositions(enumerate_positions(game, is_folded=False))
+    return VectorPositions(enumerate_positions(game, is_folded=False), feature_shape)

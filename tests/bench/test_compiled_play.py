@@ -39,7 +39,7 @@ def test_tables_are_the_rules_of_all_positions(vector):
     assert not tables["legal"][tables["is_over"]].any()
 
 
-def test_games_without_noise_are_those_on_kernels(vector, play, weights):
+def test_games_without_noise_are_those_of_the_package(vector, play, weights):
     inside = play(weights, 1, 0.0)
     outside = play_searched(plan_of(vector, METHOD), vector, weights, METHOD, np.random.default_rng(1))
     for one, other in zip(inside, outside, strict=True):

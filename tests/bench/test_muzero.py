@@ -42,7 +42,7 @@ def test_a_round_is_split_into_all_its_parts():
     assert set(seconds) == {
         "searches of self-play",
         "searches of reanalysis",
-        "rules on kernels",
+        "rules of the game",
         "bookkeeping of self-play",
         "states and targets of games",
         "draws",
