@@ -79,17 +79,17 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 7511,
+    "cli": 7530,
     "web": 1285,
-    "play": 2508,
+    "play": 2512,
     "arena": 1220,
     "study": 821,
-    "cluster": 912,
+    "cluster": 972,
     "learn": 2826,
     "games": 3962,
     "store": 2716,
     "equilibrium": 1818,
-    "records": 1788,
+    "records": 1840,
     "enemies": 694,
     "duel": 1341,
     "punish": 2593,
