@@ -1,7 +1,7 @@
-"""HTTP with limits that uvicorn does not have: size of a head, time of a request, number of connections.
+"""HTTP with limits that uvicorn does not have: size of a head, pipelined requests, seconds, number of connections.
 
-Without them, whoever reaches the server could fill its memory with one endless header, or its connections with requests
-that never end. A request that is refused here is not executed. Complete requests before it are answered first.
+One client could otherwise fill the memory with an endless header or pipelined requests, and hold all connections by
+requests that never end. A request that is refused here is not executed. Complete requests before it are answered first.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import json
 from collections import Counter
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEAD = 32 * 1024
 MOST_SECONDS = 60.0
+# Bytes that are parsed at a time. The requests in them are the only ones that wait for an earlier request.
+_PIECE = 1024
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -28,6 +31,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _head = 0
     _n_heads = 0
     _is_in_head = True
+    _unparsed: bytearray
     _is_refused = False
     _refusal = b""
     _timer: asyncio.TimerHandle | None = None
@@ -35,6 +39,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Wait for a request."""
         super().connection_made(transport)
+        self.flow = _Flow(self)
+        self._unparsed = bytearray()
         self._used = self.loop.time()
         self._set_timer()
         if self.most_connections is not None:
@@ -44,20 +50,35 @@ class BoundedProtocol(HttpToolsProtocol):
         """Wait no longer."""
         self._unset_timer()
         super().connection_lost(exc)
+        self._drop()
+
+    @property
+    def is_full(self) -> bool:
+        """True while requests wait for an earlier request, so that no more are read."""
+        return bool(self.pipeline or self._unparsed)
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request, or of some."""
-        if self._is_refused:
-            return
-        if self._timer is None:
-            self._set_timer()
-        before, was_in_head = self._n_heads, self._is_in_head
-        super().data_received(data)
-        # The end of a body is not part of a head.
-        if was_in_head and self._is_in_head and self._n_heads == before:
-            self._head += len(data)
-            if self._head > MOST_HEAD:
-                self._refuse("431 Request Header Fields Too Large", f"head: allowed are {MOST_HEAD:,} bytes")
+        if not self._is_refused:
+            self._unparsed += data
+            self._parse()
+
+    def _parse(self) -> None:
+        """Parse the received bytes until a request has to wait for an earlier one."""
+        while self._unparsed and not self.pipeline:
+            piece = bytes(self._unparsed[:_PIECE])
+            del self._unparsed[:_PIECE]
+            if self._timer is None:
+                self._set_timer()
+            before, was_in_head = self._n_heads, self._is_in_head
+            super().data_received(piece)
+            # The end of a body is not part of a head.
+            if was_in_head and self._is_in_head and self._n_heads == before:
+                self._head += len(piece)
+                if self._head > MOST_HEAD:
+                    self._refuse("431 Request Header Fields Too Large", f"head: allowed are {MOST_HEAD:,} bytes")
+        if self.is_full:
+            self.flow.pause_reading()
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -77,6 +98,9 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._is_refused:
             self._end()
+        elif not self.transport.is_closing():
+            self._parse()
+            self.flow.resume_reading()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - it names no cause
         """Refuse malformed HTTP."""
@@ -118,12 +142,29 @@ class BoundedProtocol(HttpToolsProtocol):
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
         self._is_refused, self._refusal = True, f"{head}connection: close\r\n\r\n{body}".encode()
         self._unset_timer()
-        if self.is_answering:
-            self.pipeline.clear()
-        else:
+        if not self.is_answering:
             self._end()
+        self._drop()
+
+    def _drop(self) -> None:
+        """Drop the requests that wait, and bytes that are not parsed yet."""
+        self.pipeline.clear()
+        self._unparsed = bytearray()
 
     def _end(self) -> None:
         if not self.transport.is_closing():
             self.transport.write(self._refusal)
             self.transport.close()
+
+
+class _Flow(FlowControl):
+    """Flow of a connection that stays paused while the connection is full."""
+
+    def __init__(self, connection: BoundedProtocol) -> None:
+        super().__init__(connection.transport)
+        self._connection = connection
+
+    def resume_reading(self) -> None:
+        """Read more, unless requests wait already."""
+        if not self._connection.is_full:
+            super().resume_reading()

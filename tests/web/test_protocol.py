@@ -29,6 +29,7 @@ class Watched(BoundedProtocol):
     """A connection that counts what it has received, and whose time may be up once it has received something."""
 
     received = 0
+    most_waiting = 0
     is_lost = False
     is_late = False
 
@@ -40,6 +41,10 @@ class Watched(BoundedProtocol):
             self._timer = self.loop.call_soon(self._give_up)
         Watched.received += len(data)
 
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        Watched.most_waiting = max(Watched.most_waiting, len(self.pipeline))
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         Watched.is_lost = True
@@ -50,6 +55,7 @@ def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     """A server in a thread, without uvloop, as on Windows."""
     monkeypatch.setitem(sys.modules, "uvloop", None)
     monkeypatch.setattr(Watched, "received", 0)
+    monkeypatch.setattr(Watched, "most_waiting", 0)
     monkeypatch.setattr(Watched, "is_lost", False)
     with closing(listen("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
@@ -138,6 +144,13 @@ def test_requests_on_one_connection_are_all_answered(port):
     answers = exchange(port, *[request] * 6, request[:100], request[100:], last)
     assert [status for status, _ in answers] == [200] * 8
     assert len({body for _, body in answers}) == 1
+
+
+def test_few_requests_of_one_connection_wait(port):
+    request, last = HEAD + b"\r\n", HEAD + b"Connection: close\r\n\r\n"
+    answers = exchange(port, request * 1000 + last, ends=False)
+    assert [status for status, _ in answers] == [200] * 1001
+    assert 0 < Watched.most_waiting <= 30
 
 
 @pytest.mark.parametrize("line", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 10_000])
