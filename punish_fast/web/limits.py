@@ -79,13 +79,13 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
     except CookieError:
         found = None
     if found is not None and _SESSION.fullmatch(found.value):
-        return Client(_address(host), found.value), None
-    return Client(_address(host), str(port)), secrets.token_urlsafe(16)
+        return Client(network_of(host), found.value), None
+    return Client(network_of(host), str(port)), secrets.token_urlsafe(16)
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
-def _address(host: str) -> str:
-    """The address that limits apply to."""
+def network_of(host: str) -> str:
+    """The address or network that limits apply to."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

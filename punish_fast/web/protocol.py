@@ -14,6 +14,8 @@ from typing import Any
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from punish_fast.web.limits import network_of
+
 MOST_HEAD = 32 * 1024
 MOST_SECONDS = 60.0
 # Bytes that are parsed at a time. The requests in them are the only ones that wait for an earlier request.
@@ -35,12 +37,17 @@ class BoundedProtocol(HttpToolsProtocol):
     _is_refused = False
     _refusal = b""
     _timer: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
+    _host = ""
 
     def connection_made(self, transport: Any) -> None:
         """Wait for a request."""
         super().connection_made(transport)
         self.flow = _Flow(self)
         self._unparsed = bytearray()
+        self._host = network_of(self.client[0]) if self.client else ""
+        # Writing pauses as soon as the system takes no more, so at most one answer is in memory.
+        transport.set_write_buffer_limits(0)
         self._used = self.loop.time()
         self._set_timer()
         if self.most_connections is not None:
@@ -49,6 +56,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._unset_timer()
+        self.resume_writing()
         super().connection_lost(exc)
         self._drop()
 
@@ -102,6 +110,18 @@ class BoundedProtocol(HttpToolsProtocol):
             self._parse()
             self.flow.resume_reading()
 
+    def pause_writing(self) -> None:
+        """Wait until the client reads its answer."""
+        super().pause_writing()
+        self._used = self.loop.time()
+        self._write_timer = self.loop.call_later(MOST_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Write on."""
+        super().resume_writing()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - it names no cause
         """Refuse malformed HTTP."""
         self._refuse("400 Bad Request", "request: malformed HTTP")
@@ -112,16 +132,19 @@ class BoundedProtocol(HttpToolsProtocol):
         is_open = self.cycle is not None and not self.cycle.response_complete
         return is_open and (bool(self.pipeline) or not self.cycle.more_body)
 
+    @property
+    def _is_waiting(self) -> bool:
+        """True while the client sends and reads nothing."""
+        return self.flow.write_paused or not self.is_answering
+
     def _make_room(self, most: int) -> None:
-        """Close the connection that has waited longest, of the address with the most of them."""
+        """Close a connection of the address with the most of them: the one that has waited longest."""
         others: Any = self.connections
-        is_open = [each for each in others if not each.transport.is_closing()]
-        waiting = [each for each in is_open if not each.is_answering]
+        # A connection that is closing stays open until its client has read the last answer.
+        is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]
         if len(is_open) > most:
-            held = Counter(each.client and each.client[0] for each in waiting)
-            address, _ = held.most_common(1)[0]
-            theirs = (each for each in waiting if (each.client and each.client[0]) == address)
-            min(theirs, key=lambda each: each._used).transport.close()
+            held = Counter(c._host for c in is_open)
+            max(is_open, key=lambda c: (held[c._host], c._is_waiting, -c._used)).transport.abort()
 
     def _set_timer(self) -> None:
         self._timer = self.loop.call_later(MOST_SECONDS, self._give_up)

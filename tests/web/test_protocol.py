@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from serving import TINY, hall_of
 
 from punish_fast.records.logs import write_log
 from punish_fast.records.results import read_results
+from punish_fast.web import protocol
 from punish_fast.web.app import create_app
 from punish_fast.web.protocol import MOST_HEAD, MOST_SECONDS, BoundedProtocol
 from punish_fast.web.server import listen
@@ -30,6 +32,7 @@ class Watched(BoundedProtocol):
 
     received = 0
     most_waiting = 0
+    n_paused = 0
     is_lost = False
     is_late = False
 
@@ -40,6 +43,10 @@ class Watched(BoundedProtocol):
             self._timer.cancel()
             self._timer = self.loop.call_soon(self._give_up)
         Watched.received += len(data)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        Watched.n_paused += 1
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
@@ -136,6 +143,50 @@ def test_idle_connections_of_one_address_make_room_for_others(port, monkeypatch)
     closed, answers = asyncio.run(run())
     assert answers == [b"HTTP/1.1 200 OK"] * 6
     assert closed >= 54 - 10
+
+
+async def unread(port: int, host: str) -> socket.socket:
+    """A connection that reads none of its answers, once the server can write no more of them."""
+    idle = socket.socket()
+    idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    idle.bind((host, 0))
+    idle.connect(("127.0.0.1", port))
+    idle.setblocking(False)
+    n_paused = Watched.n_paused
+    with suppress(OSError):
+        idle.send(b"GET /page/play.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500)
+    while Watched.n_paused == n_paused:
+        await asyncio.sleep(0.001)
+    return idle
+
+
+def test_connections_that_do_not_read_make_room_for_others(port, monkeypatch):
+    monkeypatch.setattr(BoundedProtocol, "most_connections", 3)
+
+    async def run() -> list[bytes]:
+        idle = [await unread(port, "127.0.0.2") for _ in range(3)]
+        answers = []
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(HEAD + b"\r\n")
+            answers.append(await reader.read(15))
+            writer.close()
+        for each in idle:
+            each.close()
+        return answers
+
+    assert asyncio.run(run()) == [b"HTTP/1.1 200 OK"] * 3
+
+
+def test_a_connection_that_does_not_read_is_closed_in_the_end(port, monkeypatch):
+    monkeypatch.setattr(protocol, "MOST_SECONDS", 0.1)
+
+    async def run() -> None:
+        with closing(await unread(port, "127.0.0.1")):
+            while not Watched.is_lost:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
 
 
 def test_requests_on_one_connection_are_all_answered(port):
