@@ -31,8 +31,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     most_connections: int | None = None
     _head = 0
-    _n_heads = 0
-    _is_in_head = True
+    _n_parts = 0
     _unparsed: bytearray
     _is_refused = False
     _refusal = b""
@@ -78,10 +77,10 @@ class BoundedProtocol(HttpToolsProtocol):
             del self._unparsed[:_PIECE]
             if self._timer is None:
                 self._set_timer()
-            before, was_in_head = self._n_heads, self._is_in_head
+            before = self._n_parts
             super().data_received(piece)
-            # The end of a body is not part of a head.
-            if was_in_head and self._is_in_head and self._n_heads == before:
+            # Heads, and lines around the parts of a body and after it, but no body.
+            if self._n_parts == before:
                 self._head += len(piece)
                 if self._head > MOST_HEAD:
                     self._refuse("431 Request Header Fields Too Large", f"head: allowed are {MOST_HEAD:,} bytes")
@@ -90,13 +89,20 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
-        self._is_in_head, self._head = False, 0
-        self._n_heads += 1
+        self._count_part()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._count_part()
+        super().on_body(body)
+
+    def _count_part(self) -> None:
+        self._head = 0
+        self._n_parts += 1
 
     def on_message_complete(self) -> None:
         """Wait for the next request, which may take its time to begin."""
-        self._is_in_head = True
         self._unset_timer()
         super().on_message_complete()
 

@@ -213,6 +213,22 @@ def test_a_long_head_is_refused(port, line):
     assert len(answers) <= 1
 
 
+@pytest.mark.parametrize("line", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 10_000, b"1;" + b"a" * 70_000])
+def test_long_lines_around_a_body_are_refused(port, line):
+    chunked = post_of(b"").partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n3\r\n[ \n\r\n"
+    answers = exchange(port, chunked, line if line.startswith(b"1") else b"0\r\n" + line, line, b"...")
+    assert [status for status, _ in answers] in ([], [431])
+    assert Watched.is_lost
+
+
+def test_a_body_in_many_parts_is_read(port):
+    head = post_of(b"").partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    log = write_log(some_games(3, seed=2, rules=TINY)).encode()
+    parts = b"".join(b"1;" + b"x" * 20 + b"\r\n%c\r\n" % byte for byte in b" " * 2000 + log)
+    ((status, answer),) = exchange(port, head + parts + b"0\r\nX: a\r\n\r\n", ends=False)
+    assert (status, json.loads(answer)["imported"]) == (200, 3)
+
+
 def test_a_long_head_that_comes_at_once_is_refused(port):
     (answer,) = exchange(port, HEAD + b"X: " + b"a" * (MOST_HEAD + 1) + b"\r\nConnection: close\r\n\r\n")
     assert answer[0] == 431
