@@ -33,6 +33,8 @@ _IPV6_PREFIX = 64
 # The cost of any request. Routes add theirs, so the files of the page cost little more than nothing.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
+# A port after an address, and the brackets of an address of IPv6.
+_PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
 _SESSION = re.compile(r"[A-Za-z0-9_-]{22,64}")
 
 
@@ -90,15 +92,17 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def network_of(host: str) -> str:
-    """The address or network that limits apply to."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is None:
-            return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
-        return str(address.ipv4_mapped)
+    """The address or network that limits apply to. Some proxies add a port to an address."""
+    for text in (host, _PORT.sub("", host)):
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            continue
+        if isinstance(address, ipaddress.IPv6Address):
+            if address.ipv4_mapped is None:
+                return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
+            return str(address.ipv4_mapped)
+        return text
     return host
 
 
