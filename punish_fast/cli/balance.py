@@ -106,9 +106,10 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
 
     base = true_rules(load_rules(options.base or "tabletop"))
     rules = base if options.rules is None else true_rules(load_rules(options.rules))
-    fields = [change.partition("=")[0].strip() for change in options.set or []]
-    if twice := [field for k, field in enumerate(fields) if field in fields[:k]]:
-        raise UsageError(f"--set: {printable(twice[0])} is set twice, allowed is each field once")
+    fields = [change.partition("=")[0].strip() + "." for change in options.set or []]
+    # A list sets all of its fields, such as damage.strike.
+    if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
+        raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice, allowed is each field once")
     for change in options.set or []:
         try:
             rules = changed(rules, change)

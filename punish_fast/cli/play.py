@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import Opponent
     from punish_fast.play.punish_match import PunishMatch
-    from punish_fast.play.records import Keeper
+    from punish_fast.play.records import Finished, Keeper
     from punish_fast.play.screen import Screen
     from punish_fast.play.seats import Person
     from punish_fast.play.table import Table
@@ -218,11 +218,12 @@ class _Evening:
         self._keep(match, session.winner)
 
     def _keep(self, match: PunishMatch, winner: int) -> None:
+        from punish_fast.play.records import Finished
         from punish_fast.punish.codes import action_name
         from punish_fast.runtime.interrupts import uninterrupted
 
-        with uninterrupted():
-            game_id = self.keeper.keep(match, self.seats, winner)
+        with uninterrupted() as interrupts:
+            game_id = self._kept(Finished(match, self.seats, winner), interrupts)
             breaths = [
                 {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
                 for breath in match.breaths
@@ -234,6 +235,22 @@ class _Evening:
         if self.keeper.database is not None and sys.stdin.isatty():
             place = shlex.quote(str(self.keeper.database))
             self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
+
+    def _kept(self, game: Finished, interrupts: list[int]) -> int:
+        """Return the id of a game once it is kept; while another process writes, wait until an interrupt arrives."""
+        from punish_fast.records.database import LockedError
+
+        is_told = False
+        while True:
+            try:
+                return self.keeper.keep_all([game])[0]
+            except LockedError:
+                if interrupts:
+                    raise
+            if not is_told:
+                locked = f"{self.keeper.database} is locked by another process"
+                say(f"{locked}; waiting to keep your game, Ctrl-C gives it up")
+            is_told = True
 
     def _welcome(self) -> None:
         from punish_fast.arena import veteran

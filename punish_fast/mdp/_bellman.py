@@ -163,7 +163,7 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 
 @kernel
-def measure_rows(begin, end, state_ptr, indptr, longest):
+def measure_states(begin, end, state_ptr, indptr, longest):
     """Set ``longest[state]`` to the number of entries of the longest row of the state."""
     for state in range(begin, end):
         most = 0

@@ -170,3 +170,32 @@ def weigh_states(chain, reduced, weight):
             for i in range(k + 1, n):
                 total += reduced.dense[reduced.dense_ptr[0] + (i - dense) * width + k - dense] * weight[i]
         weight[k] = total
+
+
+@kernel
+def find_gains(begin, end, chain, rows, v, constants, gain, error):
+    """Set ``gain[row]`` to what a row earns more than the value of its state, and ``error[row]`` to its rounding error.
+
+    Args:
+        begin: First row.
+        end: Row after the last one.
+        chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.
+        rows: State int32 ``[n_rows]`` and reward float64 ``[n_rows]`` of each row.
+        v: Values of columns as sums of two floats, both float64 ``[n_columns]``.
+        constants: Roundings besides those of entries, unit roundoff, and the smallest positive number.
+        gain: float64 ``[n_rows]``.
+        error: float64 ``[n_rows]``.
+    """
+    (indptr, indices, data), (state, reward), (high, low) = chain, rows, v
+    further, unit, smallest = constants
+    for row in range(begin, end):
+        own_high, own_low = high[state[row]], low[state[row]]
+        total, size = 0.0, 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            to = indices[k]
+            difference = high[to] - own_high
+            total += data[k] * (difference + (low[to] - own_low))
+            size += data[k] * (abs(difference) + abs(low[to]) + abs(own_low))
+        gain[row] = reward[row] + total
+        roundings = indptr[row + 1] - indptr[row] + further
+        error[row] = roundings * (unit * (abs(reward[row]) + size) + smallest)

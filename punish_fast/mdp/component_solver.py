@@ -101,7 +101,7 @@ def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> E
     if (still := endless_states(quotient.mdp)).any():
         raise SolveError(explain_endless(still[quotient.number]))
     start = None if effort.start is None else effort.start[quotient.first]
-    payoff = Payoff(quotient.mdp.reward, quotient.mdp.terminal_reward, payoff.limits)
+    payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
     found = largest_total(quotient.mdp, payoff, replace(effort, start=start))
     return replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
 
@@ -135,7 +135,8 @@ def first_of_ties(
 
     q = values_of_rows(mdp, payoff, found)
     paid = replace(mdp, reward=payoff.row)
-    return settle_ties(paid, q, found, effort.tolerance, TieBreak(lambda tied: graph.first_rows(goal, tied), evaluate))
+    ties = TieBreak(lambda tied: graph.first_rows(goal, tied), evaluate)
+    return settle_ties(paid, q, found, effort.tolerance, ties, payoff.scale)
 
 
 def explain_endless(endless: np.ndarray) -> str:

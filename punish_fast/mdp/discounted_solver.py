@@ -30,8 +30,9 @@ from punish_fast.mdp.value_iteration import Log
 
 # Entries read, in sweeps over the process, after which policy iteration is tried if it is cheap, and in any case.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
-# Operations of an elimination, as a share of the entries read before, that are cheap.
-_SHARE_OF_WORK = 0.1
+# Operations of an elimination, as a share of the entries read before, that are cheap. If `patience` has few sweeps, as
+# many operations as entries are.
+_SHARE_OF_WORK, _FEW = 0.1, 100
 # Larger values are left to policy iteration, since their squares overflow.
 _LARGE_VALUE = 1e150
 
@@ -61,8 +62,9 @@ def solve_discounted(
     few = patience(mdp) if is_auto else math.inf
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
+            point.most_work = limit * mdp.n_entries if limit <= _FEW else math.inf
             iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
-            is_done, cheap = point.is_done, _SHARE_OF_WORK * point.work
+            is_done, cheap = point.is_done, point.work * (1.0 if limit <= _FEW else _SHARE_OF_WORK)
             if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
                 continue
             found = _closed(point)

@@ -31,7 +31,7 @@ _MOST_OPERATIONS = 1e10
 # States of a dense matrix that are eliminated together.
 _PANEL = 64
 # Sweeps before policy iteration is tried, policies that it may evaluate, and most entries for an estimate.
-_LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 10, 1_000_000
+_LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
 
 class Elimination:
@@ -42,17 +42,21 @@ class Elimination:
         n_entries: Number of entries of the factors.
     """
 
-    def __init__(self, chain: Any) -> None:
+    def __init__(self, chain: Any, before: Elimination | None = None) -> None:
         """Factorise.
 
         Args:
             chain: A SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are ends.
+            before: The factors of another chain, whose order is taken if both have the same entries.
         """
         from scipy.sparse import csr_array
 
         chain = csr_array(chain, copy=True)
         chain.eliminate_zeros()
-        order = _order(chain, _MOST_OPERATIONS)
+        self._pattern = chain.indptr, chain.indices
+        is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
+        order = before._order if before is not None and is_same else _order(chain, _MOST_OPERATIONS)
+        self._order: EliminationOrder | None = order
         self.is_affordable = order is not None
         self.n_entries = 0
         if order is None:

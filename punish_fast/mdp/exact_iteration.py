@@ -32,12 +32,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp import _elimination
 from punish_fast.mdp._component_brackets import ValueRange
 from punish_fast.mdp.elimination import Elimination
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
 from punish_fast.mdp.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.row_selection import first_marked, states_of_rows
+from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -54,6 +56,8 @@ _LEAST_DIGIT = 2.0**-100
 # Roundings of a gain except in its sum: a stored probability (4), its discount, a difference (3), products, and the
 # bound.
 _FURTHER_ROUNDINGS = 13
+# Entries that one thread reads in the time in which others start.
+_LEAST_WORK = 100_000
 
 
 ANY = ValueRange(-np.inf, np.inf)
@@ -67,11 +71,13 @@ class Payoff(NamedTuple):
         row: float64 ``[n_rows]``, rewards on the way.
         end: float64 ``[n_terminals]``, rewards at the end.
         limits: The smallest and the largest possible total.
+        scale: The largest value, for ties, is at least this.
     """
 
     row: np.ndarray
     end: np.ndarray
     limits: ValueRange = ANY
+    scale: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +162,7 @@ class Rows:
 
     def __init__(self, matrix: csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
         self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
-        counts = np.diff(matrix.indptr)
-        self._from = np.repeat(state, counts)
-        self._roundings = (counts + _FURTHER_ROUNDINGS) * UNIT_ROUNDOFF
-        self._lost = (counts + _FURTHER_ROUNDINGS) * SMALLEST
+        self._entries = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
 
     @classmethod
     def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
@@ -174,18 +177,16 @@ class Rows:
 
     def taken(self, choice: np.ndarray) -> Rows:
         """The rows of a policy, int64 ``[n_states]``."""
-        state = np.arange(len(choice))
+        state = np.arange(len(choice), dtype=np.int32)
         return Rows(self.matrix[choice], np.arange(len(choice) + 1), state, self.reward[choice])
 
     def gains(self, v: Double) -> tuple[np.ndarray, np.ndarray]:
         """The gain of each row, and a bound on its rounding error, float64 ``[n_rows]``."""
-        to, matrix = self.matrix.indices, self.matrix
-        high, low = v.high[to] - v.high[self._from], v.low[to] - v.low[self._from]
-        terms = np.abs(high) + np.abs(v.low[to]) + np.abs(v.low[self._from])
-        begins = matrix.indptr[:-1]
-        gain = self.reward + np.add.reduceat(matrix.data * (high + low), begins)
-        size = np.abs(self.reward) + np.add.reduceat(matrix.data * terms, begins)
-        return gain, self._roundings * size + self._lost
+        gain, error = np.empty(len(self.reward)), np.empty(len(self.reward))
+        rows, constants = (self.state, self.reward), (_FURTHER_ROUNDINGS, UNIT_ROUNDOFF, SMALLEST)
+        args = self._entries, rows, tuple(v), constants, gain, error
+        for_chunks(_elimination.find_gains, self._entries[0], *args, alone=self.matrix.nnz < _LEAST_WORK)
+        return gain, error
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """The first row of each state with its largest value."""
@@ -220,13 +221,15 @@ def solve_exactly(
     ends = np.zeros(rows.matrix.shape[1] - n)
     ends[: len(payoff.end)] = payoff.end
     v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
+    elimination: Elimination | None = None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
             if progress is not None:
                 progress(rounds)
             before = v.high
-            chain = _Chain(rows, choice, np.abs(ends))
-            if not chain.elimination.is_affordable:
+            chain = _Chain(rows, choice, np.abs(ends), elimination)
+            elimination = chain.elimination
+            if not elimination.is_affordable:
                 return None
             v = chain.evaluated(v)
             gain, error = rows.gains(v)
@@ -254,16 +257,23 @@ class _Chain:
             smaller than their terms, so these are shares of the values with absolute rewards.
     """
 
-    def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray) -> None:
-        """Eliminate; ``worth`` has the absolute values of columns that are no states."""
+    def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray, before: Elimination | None = None) -> None:
+        """Eliminate.
+
+        Args:
+            rows: The rows of all policies.
+            choice: int64 ``[n_states]``, the rows of this one.
+            worth: float64, absolute values of columns that are not states.
+            before: The elimination of another policy.
+        """
         self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
-        self.elimination = Elimination(self.rows.matrix)
+        self.elimination = Elimination(self.rows.matrix, before)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth
         self.floor = np.nan_to_num(_LEAST_DIGIT * self.elimination.solve(paid))
 
     def changed(self, rows: Rows, choice: np.ndarray) -> _Chain:
         """Return the chain of another policy."""
-        return _Chain(rows, choice, self._worth)
+        return _Chain(rows, choice, self._worth, self.elimination)
 
     def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
         """The values if rewards are higher by ``extra``, refined until at most half of it is missing."""

@@ -57,6 +57,7 @@ class Improvement:
         bound: The bounds that the last backup proved, None before the first.
         n_changed: States whose choice changed in the last backup.
         work: Entries read so far.
+        most_work: Entries that an evaluation may read, those before it included; at least one step is made.
         contraction: The contraction of a backup.
     """
 
@@ -72,7 +73,7 @@ class Improvement:
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
         self.bound: SpanBound | None = None
         self.n_changed = n
-        self.work = 0
+        self.work, self.most_work = 0, np.inf
         self._q = np.empty(0)
         self._out = self.v.copy()
         self.contraction = discounted(mdp, discount, n_steps=1)

@@ -34,14 +34,20 @@ class KrylovPolicyIteration:
         low, high = chain.back_up(point.v, backed_up)
         residual = backed_up[:n] - point.v[:n]
         goal = max(_FORCING * (high - low) / 2, point.goal_of_changes / 2)
-        correction, n_steps, digits = _bicgstab(chain, residual, goal)
+        allowed = (point.most_work - point.work) / (_SWEEPS_OF_STEP * max(chain.n_entries, 1))
+        most = int(min(max(allowed, 1), _MOST_STEPS))
+        correction, n_steps, digits = _bicgstab(chain, residual, goal, most)
         point.work += chain.n_entries * (1 + _SWEEPS_OF_STEP * n_steps)
         point.v[:n] += correction
         return digits
 
 
-def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np.ndarray, int, float]:
-    """A solution of ``x - g P x = residual``, to a residual of ``goal``; the steps made, and the digits gained."""
+def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
+    """A solution of ``x - g P x = residual``, to a residual of ``goal`` if ``most`` steps are enough.
+
+    Returns:
+        float64 ``[n_states]``, the solution; the number of steps; and the digits gained.
+    """
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
@@ -52,7 +58,7 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float) -> tuple[np
     shadow, direction = residual, r.copy()
     rho = _product(shadow, r)
     n_steps = 0
-    while n_steps < _MOST_STEPS and np.abs(r).max(initial=0) > goal and rho != 0:
+    while n_steps < most and np.abs(r).max(initial=0) > goal and rho != 0:
         n_steps += 1
         far = chain.relaxed(direction)
         image = times(far)

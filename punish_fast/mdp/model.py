@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 # Kernels number rows by uint32.
 _MOST_ROWS = 2**32 - 1
-# A sweep of less work, in entries, takes less time than handing it out to threads; a state counts as ten entries.
-_LEAST_WORK, _STATE_WORK = 100_000, 10
 
 
 class ModelError(ValueError):
@@ -126,7 +124,7 @@ class MDP:
     def longest_of_states(self) -> np.ndarray:
         """int64 ``[n_states]``, entries of the longest row of each state."""
         longest = np.empty(self.n_states, dtype=np.int64)
-        for_chunks(_bellman.measure_rows, self.state_ptr, self.state_ptr, self.indptr, longest)
+        for_chunks(_bellman.measure_states, self.state_ptr, self.state_ptr, self.indptr, longest)
         return longest
 
     @cached_property
@@ -167,17 +165,6 @@ class MDP:
     def _chunks(self) -> list[np.ndarray]:
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
-
-    def is_small(self, layer: int) -> bool:
-        """Return True if one thread sweeps a layer in less time than it takes to start others (0.1 ms)."""
-        return self._are_small[layer]
-
-    @cached_property
-    def _are_small(self) -> list[bool]:
-        begins = self.state_ptr[self.layer_ptr]
-        work = np.diff(self.indptr[begins]) + _STATE_WORK * np.diff(self.layer_ptr)
-        small: list[bool] = (work < _LEAST_WORK).tolist()
-        return small
 
     def count_nonzeros(self) -> np.ndarray:
         """Successors of each row, int64 ``[n_rows]``; only a compact process may store zeros, which do not count."""

@@ -13,6 +13,9 @@ from punish_fast.runtime.parallel import for_each
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
+# A sweep of less work, in entries, takes less time than handing it out to threads (0.1 ms); a state counts as ten.
+_LEAST_WORK, _STATE_WORK = 100_000, 10
+
 
 class Payment(NamedTuple):
     """What a backup pays besides the values of successors.
@@ -149,24 +152,30 @@ class StoredBackups:
         chunks = self._chunks(layer)
         statistics = np.zeros((len(chunks) - 1, 3))
         arrays = (*self._settings(payment), v, choices.q, out, choices.row.view(np.uint64), statistics)
-        for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._mdp.is_small(layer))
+        for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._is_small(layer))
         return np.append(statistics[:, 0].max(initial=0), statistics[:, 1:].sum(axis=0))
 
     def follow(self, layer: int, reward: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """Take row ``choice[s]`` (int64 ``[n_states]``) in state ``s``, without a discount."""
         chunks, (tensor, data_ptr, _) = self._chunks(layer), self._settings(Payment(reward, 1.0))
         args = chunks, tensor, data_ptr, choice.view(np.uint64), v, out
-        for_each(_attainment.follow_choice, len(chunks) - 1, *args, alone=self._mdp.is_small(layer))
+        for_each(_attainment.follow_choice, len(chunks) - 1, *args, alone=self._is_small(layer))
 
     def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
         chunks = self._chunks(layer)
         residual = np.zeros(len(chunks) - 1)
         args = chunks, *self._settings(payment), *arrays, residual
-        for_each(kernel, len(chunks) - 1, *args, alone=self._mdp.is_small(layer))
+        for_each(kernel, len(chunks) - 1, *args, alone=self._is_small(layer))
         return float(residual.max(initial=0))
 
     def _chunks(self, layer: int) -> np.ndarray:
         return self._mdp.chunks(layer).view(np.uint64)
+
+    def _is_small(self, layer: int) -> bool:
+        """Return True if one thread sweeps the layer in less time than it takes to start others."""
+        mdp, (first, last) = self._mdp, self._mdp.layer_ptr[layer : layer + 2]
+        n_entries = mdp.indptr[mdp.state_ptr[last]] - mdp.indptr[mdp.state_ptr[first]]
+        return bool(n_entries + _STATE_WORK * (last - first) < _LEAST_WORK)
 
     def _settings(self, payment: Payment) -> tuple[Any, ...]:
         mdp = self._mdp

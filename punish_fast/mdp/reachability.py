@@ -163,14 +163,14 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
-    found = _bracket(mdp, graph, graph.never_reach(goal), effort)
+    found = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
     # A difference is rounded once.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound)
 
 
-def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort) -> ReachSolution:
-    """Find the largest probability of reaching the columns ``sure``, where their rows are taken."""
+def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0) -> ReachSolution:
+    """Find the largest probability of reaching the columns ``sure``, where their rows are taken; see `Payoff.scale`."""
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]
@@ -180,7 +180,7 @@ def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort) -> Re
         rows = rows_of_states(mdp, is_open[:n])
         part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
         inner = part.mdp.in_one_layer()
-        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY)
+        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
         found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
         v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
         choice[part.states] = part.rows[found.choice]

@@ -33,7 +33,7 @@ class TieBreak(NamedTuple):
 
 
 def settle_ties(
-    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak
+    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if that provably costs no more than the tolerance, or four times the error bound.
 
@@ -45,12 +45,13 @@ def settle_ties(
         found: Values and a policy.
         tolerance: Allowed difference between the values and those that the policy earns.
         break_ties: Functions that choose and evaluate the first of tied rows.
+        scale: The largest value is at least this.
 
     Returns:
         Values and policy, and values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
-    largest = max(float(np.abs(found.v).max(initial=0)), np.finfo(np.float64).tiny)
+    largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
     for tie in (TIE * largest, _ROUNDING * largest):
         first = break_ties.first(q >= least - tie)
         if np.array_equal(first, found.choice):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,10 @@ from punish_fast.play.seats import Agent, Person
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
-from punish_fast.records.logs import RecordedGame, Side, read_log, write_log
+from punish_fast.records.logs import LAYOUTS, RecordedGame, Side, read_log, write_log
 from punish_fast.records.schema import new_id
 from punish_fast.runtime.files import write_text
+from punish_fast.runtime.folder_lock import file_lock
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,8 @@ class Keeper:
         """
         self.database, self.log = database, log
         self._space = space
-        self._layout = "breaths"
-        self._logged: list[RecordedGame] = []
-        if log is not None and log.exists() and log.stat().st_size:
-            found = read_log(log)
-            if found.refused or found.flaw:
-                flaw = found.flaw or f"holds a game that cannot be read ({found.refused[0].reason})"
-                raise RecordsError(f"{log}: {flaw}; name another log")
-            self._layout, self._logged = found.layout if found.games else "breaths", list(found.games)
-
-    def keep(self, match: PunishMatch, seats: tuple[Person, Person], winner: int) -> int:
-        """Keep a game that has just ended; return its id. Errors as in `keep_all`."""
-        return self.keep_all([Finished(match, seats, winner)])[0]
+        if log is not None:
+            _read_whole(log)
 
     def keep_all(self, games: Sequence[Finished]) -> list[int]:
         """Keep games; return their ids.
@@ -77,7 +69,7 @@ class Keeper:
         Only one thread at a time may call this.
 
         Raises:
-            RecordsError: If the database is of other rules, or cannot be used.
+            RecordsError: If the database is of other rules, or cannot be used, or if games in the log cannot be read.
             StoreError: If a file cannot be written.
         """
         records = [game.record() for game in games]
@@ -86,6 +78,24 @@ class Keeper:
             if report.imported < len(records):
                 raise RecordsError(f"{self.database}: a game was not kept: {report.remarks[0].reason}")
         if self.log is not None:
-            write_text(self.log, write_log([*self._logged, *records], self._layout))
-            self._logged += records
+            target = Path(os.path.realpath(self.log))
+            # Other processes may have added games since.
+            with file_lock(target.with_name(f".{target.name}.lock")):
+                layout, logged = _read_whole(self.log)
+                write_text(self.log, write_log([*logged, *records], layout))
         return [record.id for record in records]
+
+
+def _read_whole(path: Path) -> tuple[str, tuple[RecordedGame, ...]]:
+    """Return the layout and the games of a log, which may be missing or empty.
+
+    Raises:
+        RecordsError: If it is not a log, or if a game in it cannot be read.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return LAYOUTS[0], ()
+    found = read_log(path)
+    if found.refused or found.flaw:
+        flaw = found.flaw or f"holds a game that cannot be read ({found.refused[0].reason})"
+        raise RecordsError(f"{path}: {flaw}; name another log")
+    return found.layout if found.games else LAYOUTS[0], found.games

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from punish_fast.records.schema import FORMAT_VERSION, SchemaError, migrate, require_laws, require_tables, triggers_of
+from punish_fast.records.spellings import has_other_spellings
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
@@ -43,6 +44,11 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_DIRECTORY: (
+        OutputError,
+        "its folder may not be written to, where SQLite writes files to change a database, or to read one in WAL mode;"
+        " copy it to another folder",
+    ),
     sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
     sqlite3.SQLITE_READONLY: (OutputError, "may not be written to; nothing was changed"),
@@ -113,9 +119,10 @@ def _remember(path: Path, state: _FileState) -> None:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games in a transaction, migrated to the current version.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was.
-    Only one process at a time can write; others wait. All rows are checked before a migration and if ``erases`` is
-    set; otherwise the time does not depend on the number of games.
+    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was. A
+    new file then stays empty, and is not removed, since another process may already have opened it. Only one process
+    at a time can write; others wait. All rows are checked before a migration and if ``erases`` is set; otherwise the
+    time does not depend on the number of games.
 
     Args:
         path: The database.
@@ -128,18 +135,13 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
         OutputError: it may not be written to.
         WriteError: it could not be written to its end; nothing was changed.
     """
-    is_new = creates and not _exists(path)
-    if not is_new:
+    if not creates or _exists(path):
         _require_file(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
-        try:
-            with _transaction(path, connection, erases):
-                yield connection
-            if erases:
-                _erase_log(path, connection)
-        finally:
-            if is_new:
-                _remove_if_empty(path)
+        with _transaction(path, connection, erases):
+            yield connection
+        if erases:
+            _erase_log(path, connection)
 
 
 @contextmanager
@@ -155,10 +157,8 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
             raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change what is written; drop it")
         if version < FORMAT_VERSION:
             n_merged = migrate(connection)
-        else:
-            require_tables(connection, is_current=True)
-            if erases:
-                require_laws(connection)
+        elif erases:
+            require_laws(connection)
         before = connection.total_changes
         yield
     except BaseException:
@@ -178,13 +178,6 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
     if is_busy:
         kept = "its files keep what was replaced or deleted until that process closes them"
         raise LockedError(f"{path}: the change was made, but another process reads the database, and {kept}")
-
-
-def _remove_if_empty(path: Path) -> None:
-    """Remove a new file into which nothing was written; SQLite writes nothing to a file that was removed."""
-    with suppress(OSError):
-        if path.stat().st_size == 0:
-            path.unlink()
 
 
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
@@ -235,18 +228,28 @@ def _unreadable(path: Path, error: Exception) -> RecordsError:
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of a database, after SQLite has undone the change that a killed process left unfinished.
 
+    A database of the current version with unclean names, which the original program writes, counts as an older one, so
+    that a migration merges them.
+
     Raises:
         RecordsError: If it is no SQLite database, or of a later version.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite takes a file of one byte for an empty database, and would overwrite it.
-    if path.stat().st_size == 1:
+    try:
+        is_other = path.stat().st_size == 1
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if is_other:
         raise RecordsError(f"{path}: is no SQLite database")
     if version > FORMAT_VERSION:
         this = f"this one reads versions up to {FORMAT_VERSION}"
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
     if version < 0:
         raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
+    if version == FORMAT_VERSION:
+        require_tables(connection, is_current=True)
+        version -= has_other_spellings(connection)
     return version
 
 

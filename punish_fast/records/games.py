@@ -10,7 +10,7 @@ from typing import Any
 
 from punish_fast.records.choices import BREATH_ORDER, GAME_ORDER, JOINED, PLAYED, Selection
 from punish_fast.records.logs import BOTS, RecordedGame, Side
-from punish_fast.records.names import clean_name
+from punish_fast.records.names import clean_name, numbered_names
 from punish_fast.records.schema import LAST_SECOND
 
 # The original writes this for a player without parameters.
@@ -68,14 +68,20 @@ class Origin:
 
 
 class GameWriter:
-    """Writes games into an open transaction, with players and parameters as they first occur."""
+    """Writes games into an open transaction, with players and parameters as they first occur.
+
+    A bot and a person of the same name are two players; the second one's name gets a number.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._people: set[int] = set()
 
     def write(self, game_id: int, game: RecordedGame, origin: Origin) -> None:
         """Insert a game under ``game_id``."""
-        (winner, winner_parameters), (loser, loser_parameters) = map(self._player, (game.winner, game.loser))
+        is_imported = origin.digest is not None
+        winner, winner_parameters = self._player(game.winner, is_imported)
+        loser, loser_parameters = self._player(game.loser, is_imported, winner)
         self._connection.execute(
             "INSERT INTO games(game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id, imported,"
             " source_digest, logged_id, played) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -91,23 +97,40 @@ class GameWriter:
                 [(game_id, is_winner, *breath) for breath in breaths],
             )
 
-    def _player(self, side: Side) -> tuple[int, int | str]:
-        """The ids of a player and of a bot's parameters."""
+    def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
+        """The ids of a player, who is not the opponent, and of a bot's parameters."""
         name = clean_name(side.name)
-        is_bot = name in BOTS or bool(side.is_bot)
-        number, was_bot = self._known("SELECT player_id, is_bot FROM players WHERE username = ?", name)
-        if number is None:
-            number = self._next_id("players", "player_id")
-            self._connection.execute(
-                "INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", (number, name, is_bot)
+        is_bot = True if name in BOTS else side.is_bot
+        spellings = numbered_names(name)
+        while True:
+            spelling = next(spellings)
+            number, was_bot = self._known("SELECT player_id, is_bot FROM players WHERE username = ?", spelling)
+            if number is None:
+                number, was_bot = self._next_id("players", "player_id"), bool(is_bot)
+                row = (number, spelling, was_bot)
+                self._connection.execute("INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", row)
+            elif is_bot and not was_bot and is_imported and not self._is_person(number):
+                # An earlier log by breath did not say so.
+                was_bot = True
+                self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
+            if number == opponent or is_bot not in (None, bool(was_bot)):
+                continue
+            if not was_bot:
+                return number, _NO_PARAMETERS
+            # The original's bots are greedy, which is temperature 0.
+            return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
+
+    def _is_person(self, number: int) -> bool:
+        """Return True if a player without a mark is a person for certain, by a game that this program recorded."""
+        if number not in self._people:
+            recorded = (
+                "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
+                f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND})"
             )
-        elif is_bot and not was_bot:
-            # An earlier log by breath did not say so.
-            self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
-        if not is_bot and not was_bot:
-            return number, _NO_PARAMETERS
-        # The original's bots are greedy, which is temperature 0.
-        return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
+            if self._connection.execute(f"{recorded} LIMIT 1", (number,)).fetchone() is None:
+                return False
+            self._people.add(number)
+        return True
 
     def _paramset(self, temperature: float | None) -> int:
         number, _ = self._known("SELECT paramset_id, NULL FROM bot_parameters WHERE temperature IS ?", temperature)

@@ -3,7 +3,8 @@
 Games recorded by this program have random ids, which logs keep. The id of a game of the original is the Unix second in
 which it ended, and two games can end in the same second. The database holds one game per id, so the second one gets a
 random id, and the database keeps the id of its log beside it. The original program merged the breaths of two such
-games; a game whose breaths are all part of a stored game with its id therefore counts as known, whoever played it.
+games; a game whose breaths are all part of a stored game with its id therefore counts as known, whoever played it. If
+only the second is the same, the players must be, too.
 """
 
 from __future__ import annotations
@@ -216,10 +217,12 @@ def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
 
 
 # Stored games that can be the same game as one of a log: games with its id, and games of the original of the same
-# second, which can have other ids. If the log is of the original, all games of the second. Each term uses an index.
+# second, which can have other ids. If the log is of the original, all games of these players and this second. Each term
+# uses an index.
+_PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
-    "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND"
-    " (game_id IN (:id, :second) OR logged_id IN (:id, :second) OR played = :only_second)"
+    "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"
+    f" (:id, :second) OR (played = :only_second AND winner_id IN {_PLAYERS} AND loser_id IN {_PLAYERS}))"
 )
 
 
@@ -234,7 +237,10 @@ class _Inserter:
 
     def insert(self, game: RecordedGame, log: GameLog, warnings: list[Remark], report: ImportReport) -> None:
         """Insert a game unless it is known, and report it."""
-        keys = {"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None}
+        keys = {
+            **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},
+            **{"winner": game.winner.name, "loser": game.loser.name},
+        }
         numbers = [number for (number,) in self._connection.execute(_CANDIDATES, keys)]
         others = [other for number in numbers for _, other in read_games(self._connection, Selection(game=number))]
         if any(_breaths_of(game) <= _breaths_of(other) for other in others):

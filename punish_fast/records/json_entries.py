@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
@@ -60,7 +61,7 @@ def read_entries(content: bytes) -> Entries:
         raise EntryError("is empty, allowed is a JSON list")
     if text.lstrip().startswith("<"):
         raise EntryError("is HTML or XML, allowed is a JSON list")
-    entries = _read_list(text) if text.lstrip().startswith("[") else _read_sequence(text)
+    entries = _Reader(text).read()
     if entries.flaw and not entries.values:
         raise EntryError(entries.flaw)
     return entries if entries.flaw or not is_cut else entries._replace(flaw="is cut off in the middle of a character")
@@ -82,81 +83,98 @@ def _decode(content: bytes) -> tuple[str, bool]:
         raise EntryError(f"is not {name} at byte {error.start}, line {line}") from None
 
 
-def _read_list(text: str) -> Entries:
-    values: list[Any] = []
-    end = _skip(text, _skip(text, 0) + 1)
-    following = "]" if text.startswith("]", end) else ","
-    begin = end
-    while following == ",":
-        flaw, end = _read_value(text, begin, values)
-        if flaw:
-            return Entries(values, flaw)
-        following, begin = text[end : end + 1], _skip(text, end + 1)
-    if following != "]":
-        return Entries(values, _flaw("Expecting ',' or ']'", text, end, len(values)))
-    rest = _skip(text, end + 1)
-    return Entries(values, "" if rest == len(text) else _flaw("text after the list", text, rest, 0))
+class _Reader:
+    """Reads the entries of a text from its beginning to its end, in a time proportional to its length."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._values: list[Any] = []
+        # True after a damaged entry; the place up to which lines are counted, its line, and the begin of that line.
+        self._is_damaged = False
+        self._counted, self._line, self._begin = 0, 1, 0
 
-def _read_sequence(text: str) -> Entries:
-    """Read an object, or one object per line."""
-    values: list[Any] = []
-    place, flaw = _skip(text, 0), ""
-    while place < len(text) and not flaw:
-        flaw, place = _read_value(text, place, values)
-    return Entries(values, flaw)
+    def read(self) -> Entries:
+        """Read a list, a single object, or one object per line."""
+        place = self._skip(0)
+        flaw = self._read_list(place + 1) if self._text.startswith("[", place) else self._read_sequence(place)
+        return Entries(self._values, flaw)
 
+    def _read_list(self, place: int) -> str:
+        """Read the entries of a list and its end; return the flaw that ends the reading, or an empty text."""
+        end = self._skip(place)
+        following = "]" if self._text.startswith("]", end) else ","
+        begin = end
+        while following == ",":
+            flaw, end = self._read_value(begin)
+            if flaw:
+                return flaw
+            following, begin = self._text[end : end + 1], self._skip(end + 1)
+        if following != "]":
+            return self._flaw("Expecting ',' or ']'", end)
+        rest = self._skip(end + 1)
+        return "" if rest == len(self._text) else self._flaw("text after the list", rest)
 
-def _read_value(text: str, place: int, values: list[Any]) -> tuple[str, int]:
-    """Append the value at `place`; return the flaw that ends the file, or an empty text, and the next place."""
-    try:
-        value, end = _DECODER.raw_decode(text, place)
-    except (json.JSONDecodeError, EntryError, RecursionError) as error:
-        end = _end_of(text, place)
-        if isinstance(error, RecursionError):
-            value = EntryError("is nested too deeply")
-        elif isinstance(error, EntryError):
-            value = error
-        elif end > 0:
-            value = EntryError(_flaw(error.msg, text, error.pos, 0))
-        else:
-            return _flaw(error.msg, text, error.pos, len(values), is_cut=text[place : place + 1] in ("{", "[")), place
-        if end < 0:
-            return str(value), place
-    values.append(value)
-    return "", _skip(text, end)
+    def _read_sequence(self, place: int) -> str:
+        """Read an object, or one object per line; return the flaw that ends the reading, or an empty text."""
+        flaw = ""
+        while place < len(self._text) and not flaw:
+            flaw, place = self._read_value(place)
+        return flaw
 
+    def _read_value(self, place: int) -> tuple[str, int]:
+        """Append the value at `place`; return the flaw that ends the reading, or an empty text, and the next place."""
+        # The decoder counts the lines before an error. Only the first error may cost the whole text.
+        end = self._end_of(place) if self._is_damaged else -1
+        text, begin = (self._text, place) if end < 0 else (self._text[place:end], 0)
+        try:
+            value, length = _DECODER.raw_decode(text, begin)
+            end = place + length - begin
+        except (json.JSONDecodeError, EntryError, RecursionError) as error:
+            end = end if self._is_damaged else self._end_of(place)
+            self._is_damaged = True
+            if isinstance(error, RecursionError):
+                value = EntryError("is nested too deeply")
+            elif isinstance(error, EntryError):
+                value = error
+            else:
+                is_cut = end < 0 and self._text.startswith(("{", "["), place)
+                value = EntryError(self._flaw(error.msg, place + error.pos - begin, is_cut))
+            if end < 0:
+                return str(value), place
+        self._values.append(value)
+        return "", self._skip(end)
 
-def _end_of(text: str, place: int) -> int:
-    """Return the end of the object or list that begins at `place`, by its brackets; -1 if there is none."""
-    depth = 0
-    for token in _TOKEN.finditer(text, place):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
-        if token[0] == '"' or text[place] not in "{[":
-            break
-        if depth == 0:
-            return token.end()
-    return -1
+    def _end_of(self, place: int) -> int:
+        """Return the end of the object or list that begins at `place`, by its brackets; -1 if there is none."""
+        depth = 0
+        if self._text.startswith(("{", "["), place):
+            for token in _TOKEN.finditer(self._text, place):
+                depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+                if token[0] == '"':
+                    break
+                if depth == 0:
+                    return token.end()
+        return -1
 
+    def _skip(self, place: int) -> int:
+        found = _SPACE.match(self._text, place)
+        assert found is not None
+        return found.end()
 
-def _skip(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    assert found is not None
-    return found.end()
-
-
-def _flaw(message: str, text: str, place: int, n_read: int, is_cut: bool = False) -> str:
-    line = text.count("\n", 0, place) + 1
-    if is_cut or place >= len(text):
-        return f"is cut off in entry {n_read + 1} (line {line})"
-    return f"is not JSON: {message} at line {line}, column {place - text.rfind(chr(10), 0, place)}"
+    def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
+        """Return a flaw with its place, which must not be before the last one."""
+        self._line += self._text.count("\n", self._counted, place)
+        self._begin = max(self._begin, self._text.rfind("\n", self._counted, place) + 1)
+        self._counted = place
+        if is_cut or place >= len(self._text):
+            return f"is cut off in entry {len(self._values) + 1} (line {self._line})"
+        return f"is not JSON: {message} at line {self._line}, column {place - self._begin + 1}"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entry = dict(pairs)
     if len(entry) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
         raise EntryError(f"an object names {brief(twice)} twice")
     return entry
 

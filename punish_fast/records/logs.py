@@ -16,8 +16,8 @@ temperature has parameters all the same, and a person has none.
 
 A file holds a list of objects, a single one, or one per line. States may be text, or numbers in any notation that is
 exact. A file without any valid object is refused. In other files, a game with an invalid object, or whose objects
-contradict each other, is left out and named; if a file is cut off or has an invalid object, so is every game without
-both views of each of its breaths.
+contradict each other, is left out and named; if a file is cut off or has an invalid object of an unknown game, so is
+every game without both views of each of its breaths.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from punish_fast.records.database import RecordsError, read_file
 from punish_fast.records.json_entries import EntryError, read_entries
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.rounding import roundings_of
-from punish_fast.records.schema import LAST_BREATH, LAST_ID
+from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
 
 LAYOUTS = ("breaths", "games")
@@ -235,14 +235,18 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
         groups.setdefault((entry.game, frozenset(entry.names)), []).append(entry)
     faults: dict[tuple[int, frozenset[str]], EntryError] = {}
     strays: list[Refused] = []
+    gap = ""
     for value, error in invalid:
-        keys = ("GameID", "UserName", "EnemyName")
-        game, names = log_fields.identity(*(value.get(key) if isinstance(value, dict) else None for key in keys))
+        given = value if isinstance(value, dict) else {}
+        game, names = log_fields.identity(*(given.get(key) for key in ("GameID", "UserName", "EnemyName")))
         if game is None or len(names) < 2:
             strays.append(_refuse(game, names, error))
         else:
             faults.setdefault((game, frozenset(names)), error)
-    gap = str(invalid[0][1]) if invalid else flaw and f"the log {flaw}"
+        # An object whose game is unknown, or has an id in milliseconds, may be one that another game lacks.
+        if game is None or len(names) < 2 or (game > LAST_SECOND and "Played" not in given):
+            gap = gap or str(error)
+    gap = gap or (flaw and f"the log {flaw}")
     games, refused = [], []
     for key in dict.fromkeys([*faults, *groups]):
         try:
@@ -282,7 +286,9 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
     if gap and not (sides[0].keys() == sides[1].keys() == set(range(longest + 1)) and _begins(sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
-    won, lost = (_side(names[not won], sides[won], won in bots) for won in (True, False))
+    # Logs of this program, which have `Played`, mark every bot.
+    others = None if played is None else False
+    won, lost = (_side(names[not won], sides[won], True if won in bots else others) for won in (True, False))
     return RecordedGame(game, won, lost, played)
 
 
@@ -291,10 +297,10 @@ def _begins(sides: Iterable[dict[int, tuple[int, int]]]) -> bool:
     return all(side[0][0] // 10**17 == 1 for side in sides)
 
 
-def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool) -> Side:
+def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool | None) -> Side:
     number = tuple(sorted(choices))
     states, actions = (tuple(choices[n][k] for n in number) for k in (0, 1))
-    return Side(name, number, states, actions, is_bot=is_bot or None)
+    return Side(name, number, states, actions, is_bot=is_bot)
 
 
 def _games_of_games(values: list[Any]) -> _Found:

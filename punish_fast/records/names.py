@@ -5,8 +5,9 @@ where they shape letters or join emoji: Persian, the scripts of India and many e
 
 Names that resemble each other are compared as in Unicode Technical Standard 39: compatibility forms, case and accents
 are folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of
-the standard's ``confusables.txt`` (Unicode 15.1) that concerns Latin letters, without rare scripts; the packages that
-hold the whole file are a megabyte each, or have had no release for years.
+the standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; the packages that hold the whole
+file are a megabyte each, or have had no release for years. The standard does not list every such letter. If most
+letters of two names resemble each other, narrow letters of other scripts therefore count as any letter.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -15,7 +16,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from punish_fast.runtime.json_values import brief
 
@@ -33,32 +35,32 @@ _JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
 _IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 _LOOKALIKES = {
-    "a": "αаᎪᗅ⍺ꓮ",
-    "b": "ƅβвьᏏᏴᑲᖯᗷꓐ",
-    "c": "сϲσᏟⲥꓚ",
+    "a": "αаᎪᗅ⍺ꓮɑ𖽀𐊠",
+    "b": "ƅβвьᏏᏴᑲᖯᗷꓐꞵ𐊂𐊡𐌁",
+    "c": "сϲσᏟⲥꓚ𐐽🝌𑣲𑣩𐊢𐌂𐔜",
     "d": "ԁᎠᏧᑯᗞᗪꓒꓓ",
-    "e": "еεҽєᎬ℮ⴹꓰ",
-    "f": "ϝքᖴꓝ",
+    "e": "еεҽєᎬ℮ⴹꓰ⋿𑣆𑣎𐊆",
+    "f": "ϝքᖴꓝ𝈓𑣂𐊇𐊥𐔥",
     "g": "ƍԍցᏀᏳꓖ",
-    "h": "ηнһհᎻᏂᕼⲏꓧ",
-    "i": "1lιіӏ|ᎥӀ⍳ꙇ",
+    "h": "ηнһհᎻᏂᕼⲏꓧ𐋏",
+    "i": "1lιіӏ|ᎥӀ⍳ꙇɩ𑣃⏽𐌠ǀ𖼨𐊊𐌉",
     "j": "ϳјᎫᒍꓙ",
-    "k": "κкᏦᛕⲕꓗ",
-    "l": "1iιіӏ|۱١Ꮮᒪᛁ∣│ⲓⵏꓡꓲ",
-    "m": "μϻмᎷᗰᛖⲙꓟ",
-    "n": "νηпոռⲛꓠ",
-    "o": "0οσоօ۵०০੦૦୦௦౦೦൦๐໐၀ჿⲟⵔ〇ꓳ",
-    "p": "ρрᏢᑭ⍴ⲣꓑ",
+    "k": "κкᏦᛕⲕꓗ𐔘",
+    "l": "1iιіӏ|۱١Ꮮᒪᛁ∣│ⲓⵏꓡꓲ⏽𐌠ɩǀ𖼨𐊊𐌉𝈪ⳑ𖼖𑣃𑣒𐑃𐔦",
+    "m": "μϻмᎷᗰᛖⲙꓟ𐊰𐌑",
+    "n": "νηпոռⲛꓠ𐔓",
+    "o": "0οσоօ۵०০੦૦୦௦౦೦൦๐໐၀ჿⲟⵔ〇ꓳంಂംංഠဝ𐓪𑣈𑣗𐐬𑓐𑣠ዐଠ𑣕𐊒𐊫𐔖",
+    "p": "ρрᏢᑭ⍴ⲣꓑ𐊕",
     "q": "ԛգզⵕ",
-    "r": "гᎡᎱᏒᖇᴦⲅꓣ",
-    "s": "ѕտᏕᏚꓢ",
-    "t": "τтᎢ⊤⟙ⲧꓔ",
-    "u": "υսሀᑌ∪⋃ꓴ",
-    "v": "νѵ۷٧Ꮩᐯ∨⋁ⴸꓦꛟ",
-    "w": "ѡԝաᎳᏔꓪ",
-    "x": "×χхᕁᕽ᙭ᚷ╳ⲭⵝꓫ",
-    "y": "γυуүყᎩᎽⲩꓬ",
-    "z": "ζᏃꓜ",
+    "r": "гᎡᎱᏒᖇᴦⲅꓣꭇ𝈖𐓜𖼵",
+    "s": "ѕտᏕᏚꓢƽ𑣁𐑈𖼺𐊖",
+    "t": "τтᎢ⊤⟙ⲧꓔ🝨𖼊𑣜𐊗𐊱𐌕",
+    "u": "υսሀᑌ∪⋃ꓴꞟ𐓶𑣘𖽂",
+    "v": "νѵ۷٧Ꮩᐯ∨⋁ⴸꓦꛟ𑜆𑣀𝈍𖼈𐔝",
+    "w": "ѡԝաᎳᏔꓪ𑜊𑜎𑜏𑣯𑣦",
+    "x": "×χхᕁᕽ᙭ᚷ╳ⲭⵝꓫ᙮⤫⤬⨯𐌢𑣬ꭓ𐊐𐊴𐌗𐔧",
+    "y": "γυуүყᎩᎽⲩꓬɣ𑣜𖽃𑣄𐊲",
+    "z": "ζᏃꓜ𑣄𐋵𑣥𑣉",
 }
 _WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
 # "LATIN SMALL LETTER DOTLESS I", "NEGATIVE SQUARED LATIN CAPITAL LETTER V", "REGIONAL INDICATOR SYMBOL LETTER V".
@@ -78,7 +80,16 @@ def clean_name(text: str) -> str:
     for k, character in enumerate(text):
         if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+    cleaned = unicodedata.normalize("NFC", "".join(kept))
+    # Blanks, joiners and accents can become neighbours when a character between them is dropped.
+    return cleaned if cleaned == text else clean_name(cleaned)
+
+
+def numbered_names(name: str) -> Iterator[str]:
+    """Yield a name, and then the name with the numbers 2, 3 and so on, for other players of that name."""
+    yield name
+    for suffix in (f" ({k})" for k in count(2)):
+        yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
 
 
 def _joins(before: str, after: str) -> bool:
@@ -118,8 +129,13 @@ def looks_like(name: str, other: str) -> bool:
 
 
 def _match(name: str, target: str) -> bool:
-    pairs = zip(name, target, strict=False)
-    return len(name) == len(target) > 0 and all(c == t or c in _LOOKALIKES.get(t, "") for c, t in pairs)
+    """Return True if folded names resemble each other: most characters, and the others are not Latin and narrow."""
+    if not len(name) == len(target) > 0:
+        return False
+    others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]
+    return 2 * len(others) < len(name) and not any(
+        c.isascii() or unicodedata.east_asian_width(c) == "W" for c in others
+    )
 
 
 def _folded(text: str) -> str:

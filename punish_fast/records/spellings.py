@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from itertools import count
 from typing import NamedTuple
 
-from punish_fast.records.names import MAX_NAME, clean_name
+from punish_fast.records.names import clean_name, numbered_names
 
 
 class _Row(NamedTuple):
@@ -16,6 +15,14 @@ class _Row(NamedTuple):
     is_other_spelling: bool
     number: int
     is_bot: int
+
+
+def has_other_spellings(connection: sqlite3.Connection) -> bool:
+    """Return True if a player's name is not clean, as in rows that the original program writes."""
+    # Few names need more than this look.
+    suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
+    names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
+    return any(clean_name(name) != name for (name,) in names)
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
@@ -37,7 +44,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
     n_merged = 0
     for name, rows in changed.items():
         for k, (first, *others) in enumerate(_people(rows, met)):
-            spelling = name if k == 0 else _free_name(name, taken)
+            spelling = name if k == 0 else next(each for each in numbered_names(name) if each not in taken)
             taken.add(spelling)
             connection.execute("UPDATE players SET username = ? WHERE player_id = ?", (spelling, first.number))
             for other in others:
@@ -59,9 +66,3 @@ def _people(rows: list[_Row], met: set[frozenset[int]]) -> list[list[_Row]]:
         else:
             people.append([row])
     return people
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    """Return a name with a number that nobody has."""
-    numbered = (f"{name[: MAX_NAME - 8]} ({k})" for k in count(2))
-    return next(each for each in numbered if each not in taken)

@@ -57,7 +57,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0) -> None:
+def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0, alone: bool = False) -> None:
     """Call ``kernel(begin, end, *args)`` on chunks that cover all items, spread over the threads.
 
     Args:
@@ -65,8 +65,9 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
         ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
         *args: Further arguments.
         origin: The number of the first item.
+        alone: True if the calling thread does all.
     """
-    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args)
+    _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args, alone)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:

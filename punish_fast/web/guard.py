@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import idna
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -229,8 +230,10 @@ def host_name(text: str) -> str:
         HostError: It is not a host name or an address.
     """
     place = _place(text)
+    name = "" if place is None else place.name
     try:
-        name = "" if place is None else place.name.encode("idna").decode("ascii")
+        # Python's own codec for other scripts is that of 2003, which browsers have left.
+        name = (name.encode("idna") if name.isascii() else idna.encode(name, uts46=True)).decode()
     except UnicodeError:
         name = ""
     if not _NAME.fullmatch(name):
@@ -251,7 +254,9 @@ def _place(host: str) -> _Place | None:
         pass
     try:
         parts = urlsplit(f"//{host}")
-        return _Place(parts.hostname, parts.port) if parts.hostname else None
+        # A dot at the end says that the name is complete.
+        name = (parts.hostname or "").removesuffix(".")
+        return _Place(name, parts.port) if name else None
     except ValueError:
         return None
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 
 from fastapi import Depends, HTTPException, Request
@@ -35,7 +34,7 @@ LEAST_COST = 0.05
 COOKIE = "punish-fast"
 # A port after an address, and the brackets of an address of IPv6.
 _PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
-_SESSION = re.compile(r"[A-Za-z0-9_-]{22,64}")
+_SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 
 @dataclass(frozen=True)
@@ -81,13 +80,12 @@ sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
     """The client of a request, and a session to give to it if it has none."""
     host, port = scope.get("client") or ("", 0)
-    try:
-        found = SimpleCookie(cookies).get(COOKIE)
-    except CookieError:
-        found = None
-    if found is not None and _SESSION.fullmatch(found.value):
-        return Client(network_of(host), found.value), None
-    return Client(network_of(host), str(port)), secrets.token_urlsafe(16)
+    found = _SESSION.search(cookies)
+    if found is not None:
+        return Client(network_of(host), found[1]), None
+    session = secrets.token_urlsafe(16)
+    # A proxy tells no port, so connections behind it have only the limits of their address.
+    return Client(network_of(host), str(port) if port else session), session
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)

@@ -14,9 +14,10 @@ from fastapi import FastAPI
 
 from punish_fast.web.protocol import BoundedProtocol
 
-_BACKLOG = 2048
+# Connections that wait to be accepted, and those accepted in one round, before old ones are closed for them.
+_BACKLOG, _ACCEPTED = 2048, 64
 # Open files other than connections, and the limit of open files that is requested.
-_OTHER_FILES, _WANTED_FILES = 100, 16384
+_OTHER_FILES, _WANTED_FILES = 100 + 2 * _ACCEPTED, 16384
 _SWITCH_SECONDS = 0.001
 # Addresses that stand for all addresses of a machine, and what reaches them from there.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
@@ -92,6 +93,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            for listening in sockets or ():
+                listening.listen(_BACKLOG)
             self._ready()
 
 
@@ -116,8 +119,9 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
-        # It accepts all new connections in one round; uvloop accepts one, so under load people wait for the page.
+        # uvloop accepts one connection in a round, so under load people wait for the page.
         loop="asyncio",
+        backlog=_ACCEPTED,
         ws="none",
         # People think.
         timeout_keep_alive=60,

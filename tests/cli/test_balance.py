@@ -53,6 +53,7 @@ def test_a_game_that_never_ends_is_a_failure(run):
         (("--set", "hp=2"), "nothing is changed"),
         (("--set", "hp=11"), "--set: hp is 11, allowed are whole numbers from 1 to 9"),
         (("--set", "hp=1", "--set", "hp = 2"), "--set: hp is set twice, allowed is each field once"),
+        (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),
         (("--set", "strike"), "--set: 'strike' is no change"),
         (("--set", "redeal=discard"), "--set: redeal is not allowed"),
         (("none.toml",), "'none.toml' is neither a preset"),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +18,11 @@ from cli.terminal import plain, run_in_terminal
 from punish_fast.arena.players import Player
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
+from punish_fast.play.records import Keeper
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
+from punish_fast.records import database
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 
@@ -44,8 +49,8 @@ def typed(actions):
     return [own.replace("feint with", "f") for own, _ in actions]
 
 
-def stored(database="games.db"):
-    with open_to_read(Path(database)) as connection:
+def stored(path="games.db"):
+    with open_to_read(Path(path)) as connection:
         return list(read_games(connection))
 
 
@@ -173,6 +178,30 @@ def test_people_and_logs_have_names(run, say, folder):
     say(*typed(actions))
     run(*TINY, "naive", "--seed", "2", "--name", " Ann", "--log", "saves.json", "--quiet", "--json")
     assert {entry["UserName"] for entry in json.loads((folder / "saves.json").read_text())} == {"Ann", "naive"}
+
+
+@pytest.mark.parametrize("gives_up", [False, True])
+def test_a_game_waits_for_a_process_that_writes(run, say, folder, monkeypatch, gives_up):
+    """The third try finds the database free, or an interrupt arrives during the third try."""
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
+    actions, _ = first_moves(2)
+    say(*typed(actions))
+    tries = []
+    keep_all = Keeper.keep_all
+
+    def tried(keeper, games):
+        tries.append(games[0].ended)
+        if len(tries) == 3:
+            signal.raise_signal(signal.SIGINT) if gives_up else other.rollback()
+        return keep_all(keeper, games)
+
+    monkeypatch.setattr(Keeper, "keep_all", tried)
+    with closing(sqlite3.connect(folder / "games.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = run(*TINY, "naive", "--seed", "2")
+    assert done.code == (130 if gives_up else 0)
+    assert done.err.count("games.db is locked by another process; waiting to keep your game") == 1
+    assert (len(stored()), len(tries), len(set(tries))) == (not gives_up, 3, 1)
 
 
 @pytest.mark.slow

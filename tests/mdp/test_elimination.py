@@ -56,6 +56,14 @@ def test_a_chain_that_never_ends_has_no_finite_solution():
     assert not np.isfinite(Elimination(ring).solve(np.ones(4))).all()
 
 
+@pytest.mark.usefixtures("matrix")
+@pytest.mark.parametrize("before", [walk(40, 0.9), walk(39, 0.3), csr_array(np.eye(40, 42, 2))])
+def test_the_order_of_another_chain_changes_no_solution(before):
+    chain = walk(40, 0.3)
+    found = Elimination(chain, Elimination(before)).solve(np.ones(40))
+    assert found.tolist() == Elimination(chain).solve(np.ones(40)).tolist()
+
+
 @given(st.integers(1, 60), st.sampled_from([0.01, 0.03, 0.1]), st.integers(0, 2**32 - 1))
 def test_components_lead_to_lower_ones_alone(n, density, seed):
     graph = csr_array(random_array((n, n), density=density, rng=np.random.default_rng(seed)))

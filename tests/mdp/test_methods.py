@@ -147,3 +147,11 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     iterate(point, Automatic(point.mdp), Log(), StepLimits(4))
     assert point.work < 2000 * point.mdp.n_entries
     assert solve(point.mdp, 1 - 1e-9).reason == "exact policy iteration"
+
+
+def test_an_evaluation_stops_at_the_limit_of_work():
+    states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
+    point = Improvement(from_rows(states), 0.9999, 1e-10)
+    point.most_work = 100 * point.mdp.n_entries
+    iterate(point, method_of("policy-iteration", point.mdp, 0.9999), Log(), StepLimits(1000, 100))
+    assert 100 < point.work / point.mdp.n_entries < 115

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from playing import some_games
 
+from punish_fast.play import records
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished, Keeper
 from punish_fast.play.seats import Agent, Script
@@ -21,6 +23,7 @@ from punish_fast.records.games import read_games
 from punish_fast.records.logs import read_log, write_log
 from punish_fast.records.schema import LAST_SECOND
 from punish_fast.records.validation import check_games
+from punish_fast.runtime.folder_lock import file_lock
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -42,6 +45,10 @@ def played(table, game):
     return match, seats, session.winner
 
 
+def keep(keeper, table, game):
+    return keeper.keep_all([Finished(*played(table, game))])[0]
+
+
 def stored(database):
     with open_to_read(database) as connection:
         return dict(read_games(connection))
@@ -49,7 +56,7 @@ def stored(database):
 
 def test_games_are_valid_records_with_both_players(table, tmp_path):
     keeper = Keeper(table.space, tmp_path / "games.db", None)
-    ids = [keeper.keep(*played(table, game)) for game in range(8)]
+    ids = [keep(keeper, table, game) for game in range(8)]
     games = stored(tmp_path / "games.db")
     assert sorted(games) == sorted(set(ids))
     assert check_games(table.space, list(games.values())) == [[]] * 8
@@ -66,7 +73,7 @@ def test_games_are_valid_records_with_both_players(table, tmp_path):
 
 def test_the_same_game_twice_is_kept_twice(table, tmp_path):
     keeper = Keeper(table.space, tmp_path / "games.db", None)
-    assert keeper.keep(*played(table, 1)) != keeper.keep(*played(table, 1))
+    assert keep(keeper, table, 1) != keep(keeper, table, 1)
     assert len(stored(tmp_path / "games.db")) == 2
 
 
@@ -99,15 +106,37 @@ def test_games_are_added_to_a_log_in_its_layout(table, tmp_path, layout):
     before = some_games(3, rules=RULES)
     log.write_text(write_log(before, layout), encoding="utf-8")
     keeper = Keeper(table.space, None, log)
-    ids = [keeper.keep(*played(table, game)) for game in range(2)]
+    ids = [keep(keeper, table, game) for game in range(2)]
     found = read_log(log)
     assert found.layout == layout
     assert [game.id for game in found.games] == [*(game.id for game in before), *ids]
     assert not found.refused
 
 
+def test_two_processes_add_to_one_log(table, tmp_path, monkeypatch):
+    """Through a link, too, and while one waits for the other."""
+    log = tmp_path / "saves.json"
+    (tmp_path / "link.json").symlink_to(log.name)
+    keepers = [Keeper(table.space, None, tmp_path / name) for name in (log.name, "link.json")]
+    ids = [keep(keepers[game % 2], table, game) for game in range(4)]
+    assert [game.id for game in read_log(log).games] == ids
+
+    @contextmanager
+    def held_by_another(path):
+        monkeypatch.setattr(records, "file_lock", file_lock)
+        ids.append(keep(keepers[0], table, 4))
+        with file_lock(path):
+            assert [each.name for each in tmp_path.glob(".*")] == [".saves.json.lock"]
+            yield
+
+    monkeypatch.setattr(records, "file_lock", held_by_another)
+    ids.append(keep(keepers[1], table, 5))
+    assert [game.id for game in read_log(log).games] == ids
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.json", "saves.json"]
+
+
 def test_a_new_log_has_the_original_layout(table, tmp_path):
-    Keeper(table.space, None, tmp_path / "saves.json").keep(*played(table, 1))
+    keep(Keeper(table.space, None, tmp_path / "saves.json"), table, 1)
     entry = json.loads((tmp_path / "saves.json").read_text())[0]
     assert {"State", "Choice", "Feint", "Result", "TurnsFromEnd", "GameID", "UserName", "EnemyName"} <= entry.keys()
 

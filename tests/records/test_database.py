@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -272,6 +273,35 @@ def test_a_database_that_may_not_be_written_to_is_left_alone(original):
         pass
 
 
+READ_IN_A_FOLDER_OF_ROOT = """
+import os, sys
+from pathlib import Path
+from punish_fast.records.database import open_to_read
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    with open_to_read(Path(sys.argv[1])):
+        print("read")
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+
+
+@pytest.mark.parametrize(("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: its folder may not be wr")])
+def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_given(original, mode, text):
+    run_sql(original, f"PRAGMA journal_mode = {mode}")
+    content = original.read_bytes()
+    with tempfile.TemporaryDirectory() as name:  # the folder of the test is closed to other users
+        folder = Path(name)
+        (folder / "x.db").write_bytes(content)
+        folder.chmod(0o555)
+        command = [sys.executable, "-c", READ_IN_A_FOLDER_OF_ROOT, "x.db"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        folder.chmod(0o755)
+    assert done.stdout.startswith(text)
+    assert done.stdout.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
@@ -302,17 +332,33 @@ def test_a_database_with_a_trigger_is_read_but_not_written(original):
     assert original.read_bytes() == before
 
 
-def test_a_new_database_into_which_nothing_is_written_does_not_stay(tmp_path):
+def test_a_new_database_into_which_nothing_is_written_has_no_games(tmp_path):
     path = tmp_path / "new.db"
     with open_to_write(path, creates=True):
         pass
     with pytest.raises(ZeroDivisionError), open_to_write(path, creates=True) as connection:
         connection.execute(f"INSERT INTO players VALUES ({1 // 0}, '', 0)")
-    assert list(tmp_path.iterdir()) == []
-    path.touch()
-    with open_to_write(path, creates=True):
+    assert list(tmp_path.iterdir()) == [path]
+    with open_to_read(path) as connection:
+        assert connection.execute("SELECT count(*) FROM games").fetchone() == (0,)
+
+
+def test_a_process_that_fails_leaves_a_new_database_to_another_one(tmp_path):
+    path = tmp_path / "new.db"
+    others = []
+    with pytest.raises(ZeroDivisionError), open_to_write(path, creates=True):
+        others.append(sqlite3.connect(path))
+        assert 1 // 0
+    with closing(others[0]) as other:
+        other.execute("CREATE TABLE kept(x)")
+    assert query(path, "SELECT name FROM sqlite_master") == [("kept",)]
+
+
+def test_a_database_that_is_removed_while_it_is_opened_is_missing(original, monkeypatch):
+    version_of = database._version_of
+    monkeypatch.setattr(database, "_version_of", lambda path, _: path.unlink() or version_of(path, _))
+    with pytest.raises(RecordsError, match=r"original\.db: cannot be read \(No such file"), open_to_write(original):
         pass
-    assert path.exists()
 
 
 def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):

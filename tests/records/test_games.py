@@ -12,6 +12,7 @@ from punish_fast.records.logs import RecordedGame
 from records.conftest import query
 
 ORIGIN = Origin("0" * 64, "2026-01-01T00:00:00+00:00")
+HERE = replace(ORIGIN, digest=None)
 
 
 def stored(path, selection=None) -> list[tuple[int, RecordedGame]]:
@@ -73,6 +74,39 @@ def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
     assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
     assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
     assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
+
+
+@pytest.mark.parametrize("first_is_bot", [False, True])
+@pytest.mark.parametrize("origin", [HERE, ORIGIN])
+def test_a_bot_and_a_person_of_one_name_are_two_players(tmp_path, first_is_bot, origin):
+    """Recorded here, or imported from logs of games that this program recorded."""
+    game = replace(some_games(1)[0], played=5)
+    path = tmp_path / "y.db"
+    for k, is_bot in enumerate([first_is_bot, not first_is_bot] * 2):
+        winner, loser = replace(game.winner, name="joe", is_bot=is_bot), replace(game.loser, name="Ben", is_bot=False)
+        with open_to_write(path, creates=True) as connection:
+            each = replace(game, id=2**50 + k, winner=winner, loser=loser)
+            GameWriter(connection).write(each.id, each, origin)
+    named = {"joe": first_is_bot, "joe (2)": not first_is_bot}
+    assert dict(query(path, "SELECT username, is_bot FROM players")) == named | {"Ben": False}
+    for name, is_bot in named.items():
+        assert [each.winner.is_bot for _, each in stored(path, Selection(player=name))] == [is_bot] * 2
+    assert len(stored(path, Selection(humans_only=True))) == 2
+
+
+def test_nobody_meets_oneself_under_a_number(tmp_path):
+    path = tmp_path / "y.db"
+    game = some_games(1)[0]
+    names = ("joe", False), ("Ben", False), ("joe", True), ("joe (2)", True), ("joe (2)", True), ("joe", True)
+    with open_to_write(path, creates=True) as connection:
+        for k in (0, 2, 4):
+            sides = [replace(game.winner, name=name, is_bot=is_bot) for name, is_bot in names[k : k + 2]]
+            GameWriter(connection).write(2**50 + k, replace(game, winner=sides[0], loser=sides[1]), HERE)
+    assert [(each.winner.name, each.loser.name) for _, each in stored(path)] == [
+        ("joe", "Ben"),
+        ("joe (2)", "joe (2) (2)"),
+        ("joe (2)", "joe (3)"),
+    ]
 
 
 def test_games_of_an_original_database_are_read(original):

@@ -13,7 +13,7 @@ from punish_fast.records import database
 from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, record_games
-from punish_fast.records.logs import CONTRADICTION, LAYOUTS, write_log
+from punish_fast.records.logs import CONTRADICTION, LAYOUTS, RecordedGame, write_log
 from punish_fast.records.schema import LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import dump, query, run_sql
@@ -216,6 +216,23 @@ def test_inserting_a_game_takes_the_same_work_in_a_large_database(tmp_path, spac
     assert record_games(space, games[:1], db).imported == 1
     with pytest.raises(RecordsError, match="takes too long to read"), open_to_read(db):
         pass
+
+
+def test_a_game_of_the_original_is_compared_with_games_of_its_players_in_its_second(
+    tmp_path, space, games, monkeypatch
+):
+    """Many games, which others played, were recorded in the second."""
+    db = tmp_path / "x.db"
+    second = games[0].id
+    sides = enumerate((games[0].winner, games[0].loser))
+    winner, loser = (replace(side, name=f"bot {k}", is_bot=True) for k, side in sides)
+    crowd = [RecordedGame(new_id(), winner, loser, second) for _ in range(400)]
+    assert record_games(space, crowd, db).imported == 400
+    monkeypatch.setattr(database, "_STEPS_AT_ONCE", 100)
+    monkeypatch.setattr(database, "_MAX_STEPS", 20_000)
+    log = write(tmp_path / "x.json", games[:1], "games")
+    assert import_logs(space, [log], db).imported == 1
+    assert import_logs(space, [log], db).known == 1
 
 
 def test_games_of_one_second_take_a_random_id(tmp_path, space, games):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from playing import some_games
 
+from punish_fast.records import json_entries
 from punish_fast.records.database import RecordsError
 from punish_fast.records.logs import LAYOUTS, log_of, read_log, write_log
 
@@ -226,6 +227,9 @@ def test_bots_stay_bots_whatever_their_settings(layout):
         _, (game,), _ = parse(write_log([replace(first, winner=robot, loser=person)], layout).encode())
         assert (game.winner.is_bot, bool(game.loser.is_bot)) == (True, False)
         assert game.winner.temperature == (temperature if layout == "games" else None)
+        played = replace(first, id=2**50, winner=robot, loser=person, played=first.id)
+        _, (game,), _ = parse(write_log([played], layout).encode())
+        assert (game.winner.is_bot, game.loser.is_bot) == (True, False)
 
 
 def test_the_log_of_an_original_bot_is_as_the_original_writes_it():
@@ -290,6 +294,50 @@ def test_games_beside_a_damaged_one_are_read(layout):
         assert [game.id for game in log.games] == [games[k].id for k in (0, 2, 3, 4)]
         assert f"entry {second + 1}" in log.refused[0].reason
         assert (log.flaw, len(log.refused)) == ("", 1)
+
+
+def test_many_damaged_objects_take_linear_time(monkeypatch):
+    """The decoder counts the lines before an error, so only the first one may cost the whole text."""
+    decode = json_entries._DECODER.raw_decode
+    failed = []
+
+    def decoded(text, place):
+        failed.append(text)
+        found = decode(text, place)
+        failed.pop()
+        return found
+
+    monkeypatch.setattr(json_entries._DECODER, "raw_decode", decoded)
+    damaged = [("{x}", 2), ('{"a": [}}', 8), ("[{}, y]", 6)]
+    content = ",\n".join(f" {text}, 1, {{}}" for text, _ in damaged * 20)
+    values, flaw = json_entries.read_entries(f"[{content}\n, {{".encode())
+    assert failed[1:-1] == [text for text, _ in damaged * 20][1:]
+    places = [re.search(r"line (\d+), column (\d+)", str(value)) for value in values[::3]]
+    expected = [(k + 1, column + 1 + (k == 0)) for k, (_, column) in enumerate(damaged * 20)]
+    assert [(int(place[1]), int(place[2])) for place in places] == expected
+    assert values[1::3] == [1] * 60
+    assert flaw == "is cut off in entry 181 (line 61)"
+
+
+@pytest.mark.parametrize(
+    ("damage", "is_taken"),
+    [
+        ({"Choice": 77}, True),
+        ({"State": "x"}, True),
+        ({"Luck": 1}, True),
+        ({"Played": -1, "GameID": 2**50}, True),
+        ({"GameID": None}, False),
+        ({"GameID": 1600000000000}, False),
+        ({"EnemyName": ""}, False),
+    ],
+)
+def test_a_game_of_one_view_is_taken_beside_an_invalid_object_of_another_game(damage, is_taken):
+    """It is refused if the object may be of this game."""
+    one = [BREATH | {"UserName": "Cay", "GameID": 1600000001}]
+    assert len(parse(one)[1]) == 1
+    _, games, refused = parse([BREATH | damage, *one, OTHER])
+    assert [game.id for game in games if game.winner.name == "Cay"] == [1600000001] * is_taken
+    assert "entry 1" in refused[0].reason
 
 
 @pytest.mark.parametrize(("entry", "field"), [(GAME, "play_timestamp"), (BREATH, "GameID")])

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from punish_fast.records.player_data import anonymise_player, games_of_player
+from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
 from punish_fast.records.spellings import merge_spellings
 from records.conftest import ORIGINAL, query, run_sql
 
@@ -74,3 +74,23 @@ def test_an_old_database_is_read_with_one_spelling_and_migrated_with_a_count(ori
     assert b"Jos" not in original.read_bytes()
     assert len(games_of_player(original, "player-5")) == 2
     assert query(original, "SELECT count(*) FROM players") == [(4,)]
+
+
+def test_names_that_the_original_writes_into_a_current_database_are_merged(db):
+    """Two spellings of a new player and one of Ann, who meets a person whose name is not ASCII."""
+    n_games = len(games_of_player(db, "Ann"))
+    run_sql(
+        db,
+        f"INSERT INTO players VALUES (91, 'Ann ', 0), (92, '{NFD}', 0), (93, 'Jos\u00e9', 0);"
+        "INSERT INTO games(game_id, winner_id, loser_id) VALUES (100, 91, 92), (200, 93, 91);"
+        "INSERT INTO breaths(game_id, is_winner, state, action) VALUES (100, 1, 1, 10), (200, 1, 1, 10)",
+    )
+    before = db.read_bytes()
+    for name in ("Ann", "Ann "):
+        assert len(games_of_player(db, name)) == n_games + 2
+    assert len(games_of_player(db, NFD)) == 2
+    assert db.read_bytes() == before
+    with pytest.warns(UserWarning, match=r"players merged, .*: 2$"):
+        assert delete_player(db, NFD)[0] == 2
+    assert len(games_of_player(db, "Ann")) == n_games
+    assert query(db, "SELECT count(*) FROM players WHERE username GLOB '*[ \u00e9]*'") == [(0,)]

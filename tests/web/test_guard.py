@@ -15,7 +15,7 @@ from punish_fast.web.limits import Limits
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.", "", "a@127.0.0.1", "[::1"]
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "", "a@127.0.0.1", "[::1"]
 )
 def test_a_rebound_name_is_not_answered(client, host):
     answer = client.get("/models", headers={"Host": host})
@@ -51,6 +51,9 @@ def test_a_name_that_is_allowed_is_answered(models):
         ("games.example:443", "https://games.example", 200),
         ("127.0.0.1:8000", "https://games.example", 200),
         ("xn--spielbcher-feb.example", "https://xn--spielbcher-feb.example", 200),
+        ("xn--fa-hia.example", "https://xn--fa-hia.example", 200),
+        ("localhost.:8000", "http://localhost.:8000", 200),
+        ("games.example.", "https://games.example.", 200),
         ("games.example", "https://evil.example", 403),
         ("127.0.0.1:8000", "https://evil.example", 403),
         ("127.0.0.1:8000", "https://games.example.evil.example", 403),
@@ -60,7 +63,8 @@ def test_a_name_that_is_allowed_is_answered(models):
     ],
 )
 def test_names_of_a_proxy_are_origins_of_this_server(models, host, origin, status):
-    proxied = frozenset(map(host_name, ("Games.Example:8443", "spielb\u00fccher.example")))
+    names = ("Games.Example.:8443", "spielb\u00fccher.example", "fa\u00df.example")
+    proxied = frozenset(map(host_name, names))
     with TestClient(create_app(Hall(models, rules=TINY, proxied=proxied)), base_url=BASE) as client:
         answer = client.get("/models", headers={"Host": host, "Origin": origin})
         assert answer.status_code == status

@@ -86,6 +86,22 @@ def test_a_port_is_not_part_of_a_forwarded_address(seen, address):
     assert client_seen("192.0.2.1", seen, "192.0.2.1") == address
 
 
+def test_a_client_is_a_session_or_a_connection_within_an_address():
+    direct, behind = {"client": ("192.0.2.1", 7)}, {"client": ("192.0.2.1", 0)}
+    first, session = client_of(direct, "")
+    assert client_of(direct, "")[0] == first == ("192.0.2.1", "7")
+    # Cookies of other programs need not follow any rules.
+    for cookies in (
+        f"punish-fast={session}",
+        f'prefs={{"a":1}}; punish-fast={session}; x',
+        f"\u00e9;punish-fast={session}",
+    ):
+        assert client_of(direct, cookies) == (("192.0.2.1", session), None)
+    # A proxy tells no port of connections behind it.
+    assert client_of(behind, "")[0] != client_of(behind, "")[0]
+    assert client_of(direct, "punish-fast=short")[0] == client_of(direct, f"xpunish-fast={session}")[0] == first
+
+
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "a" * 300, "\udcff", ""])
 def test_what_is_no_address_here_is_refused(host):
     with pytest.raises(AddressError, match=r"^host: "):
