@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 import warnings
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +20,11 @@ BUSY_SECONDS = 10.0
 
 # Steps of SQLite's machine on a connection, about a minute; and after how many it asks whether to go on.
 _MAX_STEPS, _STEPS_AT_ONCE = 5_000_000_000, 100_000
+
+_FileState = tuple[tuple[int, ...], ...]
+# States of files whose rows were checked, and the age in seconds from which the next change has another time.
+_checked: dict[Path, _FileState] = {}
+_SETTLED_SECONDS = 2.0
 
 
 class RecordsError(Exception):
@@ -59,7 +65,7 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database of recorded games for reading, at the current version, and check every row.
+    """Open a database of recorded games for reading, at the current version, and check every row of a changed file.
 
     A file without tables, which a process leaves that is killed before its first commit, is a database without games.
 
@@ -71,6 +77,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     _require_file(path)
     # SQLite needs write access to undo an unfinished change; without one, it reads files that are read-only.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
+        before = _state_of(path)
         # One transaction, so that everything read is consistent.
         stored.execute("BEGIN")
         connection = stored
@@ -83,9 +90,29 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
             migrate(migrated)
         else:
             require_tables(stored, is_current=True)
-            require_laws(stored)
+            if _checked.get(path) != _state_of(path):
+                require_laws(stored)
+                _remember(path, before)
         connection.execute("PRAGMA query_only = ON")
         yield connection
+
+
+def _state_of(path: Path) -> _FileState:
+    """Return the times, size and identity of a database and of its write-ahead log, without empty ones."""
+    found: list[tuple[int, ...]] = []
+    for end in ("", "-wal"):
+        with suppress(OSError):
+            status = Path(f"{path.resolve()}{end}").stat()
+            if status.st_size:
+                found.append((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev))
+    return tuple(found)
+
+
+def _remember(path: Path, state: _FileState) -> None:
+    """Remember that all rows were checked, unless a change so soon after the last one could leave the same times."""
+    settled = time.time_ns() - int(_SETTLED_SECONDS * 1e9)
+    if all(max(status[:2]) < settled for status in state):
+        _checked[path] = state
 
 
 @contextmanager

@@ -112,10 +112,16 @@ class Archive:
             HTTPException: there is none.
             ArchiveError: the database cannot be read.
         """
+        missing = HTTPException(404, f"game {game_id}: is not in the database")
+        if not self._is_there():
+            raise missing
         with self._explained():
-            if not self._is_there() or not list_games(self._path, Selection(game=game_id), 1):
-                raise HTTPException(404, f"game {game_id}: is not in the database")
-            return read_game(self._path, game_id)
+            try:
+                return read_game(self._path, game_id)
+            except RecordsError:
+                if list_games(self._path, Selection(game=game_id), 1):
+                    raise
+                raise missing from None
 
     def game_report(self, game_id: int) -> dict[str, Any]:
         """One game, JSON-like; errors as in `game`."""

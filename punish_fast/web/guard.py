@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from punish_fast.runtime.printable import printable
-from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of
+from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of, sender
 from punish_fast.web.protocol import MOST_HEAD
 
 _LOGGER = logging.getLogger("punish_fast.web")
@@ -124,10 +124,11 @@ class Guard:
             self._check(scope, headers)
             client, session = client_of(scope, headers.get("cookie", ""))
             self._meter.charge(client, LEAST_COST)
+            sender.set(client)
             state = {**scope.get("state", {}), "client": client, "charge": partial(self._meter.charge, client)}
             # HEAD is answered like GET, without the body.
             asked = {**scope, "state": state, "method": "GET" if is_head else scope["method"]}
-            await self._app(asked, self._limited(scope, headers, receive), sent)
+            await _while_awaited(self._app, asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
             await _refuse(error, sent)
         except Exception:
@@ -178,6 +179,31 @@ class Guard:
             return message
 
         return limited
+
+
+async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request; stop if its client leaves, unless the request may change anything."""
+    if scope["method"] != "GET":
+        await app(scope, receive, send)
+        return
+    answering = asyncio.ensure_future(app(scope, receive, send))
+    leaving = asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            answering.result()
+    finally:
+        answering.cancel()
+        leaving.cancel()
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until a client leaves. A body without a use is read, up to its limit."""
+    try:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+    except HTTPException:
+        await asyncio.Event().wait()
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:

@@ -12,6 +12,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -31,6 +32,8 @@ _IPV6_PREFIX = 64
 # The cost of any request. Routes add theirs, so the files of the page cost little more than nothing.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
+# A port after an address, and the brackets of an address of IPv6.
+_PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
 _SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 
@@ -70,28 +73,34 @@ class Client(NamedTuple):
     session: str
 
 
+# The client whose request is being answered. Work of the server itself has no client.
+sender: ContextVar[Client | None] = ContextVar("sender", default=None)
+
+
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
     """The client of a request, and a session to give to it if it has none."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
-        return Client(_address(host), found[1]), None
+        return Client(network_of(host), found[1]), None
     session = secrets.token_urlsafe(16)
     # A proxy tells no port, so connections behind it have only the limits of their address.
-    return Client(_address(host), str(port) if port else session), session
+    return Client(network_of(host), str(port) if port else session), session
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
-def _address(host: str) -> str:
-    """The address that limits apply to."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is None:
-            return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
-        return str(address.ipv4_mapped)
+def network_of(host: str) -> str:
+    """The address or network that limits apply to. Some proxies add a port to an address."""
+    for text in (host, _PORT.sub("", host)):
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            continue
+        if isinstance(address, ipaddress.IPv6Address):
+            if address.ipv4_mapped is None:
+                return str(ipaddress.ip_network((int(address), _IPV6_PREFIX), strict=False))
+            return str(address.ipv4_mapped)
+        return text
     return host
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -239,8 +240,10 @@ class OpenTables:
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open one more: finished games first, then those that were used longest ago.
 
+        If all tables of the server are in use, one is cleared of the address with the most of them.
+
         Raises:
-            HTTPException: 429 if all are in use.
+            HTTPException: 429 if the client or its address has its maximum, or no address has more than this one.
         """
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
@@ -255,7 +258,10 @@ class OpenTables:
                 continue
             oldest = min(held, key=lambda table: (table.session.is_on, table.touched))
             if oldest.session.is_on and self._clock() - oldest.touched <= _QUIET:
-                raise HTTPException(429, f"tables: {most:,} games {words} now; end one, or try again later")
+                crowd = Counter(table.client.address for table in held)
+                oldest = max(held, key=lambda table: (crowd[table.client.address], -table.touched))
+                if whose or crowd[oldest.client.address] <= crowd[client.address] + 1:
+                    raise HTTPException(429, f"tables: {most:,} games {words} now; end one, or try again later")
             del tables[oldest.id]
 
 

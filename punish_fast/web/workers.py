@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from punish_fast.web.limits import sender
 
 T = TypeVar("T")
 
 _READERS = 4
+# Threads for agents that are solved already.
+_ADVISERS = 2
+# Works of one kind that a client, and all clients of its address, may have in a queue or in threads.
+_MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
 # Seconds of a search before it has to wait for longer ones.
 _SHORT = 0.1
 # Seconds for a search to notice its deadline.
@@ -19,30 +26,49 @@ _GRACE = 0.5
 
 
 class Workers:
-    """Six kinds of work, each in threads of its own, so that none waits for another kind.
+    """Kinds of work, each in threads of its own, so that none waits for another kind.
+
+    A client waits until its own works of a kind are done, and then in a queue that holds few works of each address.
+    Work that has not begun is dropped if its request is cancelled.
 
     Requests themselves are answered in one thread, that of the event loop, and all that is shared changes only there.
     """
 
     def __init__(self) -> None:
-        self._solver = ThreadPoolExecutor(1, "solver")
+        kinds = {"solver": 1, "drawer": 1, "short": 1, "thinker": 1, "adviser": _ADVISERS, "reader": _READERS}
+        self._threads = {kind: ThreadPoolExecutor(n, kind) for kind, n in kinds.items()}
         self._writer = ThreadPoolExecutor(1, "writer")
-        self._drawer = ThreadPoolExecutor(1, "drawer")
-        self._short = ThreadPoolExecutor(1, "short")
-        self._thinker = ThreadPoolExecutor(1, "thinker")
-        self._readers = ThreadPoolExecutor(_READERS, "reader")
+        self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def _run(self, kind: str, work: Callable[[], T]) -> T:
+        """Work in a thread of a kind. Requests of one client, and of one address, take turns."""
+        client = sender.get()
+        turns: list[asyncio.Semaphore] = []
+        for key, most in ((client, _MOST_OF_CLIENT), (client.address, _MOST_OF_ADDRESS)) if client else ():
+            turn = self._turns.setdefault((kind, key), asyncio.Semaphore(most))
+            try:
+                await turn.acquire()
+            except asyncio.CancelledError:
+                _release(turns)
+                raise
+            turns.append(turn)
+        loop = asyncio.get_running_loop()
+        job = self._threads[kind].submit(work)
+        # A thread goes on if its request is cancelled, so the turn ends with the thread.
+        job.add_done_callback(lambda _: _call(loop, turns))
+        return await asyncio.wrap_future(job)
 
     async def solve(self, work: Callable[[], T]) -> T:
         """Compute with all processors, one such work after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._solver, work)
+        return await self._run("solver", work)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
         """Ask an agent; what is solved already does not wait for what is being solved."""
-        return await (self.read(work) if is_solved else self.solve(work))
+        return await self._run("adviser" if is_solved else "solver", work)
 
     async def load(self, work: Callable[[], T]) -> T:
         """Open an agent of another game."""
-        return await asyncio.get_running_loop().run_in_executor(self._thinker, work)
+        return await self._run("thinker", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
         """Search for at most some seconds, including the time in queues.
@@ -59,17 +85,14 @@ class Workers:
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds + _GRACE):
-                loop = asyncio.get_running_loop()
-                found, is_all = await loop.run_in_executor(
-                    self._short, lambda: work(min(until, time.monotonic() + _SHORT))
-                )
+                found, is_all = await self._run("short", lambda: work(min(until, time.monotonic() + _SHORT)))
                 if not is_all:
-                    found, _ = await loop.run_in_executor(self._thinker, work, until)
+                    found, _ = await self._run("thinker", lambda: work(until))
         return found
 
     async def read(self, work: Callable[[], T]) -> T:
         """Read a database, or do other work of a moment."""
-        return await asyncio.get_running_loop().run_in_executor(self._readers, work)
+        return await self._run("reader", work)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Write to a database, one work after the other."""
@@ -77,13 +100,21 @@ class Workers:
 
     async def draw(self, work: Callable[[], T]) -> T:
         """Draw a plot; plots share settings, so one after the other."""
-        return await asyncio.get_running_loop().run_in_executor(self._drawer, work)
+        return await self._run("drawer", work)
 
     def close(self) -> None:
         """Finish what was begun and drop what was not; writes are all done."""
-        self._solver.shutdown(wait=False, cancel_futures=True)
-        self._drawer.shutdown(wait=False, cancel_futures=True)
-        self._short.shutdown(wait=False, cancel_futures=True)
-        self._thinker.shutdown(wait=False, cancel_futures=True)
-        self._readers.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
+
+
+def _call(loop: asyncio.AbstractEventLoop, turns: list[asyncio.Semaphore]) -> None:
+    """End turns from another thread."""
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(_release, turns)
+
+
+def _release(turns: list[asyncio.Semaphore]) -> None:
+    for turn in turns:
+        turn.release()

@@ -18,6 +18,7 @@ from punish_fast.records.database import (
     open_to_read,
     open_to_write,
 )
+from punish_fast.records.schema import require_laws
 from punish_fast.runtime.files import OutputError
 from records.conftest import dump, query, run_sql
 
@@ -358,3 +359,30 @@ def test_a_database_that_is_removed_while_it_is_opened_is_missing(original, monk
     monkeypatch.setattr(database, "_version_of", lambda path, _: path.unlink() or version_of(path, _))
     with pytest.raises(RecordsError, match=r"original\.db: cannot be read \(No such file"), open_to_write(original):
         pass
+
+
+def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
+    with open_to_write(original) as connection:
+        connection.execute("UPDATE players SET username = username")
+    checked = []
+    monkeypatch.setattr(database, "require_laws", lambda connection: checked.append(require_laws(connection)))
+
+    def n_checks() -> int:
+        checked.clear()
+        for _ in range(3):
+            with open_to_read(original):
+                pass
+        return len(checked)
+
+    # A change within the resolution of the clock leaves the time of the file.
+    assert n_checks() == 3
+    monkeypatch.setattr(database, "_SETTLED_SECONDS", -60.0)
+    assert n_checks() == 1
+    assert n_checks() == 0
+    with closing(sqlite3.connect(original)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        assert n_checks() == 1
+        connection.execute("UPDATE players SET is_bot = 7")
+        connection.commit()
+        with pytest.raises(RecordsError, match="invalid row"), open_to_read(original):
+            pass

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from serving import TINY, hall_of
 
 from punish_fast.records.logs import write_log
 from punish_fast.records.results import read_results
+from punish_fast.web import protocol
 from punish_fast.web.app import create_app
 from punish_fast.web.protocol import MOST_HEAD, MOST_SECONDS, BoundedProtocol
 from punish_fast.web.server import listen
@@ -29,6 +31,8 @@ class Watched(BoundedProtocol):
     """A connection that counts what it has received, and whose time may be up once it has received something."""
 
     received = 0
+    most_waiting = 0
+    n_paused = 0
     is_lost = False
     is_late = False
 
@@ -40,6 +44,14 @@ class Watched(BoundedProtocol):
             self._timer = self.loop.call_soon(self._give_up)
         Watched.received += len(data)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        Watched.n_paused += 1
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        Watched.most_waiting = max(Watched.most_waiting, len(self.pipeline))
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         Watched.is_lost = True
@@ -50,6 +62,7 @@ def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     """A server in a thread, without uvloop, as on Windows."""
     monkeypatch.setitem(sys.modules, "uvloop", None)
     monkeypatch.setattr(Watched, "received", 0)
+    monkeypatch.setattr(Watched, "most_waiting", 0)
     monkeypatch.setattr(Watched, "is_lost", False)
     with closing(listen("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
@@ -132,12 +145,63 @@ def test_idle_connections_of_one_address_make_room_for_others(port, monkeypatch)
     assert closed >= 54 - 10
 
 
+async def unread(port: int, host: str) -> socket.socket:
+    """A connection that reads none of its answers, once the server can write no more of them."""
+    idle = socket.socket()
+    idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    idle.bind((host, 0))
+    idle.connect(("127.0.0.1", port))
+    idle.setblocking(False)
+    n_paused = Watched.n_paused
+    with suppress(OSError):
+        idle.send(b"GET /page/play.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500)
+    while Watched.n_paused == n_paused:
+        await asyncio.sleep(0.001)
+    return idle
+
+
+def test_connections_that_do_not_read_make_room_for_others(port, monkeypatch):
+    monkeypatch.setattr(BoundedProtocol, "most_connections", 3)
+
+    async def run() -> list[bytes]:
+        idle = [await unread(port, "127.0.0.2") for _ in range(3)]
+        answers = []
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(HEAD + b"\r\n")
+            answers.append(await reader.read(15))
+            writer.close()
+        for each in idle:
+            each.close()
+        return answers
+
+    assert asyncio.run(run()) == [b"HTTP/1.1 200 OK"] * 3
+
+
+def test_a_connection_that_does_not_read_is_closed_in_the_end(port, monkeypatch):
+    monkeypatch.setattr(protocol, "MOST_SECONDS", 0.1)
+
+    async def run() -> None:
+        with closing(await unread(port, "127.0.0.1")):
+            while not Watched.is_lost:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
 def test_requests_on_one_connection_are_all_answered(port):
     request = HEAD + b"X: " + b"a" * (MOST_HEAD // 2) + b"\r\n\r\n"
     last = HEAD + b"Connection: close\r\n\r\n"
     answers = exchange(port, *[request] * 6, request[:100], request[100:], last)
     assert [status for status, _ in answers] == [200] * 8
     assert len({body for _, body in answers}) == 1
+
+
+def test_few_requests_of_one_connection_wait(port):
+    request, last = HEAD + b"\r\n", HEAD + b"Connection: close\r\n\r\n"
+    answers = exchange(port, request * 1000 + last, ends=False)
+    assert [status for status, _ in answers] == [200] * 1001
+    assert 0 < Watched.most_waiting <= 30
 
 
 @pytest.mark.parametrize("line", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 10_000])
@@ -147,6 +211,22 @@ def test_a_long_head_is_refused(port, line):
     for status, body in answers:
         assert (status, json.loads(body)["detail"]) == (431, f"head: allowed are {MOST_HEAD:,} bytes")
     assert len(answers) <= 1
+
+
+@pytest.mark.parametrize("line", [b"X: " + b"a" * 70_000, b"X: a\r\n" * 10_000, b"1;" + b"a" * 70_000])
+def test_long_lines_around_a_body_are_refused(port, line):
+    chunked = post_of(b"").partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n3\r\n[ \n\r\n"
+    answers = exchange(port, chunked, line if line.startswith(b"1") else b"0\r\n" + line, line, b"...")
+    assert [status for status, _ in answers] in ([], [431])
+    assert Watched.is_lost
+
+
+def test_a_body_in_many_parts_is_read(port):
+    head = post_of(b"").partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    log = write_log(some_games(3, seed=2, rules=TINY)).encode()
+    parts = b"".join(b"1;" + b"x" * 20 + b"\r\n%c\r\n" % byte for byte in b" " * 2000 + log)
+    ((status, answer),) = exchange(port, head + parts + b"0\r\nX: a\r\n\r\n", ends=False)
+    assert (status, json.loads(answer)["imported"]) == (200, 3)
 
 
 def test_a_long_head_that_comes_at_once_is_refused(port):

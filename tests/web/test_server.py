@@ -70,6 +70,22 @@ def test_customers_of_a_provider_have_a_network_of_their_own():
     assert client_seen("2001:db8::1", "") == client_seen("2001:db8::ffff:1", "") != client_seen("2001:db8:0:1::1", "")
 
 
+@pytest.mark.parametrize(
+    ("seen", "address"),
+    [
+        ("198.51.100.7:99", "198.51.100.7"),
+        ("[2001:db8::1]:99", "2001:db8::/64"),
+        ("[2001:db8::1]", "2001:db8::/64"),
+        ("[::ffff:198.51.100.7]:99", "198.51.100.7"),
+        ("2001:db8::1:99", "2001:db8::/64"),
+        ("unknown", "unknown"),
+        ("a" + ":1" * 3000, "a" + ":1" * 3000),
+    ],
+)
+def test_a_port_is_not_part_of_a_forwarded_address(seen, address):
+    assert client_seen("192.0.2.1", seen, "192.0.2.1") == address
+
+
 def test_a_client_is_a_session_or_a_connection_within_an_address():
     direct, behind = {"client": ("192.0.2.1", 7)}, {"client": ("192.0.2.1", 0)}
     first, session = client_of(direct, "")

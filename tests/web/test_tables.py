@@ -234,6 +234,27 @@ def test_neither_a_client_nor_an_address_takes_all_tables(models):
     assert open_all("192.0.2.2", 1) == 10
 
 
+def test_a_full_server_has_room_for_another_address(models):
+    tables = OpenTables(Limits(tables=40))
+
+    def opened(address, n, sessions=1):
+        clients = [Client(address, str(session)) for session in range(sessions)]
+        return [tables.open(models[0], "Ann", None, None, client=clients[k % sessions]) for k in range(n)]
+
+    two = [opened(address, 20, sessions=2) for address in ("192.0.2.1", "192.0.2.2")]
+    mine = opened("192.0.2.3", 10)
+    assert [table.id for table in mine] == [tables.find(table.id).id for table in mine]
+    for theirs in two:
+        # The tables that were used last stay.
+        assert [tables.find(table.id) for table in theirs[-15:]] == theirs[-15:]
+    assert len(tables) == 40
+    few = OpenTables(Limits(tables=40))
+    for k in range(40):
+        few.open(models[0], "Ann", None, None, client=Client(f"192.0.2.{k}", ""))
+    with pytest.raises(HTTPException, match="are played here now"):
+        few.open(models[0], "Ann", None, None, client=Client("192.0.2.40", ""))
+
+
 def test_a_coach_does_not_advise_when_the_game_is_over(client, naive):
     table, _ = play_out(client, open_table(client, naive))
     assert client.get(f"/tables/{table['table']}/coach").status_code == 409
