@@ -80,7 +80,7 @@ TOP = "(top)"
 # that the commit message explains.
 BUDGET = {
     "cli": 7530,
-    "web": 1285,
+    "web": 1382,
     "play": 2512,
     "arena": 1220,
     "study": 821,
@@ -89,7 +89,7 @@ BUDGET = {
     "games": 3962,
     "store": 2716,
     "equilibrium": 1818,
-    "records": 1840,
+    "records": 1859,
     "enemies": 694,
     "duel": 1341,
     "punish": 2593,
