@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -35,6 +36,12 @@ class Watched(BoundedProtocol):
     n_paused = 0
     is_lost = False
     is_late = False
+    has_no_delay = False
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        peer = transport.get_extra_info("socket")
+        Watched.has_no_delay = bool(peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -187,6 +194,11 @@ def test_a_connection_that_does_not_read_is_closed_in_the_end(port, monkeypatch)
                 await asyncio.sleep(0.001)
 
     asyncio.run(asyncio.wait_for(run(), 10))
+
+
+def test_a_body_does_not_wait_until_its_head_is_acknowledged(port):
+    exchange(port, HEAD + b"Connection: close\r\n\r\n")
+    assert Watched.has_no_delay
 
 
 def test_requests_on_one_connection_are_all_answered(port):
