@@ -46,8 +46,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.flow = _Flow(self)
         self._unparsed = bytearray()
         self._host = network_of(self.client[0]) if self.client else ""
-        # asyncio does so only for sockets of protocol 6, but ours have 0. Otherwise an answer's body waits 40 ms for the
-        # client to acknowledge its head.
+        # asyncio does so only for sockets of protocol 6, but ours have 0. The body of an answer would wait 40 ms until
+        # the client acknowledges its head.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Writing pauses as soon as the system takes no more, so at most one answer is in memory.
         transport.set_write_buffer_limits(0)
