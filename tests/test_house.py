@@ -80,7 +80,7 @@ TOP = "(top)"
 # that the commit message explains.
 BUDGET = {
     "cli": 7530,
-    "web": 1382,
+    "web": 1384,
     "play": 2512,
     "arena": 1220,
     "study": 821,

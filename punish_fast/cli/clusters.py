@@ -31,7 +31,7 @@ class Cluster:
     """A `punish_fast.learn.process_pool.TaskMap` that connects to a cluster for the first task.
 
     Attributes:
-        report: The addresses and size of the cluster, for JSON, or None before it connects.
+        report: Addresses and size of the cluster, for JSON; None until it connects.
     """
 
     def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:

@@ -174,7 +174,7 @@ def weigh_states(chain, reduced, weight):
 
 @kernel
 def find_gains(begin, end, chain, rows, v, constants, gain, error):
-    """Set ``gain[row]`` to what a row earns more than the value of its state, and ``error[row]`` to its rounding error.
+    """Set ``gain[row]`` to the value of a row less the value of its state, and ``error[row]`` to its rounding error.
 
     Args:
         begin: First row.
@@ -182,7 +182,7 @@ def find_gains(begin, end, chain, rows, v, constants, gain, error):
         chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.
         rows: State int32 ``[n_rows]`` and reward float64 ``[n_rows]`` of each row.
         v: Values of columns as sums of two floats, both float64 ``[n_columns]``.
-        constants: Roundings besides those of entries, unit roundoff, and the smallest positive number.
+        constants: Number of roundings in addition to one for each entry, unit roundoff, and smallest positive number.
         gain: float64 ``[n_rows]``.
         error: float64 ``[n_rows]``.
     """

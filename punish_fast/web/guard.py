@@ -232,7 +232,7 @@ def host_name(text: str) -> str:
     place = _place(text)
     name = "" if place is None else place.name
     try:
-        # Python's own codec for other scripts is that of 2003, which browsers have left.
+        # For other scripts, Python's own codec follows the rules of 2003, but browsers the rules of 2008.
         name = (name.encode("idna") if name.isascii() else idna.encode(name, uts46=True)).decode()
     except UnicodeError:
         name = ""

@@ -84,7 +84,7 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
     if found is not None:
         return Client(network_of(host), found[1]), None
     session = secrets.token_urlsafe(16)
-    # A proxy tells no port, so connections behind it have only the limits of their address.
+    # Proxies do not forward ports, so connections behind them have only the limits of their address.
     return Client(network_of(host), str(port) if port else session), session
 
 
