@@ -79,7 +79,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 7530,
+    "cli": 7535,
     "web": 1384,
     "play": 2512,
     "arena": 1220,

@@ -34,11 +34,12 @@ from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.mdp.component_brackets import bracketed
 from punish_fast.mdp.elimination import Elimination
-from punish_fast.mdp.exact_iteration import Payoff
+from punish_fast.mdp.exact_iteration import Double, Payoff, Rows
 from punish_fast.mdp.methods import GENERAL_METHODS
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.reachability import reach_probability
+from punish_fast.mdp.rounding import rounding_of_backup
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.mdp.total_reward import total_reward
@@ -93,6 +94,9 @@ def _solve() -> None:
     elimination = Elimination(cycle)
     elimination.solve(np.ones(2))
     elimination.weights()
+    values = np.zeros(mdp.n_columns)
+    Rows.of(mdp, mdp.reward).gains(Double(values, values))
+    rounding_of_backup(mdp, values, 1.0)
     policy = softmax(mdp.state_ptr, solution.q, 1.0)
     evaluate(mdp, policy)
     enemy = greedy(mdp.state_ptr, solution.q)
