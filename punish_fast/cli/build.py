@@ -11,7 +11,6 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
     EnemyTemperatureOption,
-    ForceOption,
     OutputOption,
     RulesOption,
     complete_agents,
@@ -56,7 +55,6 @@ class ModelOptions(ComputeOptions):
     ] = None
     dry_run: Annotated[bool, option("Only count: tell the memory and time it would take.", "--dry-run")] = False
     output: OutputOption = None
-    force: ForceOption = False
 
     def find(self) -> tuple[Rules, Player]:
         """The rules and the enemy."""
@@ -147,7 +145,7 @@ def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
     from punish_fast.punish.rules import name_of
 
     settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note(options.temperature)}
-    return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), options.force, settings)
+    return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
 
 
 def tell_plan(options: ModelOptions, source: ModelSource, clock: Stopwatch, progress: Progress, sweeps: int) -> None:

@@ -24,18 +24,14 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN = 10.0
 
 
-def checkpoint_path(resume: Path | None, output: Path, is_replaced: bool) -> Path:
-    """Where checkpoints are written: the file to resume from, or one beside the output.
-
-    Raises:
-        UsageError: there is one beside the output, which nobody asked to resume from or to replace.
-    """
+def checkpoint_path(resume: Path | None, output: Path) -> Path:
+    """Return the file to resume from, or a new one beside the output."""
     if resume is not None:
         return resume
     path = output.parent / f"{output.stem}.checkpoint.h5"
     # A name that is too long is told with those of other outputs.
-    if os.path.exists(path) and not is_replaced:  # noqa: PTH110
-        raise UsageError(f"{path}: is left of an earlier run; --resume {path} goes on from it, --force begins anew")
+    if os.path.exists(path):  # noqa: PTH110
+        raise UsageError(f"{path}: is left of an earlier run; resume with --resume {path}, or delete it")
     return path
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import CheckError, UsageError, say
-from punish_fast.cli.options import ComputeOptions, ForceOption, OutputOption, game_rules_option, option, verb
+from punish_fast.cli.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.report import (
     Progress,
@@ -57,7 +57,6 @@ class EquilibriumOptions(ComputeOptions):
         ),
     ] = None
     output: OutputOption = None
-    force: ForceOption = False
     resume: Annotated[
         Path | None,
         option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
@@ -141,7 +140,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
     path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
     settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
-    return default_output(path, options.force or options.dry_run, settings)
+    return path if options.dry_run else default_output(path, settings)
 
 
 def _check_outputs(options: EquilibriumOptions, output: Path | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.build import wrote
-from punish_fast.cli.options import CommonOptions, ForceOption, OutputOption, argument, option, verb
+from punish_fast.cli.options import CommonOptions, OutputOption, argument, option, verb
 from punish_fast.cli.outputs import default_output, output_beside
 from punish_fast.cli.report import Stopwatch, peak_memory
 
@@ -33,7 +33,6 @@ class ExportOptions(CommonOptions):
         ),
     ]
     output: OutputOption = None
-    force: ForceOption = False
 
 
 @verb(
@@ -55,7 +54,7 @@ def export(options: ExportOptions) -> None:
         file = load(options.file)
     output = output_beside(options.file, _SUFFIXES[options.target], options.output, "export")
     if options.output is None:
-        default_output(output, options.force)
+        default_output(output)
     counts = (_export_content if options.target == "notebook-json" else _export_process)(file, options, output, clock)
     report = {
         "file": options.file,

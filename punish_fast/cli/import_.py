@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from punish_fast.cli.build import wrote
-from punish_fast.cli.options import CommonOptions, ForceOption, OutputOption, RulesOption, argument, option, verb
+from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output, output_beside, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -24,7 +24,6 @@ class ImportOptions(CommonOptions):
     rules: RulesOption = None
     discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
     output: OutputOption = None
-    force: ForceOption = False
 
 
 @verb(
@@ -48,7 +47,7 @@ def import_(options: ImportOptions) -> None:
     check_outputs([output], rules_files(options.rules), "import")
     if options.output is None:
         settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
-        default_output(output, options.force, settings, lambda path: settings | _imported_with(path))
+        default_output(output, settings, lambda path: settings | _imported_with(path))
     content = import_notebook(options.file, output, rules, options.kind, options.discount)
     report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, Probabilities):

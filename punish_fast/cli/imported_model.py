@@ -35,7 +35,6 @@ _ALLOWED = {
     "discount",
     "tolerance",
     "output",
-    "force",
     "normalize",
     "threads",
     "quiet",

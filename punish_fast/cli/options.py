@@ -364,9 +364,6 @@ SeedOption = Annotated[
 ]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
-ForceOption = Annotated[
-    bool, option("Replace the default output, even if it was made with other settings.", "--force", writes=True)
-]
 PlotOption = Annotated[Path | None, option("Draw a plot, as a .png or .svg file.", metavar="FILE", writes=True)]
 DatabaseOption = Annotated[Path, option("A database of recorded games.", "--db", metavar="DB")]
 

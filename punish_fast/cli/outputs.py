@@ -11,14 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.runtime.files import check_output
-from punish_fast.runtime.printable import printable
+from punish_fast.runtime.files import ReadError, check_output
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
-
-_MOST_OF_SETTING = 60
-
 
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
 # What a strategy file notes that is found in the work, not set before.
@@ -27,38 +23,38 @@ _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 def default_output(
     path: Path,
-    force: bool,
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Path:
-    """The file to write where the user names none; one made with other settings is not replaced.
+    """Return ``path``, the default output; an existing file made with other settings is not replaced.
 
     Args:
         path: The default name.
-        force: Replace it whatever it is.
-        settings: What it will be made with, JSON-like; None if the file would not tell.
+        settings: Settings of the file to write, JSON-like; None for files that record none, which are never replaced.
         settings_of: Reads the settings of a file; by default `made_with`.
 
     Raises:
-        UsageError: there is a file that was made with other settings, or that is not of ours.
+        UsageError: If the file exists and is not to be replaced.
     """
-    if force or not path.exists():
+    if not path.exists():
         return path
-    told = "exists"
-    if settings is not None:
-        wanted, found = json.loads(json.dumps(settings)), _read((settings_of or made_with), path)
-        if found == wanted:
-            return path
-        told += f" and {_difference(found, wanted)}"
-    raise UsageError(f"{path}: {told}; replace it with --force, or name another file with -o")
+    if settings is None:
+        raise UsageError(f"{path}: exists; name an output with -o")
+    try:
+        found = _as_json((settings_of or made_with)(path))
+    except ReadError:
+        raise UsageError(f"{path}: exists and was not made by this command; name an output with -o") from None
+    if found != _as_json(settings):
+        raise UsageError(f"{path}: exists and was made with other settings; name an output with -o")
+    return path
+
+
+def _as_json(settings: Mapping[str, Any]) -> Any:
+    return json.loads(json.dumps(settings))
 
 
 def made_with(path: Path) -> dict[str, Any]:
-    """The settings that a tensor, an agent or a strategy was made with, JSON-like.
-
-    Raises:
-        ReadError: the file is none of ours.
-    """
+    """Return the settings that a tensor, an agent or a strategy was made with, JSON-like."""
     from punish_fast.punish.rules import name_of
     from punish_fast.store.reader import load
 
@@ -75,40 +71,6 @@ def made_with(path: Path) -> dict[str, Any]:
         settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
         settings["tensor"] = file.has_transitions
     return settings
-
-
-def _read(settings_of: Callable[[Path], Mapping[str, Any]], path: Path) -> Mapping[str, Any] | None:
-    """The settings of a file; None if it is none of ours."""
-    from punish_fast.runtime.files import ReadError
-
-    try:
-        found: Mapping[str, Any] = json.loads(json.dumps(settings_of(path)))
-    except ReadError:
-        return None
-    return found
-
-
-def _difference(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> str:
-    """The first setting that differs, in words."""
-    if found is None:
-        return "was not made by this command"
-    for name in (*wanted, *found):
-        old, new = found.get(name), wanted.get(name)
-        if old != new:
-            if isinstance(old, dict) and isinstance(new, dict) and _name_of(old) == _name_of(new):
-                return _difference(old, new)
-            return f"was made with {name.replace('_', ' ')} {_brief(old)}, not {_brief(new)}"
-    return "was made in another way"
-
-
-def _name_of(value: dict[str, Any]) -> Any:
-    return value.get("file", value.get("name"))
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, dict):
-        value = _name_of(value) or value
-    return "unset" if value is None else printable(str(value), _MOST_OF_SETTING)
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:

@@ -118,7 +118,7 @@ def solve(options: SolveOptions) -> None:
         tell_plan(options, source, clock, progress, sweeps=options.sweeps or SWEEPS)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
-    path = checkpoint_path(options.resume, output, options.force)
+    path = checkpoint_path(options.resume, output)
     check_outputs([output, path], [*options.read(enemy), options.tensor, options.start], "solve")
     note = stored.enemy if stored is not None else enemy.note(options.temperature)  # type: ignore[union-attr]
     checkpoint = SolveCheckpoint.find(path, options.resume is not None, _settings(method), rules, note)
@@ -227,7 +227,7 @@ def _default_output(
         "tensor": not options.no_tensor,
     }
     stem = _stem(options, rules, enemy) + _aim(rules, settings["objective"], settings["discount"])
-    return default_output(Path(f"{stem}.h5"), options.force, made_with)
+    return default_output(Path(f"{stem}.h5"), made_with)
 
 
 def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:

@@ -143,7 +143,7 @@ def test_only_its_own_checkpoint_is_taken(run):
     ):
         run("equilibrium", *TINY, *arguments).refused(text)
     # Without the option, a run resumes as it began.
-    own = ("--resume", "own.h5", "--iterations", "3", "--json", "--force")
+    own = ("--resume", "own.h5", "--iterations", "3", "-o", "c.h5", "--json")
     assert run("equilibrium", *TINY, *own, "--best-response-share", "0.3").report["best_response_share"] == 0.3
     assert run("equilibrium", *TINY, *own).report["best_response_share"] == 0.3
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")

@@ -224,7 +224,18 @@ def test_any_memory_gives_the_same_file(run, folder, modes):
     assert contents(folder / "compact.h5") == contents(folder / "matrix-free.h5")
     least = ("--no-tensor", "--memory", str(modes["matrix-free"]))
     assert "matrix-free, to save memory" in run("solve", *HOUSE, *least, "-o", "text.h5").out
-    against = ("solve", *HOUSE, "--enemy", "compact.h5", "--temperature", "2", "--no-tensor", "--force", "--json")
+    against = (
+        "solve",
+        *HOUSE,
+        "--enemy",
+        "compact.h5",
+        "--temperature",
+        "2",
+        "--no-tensor",
+        "-o",
+        "against.h5",
+        "--json",
+    )
     run(*against, *least).failed_with("matrix-free would take")
     much, counted = run(*against).report, run(*against, "--dry-run").report
     little = run(*against, "--memory", str(counted["modes"][2]["bytes"])).report

@@ -56,14 +56,14 @@ class ChoicesOptions(CommonOptions):
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
 
-    def default_output(self, stem: str, force: bool, made: dict[str, Any]) -> Path:
+    def default_output(self, stem: str, made: dict[str, Any]) -> Path:
         """The strategy file to write where the user names none; ``made`` is what it notes of its options."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules or "notebook")
         name, settings = name_of(rules), {"kind": "strategy", "rules": name_of(rules), "information": "view"}
         path = Path(f"{stem}.h5" if name == "notebook" else f"{rules_stem(rules, self.rules)}-{stem}.h5")
-        return default_output(path, force, settings | made)
+        return default_output(path, settings | made)
 
 
 def print_left_out(report: dict[str, Any]) -> None:

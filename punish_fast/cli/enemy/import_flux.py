@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.enemy.network import print_network, write_network
-from punish_fast.cli.options import CommonOptions, ForceOption, OutputOption, RulesOption, argument, verb
+from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, verb
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -19,7 +19,6 @@ class ImportFluxOptions(CommonOptions):
     parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer in order, as Flux has them.")]
     rules: RulesOption = None
     output: OutputOption = None
-    force: ForceOption = False
 
 
 @verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5", stage="network")
@@ -37,7 +36,7 @@ def import_flux(options: ImportFluxOptions) -> None:
     rules = load_rules(options.rules or "notebook")
     origin = {"method": "import-flux", "file": file.name}
     settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"} | origin
-    output = options.output or default_output(Path(f"{file.stem}.h5"), options.force, settings)
+    output = options.output or default_output(Path(f"{file.stem}.h5"), settings)
     check_outputs([output], [file, *rules_files(options.rules)], "learn from")
     layers = read_flux(file)
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
-from punish_fast.cli.options import FixedSeedOption, ForceOption, OutputOption, option, verb
+from punish_fast.cli.options import FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -20,7 +20,6 @@ class ChoiceModelOptions(ChoicesOptions):
     folds: Annotated[int, option("Folds of games, to fit the concentration of the prior.", metavar="K")] = 5
     seed: FixedSeedOption = 0
     output: OutputOption = None
-    force: ForceOption = False
 
 
 @verb(
@@ -45,7 +44,7 @@ def model(options: ChoiceModelOptions) -> None:
     clock = Stopwatch()
     settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}
     made = {"method": "choice-model", **settings, **options.note()}
-    output = options.output or options.default_output("choice-model", options.force, made)
+    output = options.output or options.default_output("choice-model", made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, recorded = options.read(options.folds, options.folds)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)

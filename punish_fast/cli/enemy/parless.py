@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import ForceOption, OutputOption, option, verb
+from punish_fast.cli.options import OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -18,7 +18,6 @@ class ParlessOptions(ChoicesOptions):
 
     prior: Annotated[float, option("Total pseudo-counts of the uniform Dirichlet prior.", metavar="C")] = 3.0
     output: OutputOption = None
-    force: ForceOption = False
 
 
 @verb(
@@ -42,7 +41,7 @@ def parless(options: ParlessOptions) -> None:
     clock = Stopwatch()
     method.check_prior(options.prior)
     made = {"method": "parless", "prior": options.prior, **options.note()}
-    output = options.output or options.default_output(options.whose, options.force, made)
+    output = options.output or options.default_output(options.whose, made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
     space, choices = options.read()
     counts = count_choices(space, choices.decimal, choices.action)

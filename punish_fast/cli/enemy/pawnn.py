@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, FixedSeedOption, ForceOption, OutputOption, option, verb
+from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch
 
@@ -72,7 +72,6 @@ class PawnnOptions(CommonOptions):
         Path | None, option("Write the weights in the original's format.", metavar="FILE.json", writes=True)
     ] = None
     output: OutputOption = None
-    force: ForceOption = False
 
     def training(self) -> TrainingOptions:
         """The options of training: the preset's, with the user's changes.
@@ -123,7 +122,7 @@ class PawnnOptions(CommonOptions):
 
         if output is not None and self.output is None:
             settings = {"kind": "strategy", "rules": name_of(rules), "information": "view"}
-            default_output(output, self.force, settings | origin)
+            default_output(output, settings | origin)
 
 
 def _numbers(name: str, text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:

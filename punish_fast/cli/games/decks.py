@@ -11,7 +11,6 @@ from punish_fast.cli.games.options import GameArgument
 from punish_fast.cli.games.train import shown_points
 from punish_fast.cli.options import (
     ComputeOptions,
-    ForceOption,
     OutputOption,
     option,
     verb,
@@ -66,7 +65,6 @@ class DecksOptions(ComputeOptions):
         bool, option("Resume the search of the output; more --generations make it longer.", "--resume")
     ] = False
     output: OutputOption = None
-    force: ForceOption = False
 
     def given(self) -> dict[str, Any]:
         """The settings that were given, by name."""
@@ -95,7 +93,7 @@ def decks(options: DecksOptions) -> None:
     check_outputs([output], [], "breed")
     running = _search(options, output)
     if options.output is None and not options.resume:
-        default_output(output, options.force, _settings(running), lambda path: _settings(load_search(path)))
+        default_output(output, _settings(running), lambda path: _settings(load_search(path)))
     clock, progress, before = Stopwatch(), Progress(options.quiet), len(running.history)
 
     def on_games(done: int, total: int) -> None:

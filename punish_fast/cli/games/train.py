@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curves
-from punish_fast.cli.options import FixedSeedOption, ForceOption, OutputOption, PlotOption, option, verb
+from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 from punish_fast.cli.streams import must_have_input
@@ -151,7 +151,6 @@ class TrainOptions(VariantOptions):
     play_every: Annotated[int | None, option("Play a game against the agent every N games.", metavar="N", min=1)] = None
     plot: PlotOption = None
     output: OutputOption = None
-    force: ForceOption = False
 
     def given(self, *names: str) -> dict[str, Any]:
         """The options among these that were given, by name."""
@@ -208,7 +207,7 @@ def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
         raise UsageError(f"{error}, too many for a table; learn a network: --method dqn") from None
     learner = _learner(options, positions, output)
     if options.output is None and not options.resume:
-        default_output(output, options.force, _settings(game, learner), lambda path: _settings(*load_checkpoint(path)))
+        default_output(output, _settings(game, learner), lambda path: _settings(*load_checkpoint(path)))
     before = learner.games
 
     def on_point(done: int, wanted: int) -> None:

@@ -37,7 +37,7 @@ def train_network(options: TrainOptions, game: TableGame, output: Path) -> None:
         strength = strength_of(vector)
     learner = _learner(options, vector, output)
     if options.output is None and not options.resume:
-        default_output(output, options.force, _settings(learner), lambda path: _settings(_load(options, path)))
+        default_output(output, _settings(learner), lambda path: _settings(_load(options, path)))
     before, saved = learner.games, time.perf_counter()
 
     def on_round(is_point: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.options import ForceOption, argument, option, verb
+from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.records.selection import SelectionOptions
 
@@ -31,7 +31,6 @@ class RecordsPlotOptions(SelectionOptions):
             writes=True,
         ),
     ] = None
-    force: ForceOption = False
 
 
 @verb(
@@ -52,7 +51,7 @@ def plot(options: RecordsPlotOptions) -> None:
     for file in files.values():
         check_picture(file)
         if options.output is None:
-            default_output(file, options.force)
+            default_output(file)
     results = read_results(options.database, options.selection())
     written = []
     for kind, file in files.items():

@@ -38,18 +38,18 @@ def test_decks_are_bred_and_told(run, folder):
         assert list(checked_deck(best["deck"])) == best["deck"]
         assert best["deck"] in last
         assert best["fresh_games"] == 200
-    # The same again; other settings would replace it, which needs --force or another name.
+    # The same again; other settings replace it only if -o names it.
     assert found(run(*DECKS, *SMALL, "--generations", "3", "--json", "--quiet").report) == found(report)
     run(*DECKS, *SMALL, "--generations", "2", "--quiet").refused(
-        "gwent-decks.h5: exists and was made with generations 3, not 2; replace it with --force"
+        "gwent-decks.h5: exists and was made with other settings; name an output with -o"
     )
-    assert run(*DECKS, *SMALL, "--generations", "2", "--quiet", "--force").code == 0
+    assert run(*DECKS, *SMALL, "--generations", "2", "--quiet", "-o", "gwent-decks.h5").code == 0
 
 
 @pytest.mark.compiled
 def test_a_search_of_many_games_beats_its_noise_and_one_of_few_does_not(run):
     for games, beats_noise, error in (("2", False, 0.3399), ("1000", True, 0.0141)):
-        report = run(*DECKS, *SMALL, "--games", games, "--generations", "3", "--force", "--json", "--quiet").report
+        report = run(*DECKS, *SMALL, "--games", games, "--generations", "3", "-o", "x.h5", "--json", "--quiet").report
         assert report["beats_noise"] is beats_noise
         assert report["error"] == pytest.approx(error, abs=1e-4)
 

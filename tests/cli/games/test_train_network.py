@@ -40,7 +40,7 @@ def test_a_network_learns_and_is_trained_further(run, folder):
     assert "tapnswap.h5: nothing is unfinished; train it further with --from tapnswap.h5" in finished.err
     refused = run(*TRAIN, "--epsilon", "0.1", "--resume")
     refused.refused("tapnswap.h5: has the epsilon 0.6, not 0.1")
-    run(*TRAIN).refused("tapnswap.h5: exists and", "replace it with --force")
+    run(*TRAIN).refused("tapnswap.h5: exists and", "name an output with -o")
 
 
 @pytest.mark.slow
