@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.duel.simulated_evaluation import Batch
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import check_output, write_text
 from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.runtime.json_values import brief, is_number, is_whole, read_object
@@ -31,7 +32,7 @@ _MAX_GAMES = 1 << 53
 _SEED_DIGITS = 20
 
 
-class MatchLogError(ValueError):
+class MatchLogError(PunishFastError, ValueError):
     """A file that is not a match log of this game; the message names it."""
 
 

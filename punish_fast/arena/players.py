@@ -35,11 +35,12 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
 from punish_fast.records.names import clean_name
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.responses import response_of
 
 
-class PlayerError(ValueError):
+class PlayerError(PunishFastError, ValueError):
     """A name or a file that is no player here; the message names it."""
 
 

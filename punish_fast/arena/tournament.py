@@ -19,6 +19,7 @@ from punish_fast.arena.players import Opponent
 from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import Batch, added, join
+from punish_fast.runtime.errors import PunishFastError
 
 # Enough games for a call to pay, few enough to lose next to nothing by an interrupt.
 _GAMES_AT_ONCE = 1 << 18
@@ -29,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 Pair = tuple[str, str]
 
 
-class TournamentError(ValueError):
+class TournamentError(PunishFastError, ValueError):
     """Arguments that make no tournament; the message names the argument."""
 
 

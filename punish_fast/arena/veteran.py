@@ -15,6 +15,7 @@ import numpy as np
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
+from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
 # The share of games that the exploiter ``true`` wins against it: the best response that was found, no upper bound.
@@ -24,7 +25,7 @@ FILE = Path(__file__).with_name("veteran.npz")
 UNITS = 15
 
 
-class VeteranError(ValueError):
+class VeteranError(PunishFastError, ValueError):
     """Rules that the veteran does not know; the message names them."""
 
 

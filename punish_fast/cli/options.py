@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperOption
@@ -36,6 +36,7 @@ from punish_fast.cli.errors import UsageError
 from punish_fast.cli.help import HelpLayout, epilog_of
 from punish_fast.cli.report import Progress, clear_progress, print_json, printable_report
 from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
 O = TypeVar("O")  # noqa: E741 - the options of a verb
@@ -130,7 +131,8 @@ def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
 
 
-class Verb(NamedTuple):
+@dataclass(frozen=True)
+class Verb:
     """A verb as `add_verb` registers it."""
 
     call: Callable[..., None]
@@ -261,11 +263,10 @@ class _Command(HelpLayout, TyperCommand):
         """Run the verb; an error of ours that names an option also names the variable that set it."""
         try:
             return super().invoke(ctx)
-        except Exception as error:
-            if type(error).__module__.startswith("punish_fast."):
-                error.args = (self._in_flags(str(error)),)
-                for variable in self._variables_behind(ctx, str(error)):
-                    error.args = (f"{error} (set by {variable})",)
+        except PunishFastError as error:
+            error.args = (self._in_flags(str(error)),)
+            for variable in self._variables_behind(ctx, str(error)):
+                error.args = (f"{error} (set by {variable})",)
             raise
 
     def _in_flags(self, message: str) -> str:

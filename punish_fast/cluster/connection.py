@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cluster.versions import differences, versions
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.extras import require
 from punish_fast.runtime.version import __version__
 
@@ -28,8 +29,10 @@ CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
 
-class ClusterError(Exception):
+class ClusterError(PunishFastError):
     """A cluster cannot be used, or was lost; the message says which."""
+
+    exit_code = 1
 
 
 def check_cluster(where: str) -> None:

@@ -35,6 +35,7 @@ from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES, check_op
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief
 
@@ -45,7 +46,7 @@ _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
 
 
-class GridError(ValueError):
+class GridError(PunishFastError, ValueError):
     """A file that is no grid; the message names the key, its value and what is allowed."""
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.anderson import Anderson
+from punish_fast.runtime.errors import PunishFastError
 
 _MAX_SWEEPS = 1000
 # An error bound that grows again below this is at the limit of rounding.
@@ -28,7 +29,7 @@ _FLOOR = 1e-9
 _LONGEST = 1e6
 
 
-class DuelError(ValueError):
+class DuelError(PunishFastError, ValueError):
     """Policies or settings that no duel can be played with."""
 
 

@@ -15,6 +15,7 @@ from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -24,7 +25,7 @@ _MAX_BREATHS = 100_000
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 
 
-class EndlessError(ValueError):
+class EndlessError(PunishFastError, ValueError):
     """A game that does not end."""
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from punish_fast.punish.codes import ACTIONS, rows_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
+from punish_fast.runtime.errors import PunishFastError
 
 
-class CountsError(ValueError):
+class CountsError(PunishFastError, ValueError):
     """Choices or options that cannot be used; the message says why."""
 
 

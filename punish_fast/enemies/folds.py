@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from punish_fast.runtime.errors import PunishFastError
 
-class FoldsError(ValueError):
+
+class FoldsError(PunishFastError, ValueError):
     """An impossible number of folds; the message says what is allowed."""
 
 

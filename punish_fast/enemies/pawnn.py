@@ -25,6 +25,7 @@ from punish_fast.punish.codes import ACTIONS, N_DIGITS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
+from punish_fast.runtime.errors import PunishFastError
 
 ENCODINGS = ("raw", "scaled", "one-hot")
 
@@ -34,7 +35,7 @@ Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 _STATES_AT_ONCE = 256
 
 
-class NetworkError(ValueError):
+class NetworkError(PunishFastError, ValueError):
     """Layers or options that do not form a network; the message says why."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
 
 DEFAULT_ITERATIONS = 80
@@ -24,7 +25,7 @@ _FIRST_MEASUREMENT = 25
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
-class TargetError(ValueError):
+class TargetError(PunishFastError, ValueError):
     """A target that cannot be reached; the message names the field."""
 
 

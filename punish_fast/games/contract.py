@@ -33,6 +33,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from punish_fast.runtime.errors import PunishFastError
+
 # The player to move in a chance state.
 CHANCE = -1
 
@@ -42,7 +44,7 @@ CHANCE = -1
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
-class GameError(ValueError):
+class GameError(PunishFastError, ValueError):
     """A wrong action, state, option or game; the message says what is allowed."""
 
 

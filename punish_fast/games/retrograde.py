@@ -21,13 +21,16 @@ from punish_fast.games.contract import TableGame
 from punish_fast.games.oracle import MoveValue
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.mdp.policy import first_best, greedy
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import cumulated
 
 OUTCOMES = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
 
-class CertificateError(ValueError):
+class CertificateError(PunishFastError, ValueError):
     """Values that violate a condition of perfect play; the message names the position."""
+
+    exit_code = 1
 
 
 @dataclass(frozen=True, eq=False)

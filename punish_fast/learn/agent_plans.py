@@ -16,13 +16,14 @@ from punish_fast.learn.qlearning import (
     hyperparameters,
     method_of,
 )
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief, is_whole
 
 _NAME = r"[a-z][a-z0-9_]{0,15}-e[A-Za-z0-9_.+-]{1,200}"
 _FORMER = rf"round-[0-9]{{1,6}}/{_NAME}\.h5"
 
 
-class LeagueError(ValueError):
+class LeagueError(PunishFastError, ValueError):
     """A folder or a step that does not fit the league; the message says why."""
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGame
 from punish_fast.games.random_play import random_mover
 from punish_fast.learn.movers import drawn_actions
+from punish_fast.runtime.errors import PunishFastError
 
 # No action: the game is over.
 NONE = -1
 
 
-class EpisodeError(ValueError):
+class EpisodeError(PunishFastError, ValueError):
     """Actions that are no games; the message says why."""
 
 

@@ -18,13 +18,16 @@ from multiprocessing.connection import wait
 from typing import Any, Protocol
 
 from punish_fast.runtime import _jit
+from punish_fast.runtime.errors import PunishFastError
 
 # Called with the number of tasks done and of all tasks.
 OnTask = Callable[[int, int], None]
 
 
-class WorkerError(RuntimeError):
+class WorkerError(PunishFastError, RuntimeError):
     """A process was killed before its work was done."""
+
+    exit_code = 1
 
 
 class TaskMap(Protocol):

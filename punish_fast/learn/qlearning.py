@@ -17,6 +17,7 @@ import numpy as np
 from punish_fast.games.positions import Positions
 from punish_fast.learn import _qlearning
 from punish_fast.mdp.policy import greedy
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 from punish_fast.runtime.parallel import for_each
@@ -36,7 +37,7 @@ LAST_SEED = (1 << 63) - 1
 _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
 
 
-class LearnError(ValueError):
+class LearnError(PunishFastError, ValueError):
     """An impossible hyperparameter, session or learner; the message says what is allowed."""
 
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.mdp.policy import first_best
+from punish_fast.runtime.errors import PunishFastError
 
 # Disagreements up to this share of the largest value are ties.
 _TIE = 1e-9
 
 
-class ComparisonError(ValueError):
+class ComparisonError(PunishFastError, ValueError):
     """Values that cannot be compared; the message says why."""
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from punish_fast.mdp import _bellman, _probabilities
 from punish_fast.mdp.process import NonzeroCount, StoredBackups
 from punish_fast.mdp.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**32 - 1
 
 
-class ModelError(ValueError):
+class ModelError(PunishFastError, ValueError):
     """Input that is not a Markov decision process; the message names array, row and value."""
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from punish_fast.mdp.model import MDP
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
 # Names that a message lists.
 _MOST_LISTED = 8
 
 
-class NameUnknownError(ValueError):
+class NameUnknownError(PunishFastError, ValueError):
     """A name that the process does not have; the message lists those that it has."""
 
 

@@ -27,6 +27,7 @@ from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
 from punish_fast.mdp.stopping_rule import SolveError
 from punish_fast.mdp.total_reward import total_reward
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
 _HEADS = (
@@ -55,7 +56,7 @@ _UNSUPPORTED = {
 Formula = Callable[[NamedProcess], np.ndarray]
 
 
-class ObjectiveError(ValueError):
+class ObjectiveError(PunishFastError, ValueError):
     """A text that is no objective, or one that cannot be had; the message says why."""
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp import _policy
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import for_chunks
 
 # Of the sum of probabilities.
@@ -24,7 +25,7 @@ SUM_TOLERANCE = 1e-9
 TIE = 1e-12
 
 
-class PolicyError(ValueError):
+class PolicyError(PunishFastError, ValueError):
     """A policy that cannot be made; the message names the option."""
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
+from punish_fast.runtime.errors import PunishFastError
 
 # A smaller limit would give a slightly smaller modulus, at the price of more sweeps.
 _GROWTH = 0.1
@@ -42,7 +43,7 @@ LARGEST_VALUE = 1e300
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class SolveError(ValueError):
+class SolveError(PunishFastError, ValueError):
     """A process that cannot be solved, or not with these options; the message says why."""
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from punish_fast.play.events import Event
+from punish_fast.runtime.errors import PunishFastError
 
 
-class UndoError(ValueError):
+class UndoError(PunishFastError, ValueError):
     """A move that cannot be undone; the message says why."""
 
 

@@ -28,6 +28,7 @@ from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records.choices import Choices
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.notes import enemy_text
 from punish_fast.store.reader import Artefact
 
@@ -37,7 +38,7 @@ TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 Tables = dict[tuple[str, str], Table]
 
 
-class NoAnswerError(ValueError):
+class NoAnswerError(PunishFastError, ValueError):
     """What is asked of an agent that it does not have; the message says what."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import CARDS
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _FEINT = ("f", "feint")
 _MOST_SHOWN = 40
 
 
-class MoveError(ValueError):
+class MoveError(PunishFastError, ValueError):
     """Words that are no legal move; the message says why and what is one."""
 
 

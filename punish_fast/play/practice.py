@@ -19,6 +19,7 @@ from punish_fast.play.why import Explainer, Explanation
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
+from punish_fast.runtime.errors import PunishFastError
 
 # An answer that loses less is right.
 MOST_OF_RIGHT = 0.01
@@ -28,7 +29,7 @@ _POOL = 5
 _POSITIONS = 40
 
 
-class PracticeError(ValueError):
+class PracticeError(PunishFastError, ValueError):
     """Nothing to practise on; the message says why."""
 
 

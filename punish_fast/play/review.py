@@ -22,13 +22,14 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.listing import latest_game
 from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact
 
 # Losses below are those of rounding.
 _SMALLEST = 0.0005
 
 
-class ReviewError(ValueError):
+class ReviewError(PunishFastError, ValueError):
     """An agent that cannot judge, or a game that it cannot judge; the message says why."""
 
 

@@ -22,9 +22,10 @@ from typing import Any
 from punish_fast.play.events import End, Event
 from punish_fast.play.match import Match, UndoError
 from punish_fast.play.seats import Person
+from punish_fast.runtime.errors import PunishFastError
 
 
-class ChoiceError(ValueError):
+class ChoiceError(PunishFastError, ValueError):
     """A choice that the rules or the moment do not allow; the message says why."""
 
 

@@ -35,6 +35,7 @@ from punish_fast.punish.codes import (
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, final_values
 
 # An action, and the card that each player draws for a feint, from 0 for guard; None without.
@@ -42,7 +43,7 @@ _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
 
 
-class ExplainError(ValueError):
+class ExplainError(PunishFastError, ValueError):
     """Values that cannot be explained; the message says why."""
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._codes import Status
 from punish_fast.punish.rules import CARDS, Five, Rules
+from punish_fast.runtime.errors import PunishFastError
 
 N_DIGITS = 18
 
@@ -46,7 +47,7 @@ _STATUS = [_OWN_HP, _ENEMY_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_EXHAUSTED, _
 _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
-class StateError(ValueError):
+class StateError(PunishFastError, ValueError):
     """A code or a tuple that is no information state; the message says why."""
 
 

@@ -21,9 +21,10 @@ import numpy as np
 from punish_fast.punish._codes import Places
 from punish_fast.punish.codes import cards_digits
 from punish_fast.punish.rules import Rules
+from punish_fast.runtime.errors import PunishFastError
 
 
-class InformationError(ValueError):
+class InformationError(PunishFastError, ValueError):
     """An unknown information model, or one that forgets what another needs; the message says which."""
 
 

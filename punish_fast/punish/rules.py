@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import fault_of_input
 
 CARDS = ("guard", "rush", "dodge", "strike", "punish")
@@ -27,7 +28,7 @@ Five = tuple[int, int, int, int, int]
 Six = tuple[int, int, int, int, int, int]
 
 
-class RulesError(ValueError):
+class RulesError(PunishFastError, ValueError):
     """Invalid rules; the message names the field, its value and the allowed values."""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from punish_fast.mdp.policy import SUM_TOLERANCE, check_policy
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.space import StateSpace
+from punish_fast.runtime.errors import PunishFastError
 
 # From a two-digit action code to its column in a table; -1 for a number that is no action.
 COLUMN = np.full(256, -1, dtype=np.int64)
@@ -23,7 +24,7 @@ COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
-class StrategyError(ValueError):
+class StrategyError(PunishFastError, ValueError):
     """A table that is no strategy; the message names the state and the value."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from punish_fast.records.schema import FORMAT_VERSION, SchemaError, migrate, require_laws, require_tables, triggers_of
 from punish_fast.records.spellings import has_other_spellings
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
@@ -27,12 +28,14 @@ _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
 
-class RecordsError(Exception):
+class RecordsError(PunishFastError):
     """A database or log that cannot be used; the message names the file and the fault."""
 
 
 class LockedError(RecordsError):
     """A database locked by another process."""
+
+    exit_code = 1
 
 
 _UNFINISHED = (

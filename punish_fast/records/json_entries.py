@@ -14,6 +14,7 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
 # First bytes of files that people take for logs.
@@ -36,7 +37,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
-class EntryError(Exception):
+class EntryError(PunishFastError):
     """A file that is not JSON, or a damaged entry; the message has no file name."""
 
 

@@ -19,6 +19,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
 MAX_NAME = 60
@@ -67,7 +68,7 @@ _WITH_SHAPE = frozenset("".join(_LOOKALIKES.values()))
 _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .+)?$")
 
 
-class PlayerNameError(ValueError):
+class PlayerNameError(PunishFastError, ValueError):
     """A name that a player cannot have; the message gives the name and the allowed ones."""
 
 

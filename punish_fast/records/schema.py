@@ -29,6 +29,7 @@ import secrets
 import sqlite3
 
 from punish_fast.records.spellings import merge_spellings
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
 FORMAT_VERSION = 2
@@ -102,7 +103,7 @@ _LAWS = {
 }
 
 
-class SchemaError(Exception):
+class SchemaError(PunishFastError):
     """A database of something else, or with an invalid row; the message does not name the file."""
 
 

@@ -32,6 +32,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
 from punish_fast.runtime.compile_progress import announce
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
@@ -182,7 +183,7 @@ def max_threads() -> int:
     return int(config.NUMBA_NUM_THREADS)
 
 
-class ThreadsError(ValueError):
+class ThreadsError(PunishFastError, ValueError):
     """An impossible thread count; the message says which are possible."""
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from punish_fast.runtime.errors import PunishFastError
 
-class ExtraError(Exception):
+
+class ExtraError(PunishFastError):
     """An extra is not installed; the message says how to install it."""
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.extras import require
 from punish_fast.runtime.files import replacing
 from punish_fast.runtime.plot_style import SETTINGS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg")
 
 
-class FigureError(ValueError):
+class FigureError(PunishFastError, ValueError):
     """A file that no figure can be written to; the message says which can."""
 
 

@@ -18,8 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from punish_fast.runtime.errors import PunishFastError
 
-class StoreError(Exception):
+
+class StoreError(PunishFastError):
     """A file that cannot be read or written; the message names the file and what is wrong."""
 
 
@@ -29,6 +31,8 @@ class ReadError(StoreError):
 
 class WriteError(StoreError):
     """A file that could not be written to its end."""
+
+    exit_code = 1
 
 
 class OutputError(StoreError):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from h5py import h5a, h5g, h5s, h5t
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 from punish_fast.store import schema
 from punish_fast.store.schema import Attribute
@@ -30,7 +31,7 @@ _TYPES = {attribute.name: attribute.type for attribute in (*schema.ATTRIBUTES, *
 _KIND = next(attribute for attribute in schema.ATTRIBUTES if attribute.name == "kind")
 
 
-class FieldError(Exception):
+class FieldError(PunishFastError):
     """Something that is not as in the schema; the message names the field."""
 
     def __init__(self, field: str, problem: str) -> None:

@@ -24,6 +24,7 @@ from punish_fast.enemies.cross_validation import mean_by_games
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, Grouping, groupings
 from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.reconstruction import Reconstruction, reconstruct
@@ -33,7 +34,7 @@ from punish_fast.study.selfplay import SelfPlay
 LEAST_CHOICES = 50
 
 
-class DeviationError(ValueError):
+class DeviationError(PunishFastError, ValueError):
     """Recorded choices that cannot be compared with a policy; the message says why."""
 
 

@@ -20,6 +20,7 @@ from punish_fast.play.practice import PracticeError
 from punish_fast.play.review import ReviewError
 from punish_fast.play.why import ExplainError
 from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
@@ -119,8 +120,7 @@ def create_app(hall: Hall) -> FastAPI:
         responses=_REFUSALS,
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
-    app.add_exception_handler(ValueError, _explain)
-    app.add_exception_handler(StoreError, _explain)
+    app.add_exception_handler(PunishFastError, _explain)
     app.add_middleware(Guard, hosts=hall.hosts, names=hall.proxied, limits=hall.limits)
     for routes in (
         model_routes(shelf, workers),
@@ -143,9 +143,6 @@ async def _explain_request(_request: Request, error: Any) -> JSONResponse:
 
 
 async def _explain(_request: Request, error: Exception) -> JSONResponse:
-    """An error of ours in one line; any other goes on."""
-    if not type(error).__module__.startswith("punish_fast."):
-        raise error
     return _refusal(409 if isinstance(error, _CONFLICTS) else 422, str(error))
 
 

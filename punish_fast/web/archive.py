@@ -26,6 +26,7 @@ from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import draw
 from punish_fast.records.results import Results, read_results
 from punish_fast.records.summary import player_table, summarise
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
 
 # What each plot shows.
@@ -39,7 +40,7 @@ PLOTS = {
 }
 
 
-class ArchiveError(ValueError):
+class ArchiveError(PunishFastError, ValueError):
     """The database cannot answer; the message says why."""
 
 

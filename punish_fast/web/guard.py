@@ -23,6 +23,7 @@ import idna
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of, sender
 from punish_fast.web.protocol import MOST_HEAD
@@ -66,7 +67,7 @@ _PAUSE = 1.0
 _MOST_QUOTED = 80
 
 
-class HostError(ValueError):
+class HostError(PunishFastError, ValueError):
     """A name that no browser can call a server by; the message says why."""
 
 

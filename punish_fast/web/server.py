@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import uvicorn
 from fastapi import FastAPI
 
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.web.protocol import BoundedProtocol
 
 # Connections that wait to be accepted, and those accepted in one round, before old ones are closed for them.
@@ -23,7 +24,7 @@ _SWITCH_SECONDS = 0.001
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
-class AddressError(ValueError):
+class AddressError(PunishFastError, ValueError):
     """An address that cannot be listened on; the message says why."""
 
 
