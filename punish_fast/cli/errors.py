@@ -92,7 +92,7 @@ def _pass_over_interrupts(unraisable: Any) -> None:
 
 def guarded(call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
-    global _interrupted, _is_deferred  # noqa: PLW0603 - as above
+    global _interrupted, _is_deferred
     _interrupted, _is_deferred = 0, False
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)

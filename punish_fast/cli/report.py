@@ -10,7 +10,6 @@ import sys
 import textwrap
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -128,66 +127,24 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
 def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> None:
     """Print rows of cells in columns, the first ``left`` aligned to the left and the rest to the right.
 
-    A table wider than the terminal has its widest columns broken between words. Columns that still do not fit follow
-    below, with the first column repeated.
+    If the terminal is too narrow, the widest columns are broken between words.
     """
-    n_columns = max(len(row) for row in rows)
-    columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(n_columns)]
-    room = terminal_width() - len(indent)
-    for number, block in enumerate(_blocks(columns, left, room)):
-        if number:
-            print()
-        widths = _column_widths([columns[k] for k in block], room)
-        for cells in zip(*(columns[k] for k in block), strict=True):
-            parts = [_broken(cell, width) for cell, width in zip(cells, widths, strict=True)]
-            for line in zip_longest(*parts, fillvalue=""):
-                aligned = zip(line, widths, block, strict=True)
-                text = "  ".join(_aligned(part, width, k < left) for part, width, k in aligned)
-                print((indent + text).rstrip())
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
 
-
-def _aligned(part: str, width: int, to_left: bool) -> str:
-    space = " " * (width - _columns_of(part))
-    return part + space if to_left else space + part
-
-
-def _columns_of(text: str) -> int:
-    """Columns that a text takes on a terminal: two for each character of East Asian width."""
-    return len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text) if not text.isascii() else len(text)
-
-
-def _blocks(columns: list[list[str]], left: int, room: int) -> list[list[int]]:
-    """The columns to print side by side; every block after the first one begins with the column of labels."""
-    least = [max(_longest_word(cell) for cell in column) for column in columns]
-    labels = [0] if left else []
-    blocks = [[0]]
-    for k in range(1, len(columns)):
-        block = [*blocks[-1], k]
-        if sum(least[i] + 2 for i in block) - 2 <= room or blocks[-1] == labels:
-            blocks[-1] = block
-        else:
-            blocks.append([*labels, k])
-    return blocks
-
-
-def _column_widths(columns: list[list[str]], room: int) -> list[int]:
-    """Widths that fit into ``room``, taken from the widest columns as far as their words allow."""
-    widths = [max(map(_columns_of, column)) for column in columns]
-    least = [max(map(_longest_word, column)) for column in columns]
-    while sum(widths) + 2 * (len(widths) - 1) > room:
-        slack = [k for k, width in enumerate(widths) if width > least[k]]
-        if not slack:
-            break
-        widths[max(slack, key=widths.__getitem__)] -= 1
-    return widths
-
-
-def _longest_word(cell: str) -> int:
-    return max(map(_columns_of, cell.split()), default=0)
-
-
-def _broken(cell: str, width: int) -> list[str]:
-    return [cell] if _columns_of(cell) <= width else textwrap.wrap(cell, width, **_BETWEEN_WORDS)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for k, column in enumerate(zip_longest(*rows, fillvalue="")):
+        longest_word = max((cell_len(word) for cell in column for word in cell.split()), default=0)
+        table.add_column(justify="left" if k < left else "right", min_width=longest_word)
+    for row in rows:
+        table.add_row(*row)
+    # The width is ours, because Rich's own is 80 columns in a pipe.
+    console = Console(width=terminal_width() - len(indent), markup=False, emoji=False, highlight=False)
+    with console.capture() as printed:
+        console.print(table, crop=False)
+    for line in printed.get().splitlines():
+        print((indent + line).rstrip())
 
 
 def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
