@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import signal
 import sys
 import threading
@@ -143,6 +144,10 @@ def _explain(error: Exception) -> int:
         if isinstance(error, OSError) and error.strerror:  # a fault of the system, not of this program
             told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
         told += " (PUNISH_FAST_DEBUG=1 shows where)"
+    for variable in os.environ:
+        flag = "--" + variable.removeprefix("PUNISH_FAST_").lower().replace("_", "-")
+        if variable.startswith("PUNISH_FAST_") and re.search(rf"{flag}(?![\w-])", told):
+            told += f" ({variable} is set)"
     if told:
         say(f"error: {told}")
     return int(code)

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.help import HelpLayout, epilog_of
+from punish_fast.cli.help import epilog_of
 from punish_fast.cli.options import add_verb, verb_name
 
 
@@ -62,7 +62,7 @@ class _Commands(UserDict[str, Any]):
         return found
 
 
-class _Group(HelpLayout, TyperGroup):
+class _Group(TyperGroup):
     package = ""
     panels: Mapping[str, Sequence[str]] = {}
 

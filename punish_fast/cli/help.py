@@ -1,55 +1,12 @@
-"""The layout of help: names that stay whole, arguments without Python's types, examples of 80 columns, some colour."""
+"""The end of a help text: examples, and the variables that set options."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
-
-import typer
-from typer.core import TyperCommand
+from collections.abc import Iterable
 
 # Columns of an example, which is indented by four more.
 _EXAMPLE = 76
-# Lines break at a hyphen, but not at this one, which becomes a hyphen again.
-_HYPHEN = "\N{NON-BREAKING HYPHEN}"
-_Context: Any = TyperCommand.context_class
-
-
-class _Formatter(_Context.formatter_class):  # type: ignore[misc]
-    def write_dl(self, rows: Sequence[tuple[str, str]], *settings: Any, **named: Any) -> None:
-        plain = [(re.sub(r" <.*>$", "", term), _whole(text)) for term, text in rows]
-        super().write_dl(plain, *settings, **named)
-
-    def write_text(self, text: str) -> None:
-        super().write_text(_whole(text))
-
-    def getvalue(self) -> str:
-        return str(super().getvalue()).replace(_HYPHEN, "-")
-
-
-class _HelpContext(_Context):  # type: ignore[misc]
-    formatter_class = _Formatter
-
-
-def _whole(text: str) -> str:
-    return re.sub(r"(?<=\w)-(?=\w)|(?<= )--?(?=\w)|(?<=^)--?(?=\w)", lambda found: _HYPHEN * len(found[0]), text)
-
-
-class HelpLayout:
-    """A command, as Typer has it, with this layout of its help."""
-
-    context_class: Any = _HelpContext
-
-    def get_help(self, ctx: Any) -> str:
-        """The help, coloured."""
-        return _colour(super().get_help(ctx))  # type: ignore[misc]
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Arguments as the usage line names them, without Typer's braces and second dots."""
-        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
-        return [re.sub(r"\.\.\.(\]?)\.\.\.$", r"...\1", re.sub(r"\{(.*)\}", r"\1", piece)) for piece in pieces]
 
 
 def epilog_of(examples: Iterable[str], variables: dict[str, str | None]) -> str:
@@ -76,12 +33,3 @@ def _folded(example: str) -> list[str]:
             lines[-1] += " \\"
             lines.append(f"    {option}")
     return lines
-
-
-def _colour(text: str) -> str:
-    """Help with bold headings and coloured names; Typer leaves colours out where there is no terminal."""
-    if os.environ.get("NO_COLOR"):
-        return text
-    bold = re.sub(r"^( {0,2}[A-Z][^\n]*:)$", lambda found: typer.style(found[1], bold=True), text, flags=re.MULTILINE)
-    names = r"^  (-.*?|[\w.-]+)(?=  |$)"
-    return re.sub(names, lambda found: "  " + typer.style(found[1], fg="cyan"), bold, flags=re.MULTILINE)

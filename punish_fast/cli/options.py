@@ -15,7 +15,7 @@ The verb is a function of that dataclass::
 
 `add_verb` registers it with a family of verbs (`family`). A field ``no_tensor`` is the flag ``--no-tensor`` and the
 variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something is never
-taken from the environment. Values of a ``Literal`` are checked and completed. Nothing heavy is imported here.
+taken from the environment. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.help import HelpLayout, epilog_of
+from punish_fast.cli.help import epilog_of
 from punish_fast.cli.report import Progress, clear_progress, print_json, printable_report
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError
@@ -44,10 +44,6 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# Options and arguments that name files, which must not be empty: as a path, this would be the current folder.
-_paths = {"rules"}
-# Texts of a variable that switch a flag on or off; empty as if it were not set.
-_TRUTHS = {"", "0", "1", "f", "t", "n", "y", "false", "true", "no", "yes", "off", "on"}
 # The stage of the verb that runs.
 _working = ExitStack()
 
@@ -69,43 +65,10 @@ class Declaration:
         """The environment variable."""
         return None if self.writes else environment_variable(self.flags_of(field)[0])
 
-    def for_typer(self, field: str, kind: Any) -> Any:
+    def for_typer(self, field: str) -> Any:
         """The option as Typer takes it."""
-        choices = _choices(kind)
-        settings = ({"metavar": "|".join(choices)} if choices else {}) | self.settings
-        bounds = settings.pop("min", None), settings.pop("max", None)
-        if bounds != (None, None):
-            settings["callback"] = _within(*bounds)
-        for number in (int, float):
-            if kind is number or kind == number | None:
-                settings["parser"] = _number(number)
-        return typer.Option(*self.flags_of(field), help=self.help, envvar=self.variable_of(field), **settings)
-
-
-def _within(low: int | None, high: int | None) -> Callable[[Any], Any]:
-    """A check of a range that names the value, as newer versions of Typer do not."""
-    ends = (f"from {low}" if low is not None else "", f"to {high}" if high is not None else "")
-    allowed = " ".join(end for end in ends if end)
-
-    def check(value: Any) -> Any:
-        if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
-            raise typer.BadParameter(f"{value} is not allowed, it must be {allowed}")
-        return value
-
-    return check
-
-
-def _number(kind: type[int] | type[float]) -> Callable[[Any], Any]:
-    """A parser of numbers that names the value, as newer versions of Typer do not."""
-
-    def parse(text: Any) -> Any:
-        try:
-            return kind(str(text).encode("ascii"))
-        except ValueError:
-            wanted = "a whole number" if kind is int else "a number"
-            raise typer.BadParameter(f"{printable(str(text))!r} is not {wanted}") from None
-
-    return parse
+        variable = self.variable_of(field)
+        return typer.Option(*self.flags_of(field), help=self.help, envvar=variable, show_envvar=False, **self.settings)
 
 
 def environment_variable(flag: str) -> str:
@@ -180,25 +143,15 @@ def _flag(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
-def _choices(kind: Any) -> list[str]:
-    """The values of ``Literal[...]`` or ``Literal[...] | None``."""
-    kinds = (kind, *get_args(kind)) if get_origin(kind) is not Literal else (kind,)
-    return [str(value) for each in kinds if get_origin(each) is Literal for value in get_args(each)]
-
-
 def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
     """The parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
     for field in _in_order(options_class):
         kind, told = get_args(hints[field.name])
-        if "Path" in str(kind):
-            _paths.add(field.name)
         if isinstance(told, Declaration):
             variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
-            told = told.for_typer(field.name, kind)
-        elif kind in (int, int | None):
-            told.parser = _number(int)
+            told = told.for_typer(field.name)
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         parameters.append(
             inspect.Parameter(
@@ -245,65 +198,17 @@ def check_thread_limit(text: str | None) -> None:
         )
 
 
-class _Command(HelpLayout, TyperCommand):
-    def get_help(self, ctx: Any) -> str:
-        self._name_variables(lambda _: False)
-        return super().get_help(ctx)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; an error names a variable only if it is set."""
-        self._name_variables(lambda variable: variable in os.environ)
-        self._check_flags()
-        given = list(args)
-        rest = super().parse_args(ctx, args)
-        self._check_texts(self.make_parser(ctx).parse_args(args=given)[0])
-        return rest
-
+class _Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; an error of ours that names an option also names the variable that set it."""
+        """Run the verb; an error that begins with the name of a field begins with its flag instead."""
         try:
             return super().invoke(ctx)
         except PunishFastError as error:
-            error.args = (self._in_flags(str(error)),)
-            for variable in self._variables_behind(ctx, str(error)):
-                error.args = (f"{error} (set by {variable})",)
+            field, colon, told = str(error).partition(":")
+            flag = _flag(field)
+            if colon and any(flag in parameter.opts for parameter in self.params):
+                error.args = (f"{flag}:{told}",)
             raise
-
-    def _in_flags(self, message: str) -> str:
-        """A message that begins with the name of a field, with the flag in its place."""
-        field, colon, told = message.partition(":")
-        flag = "--" + field.replace("_", "-")
-        return flag + colon + told if any(flag in parameter.opts for parameter in self.params) else message
-
-    def _variables_behind(self, ctx: Any, message: str) -> list[str]:
-        found = []
-        for parameter in self.params:
-            flag, source = parameter.opts[0], ctx.get_parameter_source(parameter.name)
-            is_named = re.search(rf"{flag}(?![\w-])", message)
-            if source is not None and source.name == "ENVIRONMENT" and is_named:
-                found.append(str(parameter.envvar))
-        return found
-
-    def _check_flags(self) -> None:
-        """Check the variables of flags: Typer's error does not name the value."""
-        for parameter in self.params:
-            text = os.environ.get(str(parameter.envvar), "")
-            if getattr(parameter, "is_flag", False) and text.strip().lower() not in _TRUTHS:
-                raise UsageError(f"{parameter.envvar} is {printable(text)!r}, allowed are true and false")
-
-    def _check_texts(self, given: dict[str, Any]) -> None:
-        """Check that no name of a file is empty."""
-        for parameter in self.params:
-            values = given.get(str(parameter.name))
-            is_empty = "" in (values if isinstance(values, list | tuple) else [values])
-            if is_empty and parameter.name in _paths:
-                name = parameter.opts[0] if isinstance(parameter, TyperOption) else parameter.metavar
-                raise UsageError(f"{name}: must not be empty")
-
-    def _name_variables(self, wanted: Callable[[str], bool]) -> None:
-        for parameter in self.params:
-            if isinstance(parameter, TyperOption):
-                parameter.show_envvar = isinstance(parameter.envvar, str) and wanted(parameter.envvar)
 
 
 # Options that several verbs share.
@@ -328,20 +233,27 @@ def _complete(incomplete: str, names: Iterable[str], suffix: str) -> list[str]:
     return [name for name in (*names, *files) if name.startswith(incomplete)]
 
 
+def _rules(text: str) -> str:
+    if not text:
+        raise typer.BadParameter("must not be empty")
+    return text
+
+
+def _rules_option(help: str) -> Any:
+    return option(help, metavar="RULES", complete=complete_rules, parser=_rules)
+
+
 RulesOption = Annotated[
     str | None,
-    option(
-        "notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]",
-        metavar="RULES",
-        complete=complete_rules,
+    _rules_option(
+        "notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]"
     ),
 ]
 
 
 def game_rules_option(default: str) -> Any:
     """Declare ``--rules`` for the real game; ``default`` ends the help."""
-    text = f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]"
-    return option(text, metavar="RULES", complete=complete_rules)
+    return _rules_option(f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]")
 
 
 GameRulesOption = Annotated[str | None, game_rules_option("the agent's rules, or tabletop")]

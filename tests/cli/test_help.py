@@ -88,11 +88,9 @@ def test_help_of_every_command_shows_an_example(help_of, name):
 
 
 @pytest.mark.parametrize("name", ["", *GROUPS, *COMMANDS])
-def test_help_fits_80_columns_and_has_the_words_of_its_users(help_of, name):
+def test_help_fits_80_columns(help_of, name):
     text = help_of(name).out
     assert [line for line in text.splitlines() if len(line) > 80] == []
-    assert not re.search(r"\w-$", text, re.MULTILINE), "a name is broken at its hyphen"
-    assert not re.search(r"<(path|str|list)|\{[A-Z]|\.{4}", text)
 
 
 def test_an_example_in_two_lines_is_one_command(run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from dataclasses import dataclass
@@ -98,33 +99,18 @@ def test_options_come_from_the_environment_except_those_that_write(trial, monkey
     assert trial("run-it", "a.h5", "--n-rounds", "2").n_rounds == 2
 
 
-def test_an_error_names_the_variable_only_if_it_is_set(trial, monkeypatch):
+@pytest.mark.parametrize("value", ["many", "1.5", "", "0"])
+def test_a_value_that_is_no_number_or_out_of_range_is_refused(trial, value):
     with pytest.raises(typer.BadParameter) as refusal:
-        trial("run-it", "a.h5", "--n-rounds", "many")
-    assert "PUNISH_FAST" not in refusal.value.format_message()
-    monkeypatch.setenv("PUNISH_FAST_N_ROUNDS", "many")
-    with pytest.raises(typer.BadParameter) as refusal:
-        trial("run-it", "a.h5")
-    assert "PUNISH_FAST_N_ROUNDS" in refusal.value.format_message()
-
-
-@pytest.mark.parametrize("value", ["many", "1.5", "", "\N{FULLWIDTH DIGIT ONE}"])
-def test_what_is_no_number_is_named(trial, value):
-    with pytest.raises(typer.BadParameter, match="is not a whole number") as refusal:
         trial("run-it", "a.h5", "--n-rounds", value)
-    assert repr(value) in refusal.value.format_message()
-
-
-def test_a_number_out_of_range_is_named(trial):
-    with pytest.raises(typer.BadParameter, match="0 is not allowed, it must be from 1"):
-        trial("run-it", "a.h5", "--n-rounds", "0")
+    assert "--n-rounds" in refusal.value.format_message()
 
 
 def test_choices_are_checked_and_shown(trial, capsys):
     with pytest.raises(typer.BadParameter, match="one"):
         trial("run-it", "a.h5", "--kind", "three")
     trial("run-it", "--help")
-    assert "--kind one|two" in capsys.readouterr().out
+    assert re.search(r"--kind .one\|two.", capsys.readouterr().out)
 
 
 def test_help_has_own_options_first_and_examples_line_by_line(trial, capsys):
@@ -143,17 +129,6 @@ def test_a_family_without_a_verb_prints_its_help(trial, capsys):
     trial("--help")
     assert capsys.readouterr().out == bare
     assert "Verbs:\n  run-it  Run a trial.\n" in bare
-
-
-def test_colour_is_for_terminals(trial, capsys, monkeypatch):
-    trial("run-it", "--help")
-    assert "\x1b" not in capsys.readouterr().out
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    trial("run-it", "--help")
-    assert "\x1b[1mOptions:\x1b[0m" in capsys.readouterr().out
-    monkeypatch.setenv("NO_COLOR", "1")
-    trial("run-it", "--help")
-    assert "\x1b" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
@@ -185,7 +160,7 @@ def test_names_and_files_complete_a_value(folder):
 @pytest.mark.usefixtures("files")
 def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
     monkeypatch.setenv("PUNISH_FAST_QUIET", "maybe")
-    run("agents").refused("PUNISH_FAST_QUIET is 'maybe', allowed are true and false")
+    run("agents").refused("--quiet", "PUNISH_FAST_QUIET is set")
     for text in ("", "Yes", "0"):
         monkeypatch.setenv("PUNISH_FAST_QUIET", text)
         assert run("agents").code == 0
@@ -194,20 +169,18 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        (["solve", "--rules", "tiny", "-o", ""], "--output: must not be empty"),
-        (["solve", "--rules="], "--rules: must not be empty"),
-        (["agents", ""], "FOLDER: must not be empty"),
-        (["records", "import", "x.json", "", "--db", "x.db"], "FILE...: must not be empty"),
+        (["solve", "--rules", "tiny", "-o", ""], ".: is a folder"),
+        (["solve", "--rules="], "'--rules': must not be empty"),
         (["help", "solve", "extra"], "help: solve has no verb 'extra'"),
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no verb 'extra'"),
         (["help", "solf", "extra"], "No such command 'solf'"),
-        (["records", "review", "x"], "Invalid value for '[GAME_ID]': 'x' is not a whole number"),
+        (["records", "review", "x"], "Invalid value for '[GAME_ID]'"),
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
         (["arena", "naive@0", "random"], "naive@0: temperature 0 is not allowed, it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
         (["games", "grid", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
         (["games", "grid", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
-        (["records", "list", "--db", "x.db", "-n", "9" * 20], f"{'9' * 20} is not allowed, it must be from 1 to"),
+        (["records", "list", "--db", "x.db", "-n", "9" * 20], "Invalid value for '--most' / '-n'"),
     ],
 )
 def test_values_are_named_where_they_are_wrong(run, folder, line, text):
@@ -238,10 +211,10 @@ def test_a_pipe_is_not_a_missing_file(run, folder, line):
 @pytest.mark.parametrize(
     ("arguments", "variable", "value", "text"),
     [
-        (["arena", "random", "careful"], "SEED", "1", "--seed goes with --games only (set by PUNISH_FAST_SEED)"),
-        (["arena", "random", "careful"], "TEMPERATURE", "1", "an agent file) (set by PUNISH_FAST_TEMPERATURE)"),
-        (["solve", "tensor.h5"], "RULES", "tiny", "already has its rules (set by PUNISH_FAST_RULES)"),
-        (["solve"], "SWEEPS", "0", "(set by PUNISH_FAST_SWEEPS)"),
+        (["arena", "random", "careful"], "SEED", "1", "--seed goes with --games only (PUNISH_FAST_SEED is set)"),
+        (["arena", "random", "careful"], "TEMPERATURE", "1", "an agent file) (PUNISH_FAST_TEMPERATURE is set)"),
+        (["solve", "tensor.h5"], "RULES", "tiny", "already has its rules (PUNISH_FAST_RULES is set)"),
+        (["solve"], "SWEEPS", "0", "(PUNISH_FAST_SWEEPS is set)"),
     ],
 )
 def test_an_error_names_the_variable_behind_it(run, monkeypatch, arguments, variable, value, text):
