@@ -122,6 +122,21 @@ def reduce_chain(chain, reduced, earlier, leak, row):
 
 
 @kernel
+def reduce_panel(matrix, pivot, begin, end):
+    """Eliminate states ``begin`` to ``end`` of a dense matrix ``[m, m + 1]``, without columns from ``end`` on below."""
+    m = len(pivot)
+    for k in range(begin, end):
+        pivot[k] = 0.0
+        for j in range(k + 1, m + 1):
+            pivot[k] += matrix[k, j]
+        for i in range(k + 1, m):
+            share = matrix[i, k] / pivot[k]
+            matrix[i, k] = share
+            for j in range(k + 1, m + 1 if i < end else end):
+                matrix[i, j] += share * matrix[k, j]
+
+
+@kernel
 def solve_reduced(chain, reduced, r, x):
     """Set ``x``, by position, to the solution for the right-hand side ``r``, by state."""
     begin, end, later = reduced.begin, reduced.end, reduced.later

@@ -142,12 +142,7 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
     m = len(pivot)
     for begin in range(0, m, _PANEL):
         end = min(begin + _PANEL, m)
-        for k in range(begin, end):
-            pivot[k] = matrix[k, k + 1 :].sum()
-            share = matrix[k + 1 :, k]
-            share /= pivot[k]
-            matrix[k + 1 :, k + 1 : end] += np.outer(share, matrix[k, k + 1 : end])
-            matrix[k + 1 : end, end:] += np.outer(share[: end - k - 1], matrix[k, end:])
+        _elimination.reduce_panel(matrix, pivot, begin, end)
         matrix[end:, end:] += matrix[end:, begin:end] @ matrix[begin:end, end:]
 
 

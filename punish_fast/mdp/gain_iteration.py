@@ -45,11 +45,10 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
     """
     rows = Rows.of(mdp, mdp.reward)
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
-    h = Double(np.zeros(mdp.n_states), np.zeros(mdp.n_states))
     begins, order = _groups(component)
     for _ in range(_MOST_ROUNDS):
         choice, ends = _with_one_class(rows, graph, component, choice)
-        h = _evaluated(rows, component, choice, ends, h)
+        h = _evaluated(rows, component, choice, ends)
         gain, error = rows.gains(h)
         best = rows.best(gain - error)
         # In states that play seldom leaves, the bias may be off by more than the gains show.
@@ -122,13 +121,13 @@ def _until(chain: Any, ends: np.ndarray) -> Elimination:
     return Elimination(hstack([csr_array(chain.multiply(kept[None, :])), arrives], format="csr"))
 
 
-def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray, h: Double) -> Double:
+def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
     """Return the bias of a policy, 0 in the states ``ends``, one of the only recurrent class of each component."""
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))
-    gain, base = np.zeros(len(choice)), ends[component]
-    h = Double(h.high - h.high[base], h.low - h.low[base])
+    # The bias of another policy can be so much larger that corrections of it have no correct digit.
+    gain, h = np.zeros(len(choice)), Double(np.zeros(len(choice)), np.zeros(len(choice)))
     for _ in range(_MOST_REFINEMENTS):
         local, error = taken.gains(h)
         missing = local - gain
