@@ -1,6 +1,6 @@
 """Load on the server of the web page: ``python -m bench.serving``.
 
-It starts ``punish-fast serve`` in a process of its own, opens a thousand tables at once, each with a connection of its
+It starts the server in a process of its own, opens a thousand tables at once, each with a connection of its
 own, and plays all games to their ends. Every message is compared with what a session in this process says to the same
 choices under the same seed, which the last message contains. Every message before a reveal is searched for the enemy's
 hand. All games must be in the database afterwards. Then look-ups of states are counted, and how long they wait while
@@ -38,6 +38,10 @@ from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import load_rules
 from punish_fast.records.results import read_results
+from punish_fast.web.app import Hall, create_app
+from punish_fast.web.limits import Limits
+from punish_fast.web.server import address_of, listen
+from punish_fast.web.server import serve as answer
 
 LEAST_LOOK_UPS = 2000
 MOST_WAIT = 1.0
@@ -90,22 +94,28 @@ def server(rules: str, tables: int, database: Path) -> Iterator[tuple[str, int]]
     Raises:
         ServingError: it does not start.
     """
-    command = [sys.executable, "-m", "punish_fast", "serve", "--rules", rules, "--db", str(database), "--port", "0"]
+    code = f"from bench.serving import serve; serve({rules!r}, {tables}, {str(database)!r})"
     with subprocess.Popen(
-        [*command, "--rate", "0", "--tables", str(tables), "--json"],
-        stdout=subprocess.PIPE,
-        env=environment(),
-        text=True,
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment(), text=True
     ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
             if not line:
                 raise ServingError("the server did not start")
-            yield json.loads(line)["address"], process.pid
+            yield line.strip(), process.pid
         finally:
             process.terminate()
             process.wait()
+
+
+def serve(rules: str, tables: int, database: str) -> None:
+    """Serve the page without a limit of requests, and print its address."""
+    hall = Hall(
+        [Model(_OPPONENT, {}, load_rules(rules))], Path(database), load_rules(rules), limits=Limits(tables, rate=None)
+    )
+    listening = listen("127.0.0.1", 0)
+    answer(create_app(hall), listening, lambda: print(address_of(listening), flush=True))
 
 
 @dataclass

@@ -31,7 +31,7 @@ def names(*extras: str, system: str = LINUX) -> set[str]:
 
 
 def test_all_is_what_commands_can_use():
-    assert names("all") == names("plot", "web", "learn", "cluster", "parquet", "envs")
+    assert names("all") == names("plot", "web", "learn", "cluster", "envs")
 
 
 def test_the_readme_installs_what_its_commands_need():

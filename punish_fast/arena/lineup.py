@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from punish_fast.arena.players import Opponent, Player, PlayerError, names_of
+from punish_fast.arena.players import Opponent, Player, names_of
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import Rules, load_rules, true_rules
@@ -27,16 +27,15 @@ class Lineup:
         files: The files that players come from.
     """
 
-    def __init__(self, arguments: list[str], rules: Rules | None = None, temperature: float | None = None) -> None:
+    def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
         """Look the players up.
 
         Args:
             arguments: Built-in players, agent files or strategy files, as for `Player`.
             rules: The rules; None for those of the first file, or ``tabletop`` without a file.
-            temperature: Let agents without a temperature of their own play by softmax at this one.
 
         Raises:
-            PlayerError: a player is unknown or given twice, or there is a ``temperature`` but no player with values.
+            PlayerError: a player is unknown or given twice.
             PolicyError: a temperature is not above 0.
             ReadError: a file is damaged, or its rules differ in more than the redeal.
         """
@@ -46,10 +45,6 @@ class Lineup:
         self.rules = true_rules(rules or next(found, load_rules("tabletop")))
         for player in self._players:
             player.must_fit(self.rules)
-            player.settled(temperature)
-        if temperature is not None and not any(player.has_values for player in self._players):
-            raise PlayerError("temperature: needs an agent with values (naive or an agent file)")
-        self._temperature = temperature
         self.information: str = max((player.information for player in self._players), key=MODELS.index)
         self.files: list[Path] = [player.path for player in self._players if player.path is not None]
 
@@ -77,5 +72,4 @@ class Lineup:
             ReadError: a file is damaged.
         """
         space = StateSpace(self.rules, self.information)
-        players = zip(self.names, self._players, strict=True)
-        return space, [player.opponent(space, self._temperature, name) for name, player in players]
+        return space, [player.opponent(space, name) for name, player in zip(self.names, self._players, strict=True)]

@@ -102,11 +102,12 @@ class Player:
         """Its brief name: the argument without folder and suffix."""
         return brief_name(self.argument)
 
-    def name_at(self, temperature: float | None) -> str:
-        """Its brief name, in which a file called like a built-in player, and softmax at any temperature, show."""
+    @property
+    def marked_name(self) -> str:
+        """Short name, which marks files that shadow a built-in name."""
         stem = self._source if self.file is None else Path(self._source).stem
-        settled = self.settled(temperature)
-        return stem + ("-file" if self.file and stem in NAMES else "") + ("" if settled is None else f"@{settled:g}")
+        temperature = "" if self._temperature is None else f"@{self._temperature:g}"
+        return stem + ("-file" if self.file and stem in NAMES else "") + temperature
 
     @property
     def path(self) -> Path | None:
@@ -123,16 +124,15 @@ class Player:
         """Whether it is the built-in player *random*, against which a tensor needs no policy."""
         return self._source == "random" and self.file is None
 
-    def note(self, temperature: float | None = None) -> dict[str, Any]:
-        """How files name it as the enemy of an agent, JSON-like; ``temperature`` as in `policy`."""
+    def note(self) -> dict[str, Any]:
+        """Return the JSON object that describes the player as the enemy of an agent in files."""
         if self.file is None:
             note: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
             note = {"kind": self.file.kind, "file": self.file.path.name}
             if self.file.kind == "agent":
                 note["fingerprint"] = self.file.attributes["fingerprint"]
-        settled = self.settled(temperature)
-        return note if settled is None else note | {"temperature": settled}
+        return note if self._temperature is None else note | {"temperature": self._temperature}
 
     def must_fit(self, rules: Rules) -> None:
         """Insist that it can play under ``rules``.
@@ -158,31 +158,27 @@ class Player:
         check_temperature(settled)
         return settled
 
-    def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """Its policy, float64 ``[n_rows]`` along ``space.action``.
+    def policy(self, space: StateSpace) -> np.ndarray:
+        """Return the policy, float64 ``[n_rows]`` along ``space.action``.
 
         Args:
-            space: The states of the game, under its information model or a finer one.
-            temperature: Let an agent without a temperature of its own play by softmax at this one; greedily if None.
+            space: The states of the game, under the player's information model or a finer one.
 
         Raises:
             ReadError: the file is damaged, remembers more than the states tell, or its rules differ from the game's in
                 more than the redeal.
-            PolicyError: the temperature is not above 0.
         """
-        settled = self.settled(temperature)
         if self.file is not None:
-            return self.file.policy(space, settled)
+            return self.file.policy(space, self._temperature)
         if space.is_view:
-            return _built_in(space, self._source, settled)
+            return _built_in(space, self._source, self._temperature)
         view = StateSpace(space.rules)
-        return lift(space, view, _built_in(view, self._source, settled))
+        return lift(space, view, _built_in(view, self._source, self._temperature))
 
-    def opponent(self, space: StateSpace, temperature: float | None = None, name: str | None = None) -> Opponent:
-        """The player in a given game, under its brief name or another; arguments and errors as in `policy`."""
-        policy = self.policy(space, temperature)
+    def opponent(self, space: StateSpace, name: str | None = None) -> Opponent:
+        """Return the player in a given game, under its brief name or another."""
         response = None if self.file is None else response_of(self.file, space)
-        return Opponent(name or self.name, policy, self.settled(temperature), response)
+        return Opponent(name or self.name, self.policy(space), self._temperature, response)
 
 
 @policy_of.register

@@ -8,28 +8,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.clusters import Cluster, ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
 from punish_fast.cli.options import (
     ComputeOptions,
     GameRulesOption,
     LineupRulesOption,
-    LineupTemperatureOption,
     SeedOption,
-    TemperatureOption,
     argument,
     complete_agents,
     option,
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import Progress, Stopwatch, interrupt_note, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.cli.table import seed_of
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
-    from punish_fast.arena.match_log import MatchLog
-    from punish_fast.arena.matches import SpreadMatches
     from punish_fast.arena.players import Opponent
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
@@ -43,14 +39,13 @@ class RealGameOptions(ComputeOptions):
     """Options of verbs that play the real game."""
 
     rules: GameRulesOption = None
-    temperature: TemperatureOption = None
 
     def lineup(self, players: list[str]) -> Lineup:
         """The players and their game."""
         from punish_fast.arena.lineup import Lineup
         from punish_fast.punish.rules import load_rules
 
-        return Lineup(players, None if self.rules is None else load_rules(self.rules), self.temperature)
+        return Lineup(players, None if self.rules is None else load_rules(self.rules))
 
     def report(self, lineup: Lineup, clock: Stopwatch) -> dict[str, Any]:
         """What every report of these verbs has."""
@@ -60,7 +55,6 @@ class RealGameOptions(ComputeOptions):
         return {
             "rules": name_of(lineup.rules),
             "rules_digest": lineup.rules.digest,
-            "temperature": self.temperature,
             "threads": _jit.threads(),
             "seconds": clock.seconds | {"total": clock.total()},
         }
@@ -80,39 +74,27 @@ class ArenaOptions(RealGameOptions):
         ),
     ]
     rules: LineupRulesOption = None
-    temperature: LineupTemperatureOption = None
-    exact: Annotated[bool, option("Compute exact results, without playing games.  [default]")] = False
     games: Annotated[
-        int | None, option("Play this many games of every pair: an even number, at least 4.", metavar="N")
+        int | None,
+        option(
+            "Play this many games of every pair: an even number, at least 4.  [default: compute exact results]",
+            metavar="N",
+        ),
     ] = None
     seed: SeedOption = None
-    resume: Annotated[
-        Path | None,
-        option("Resume from this match log, and keep all results in it.", metavar="FILE.json", writes=True),
-    ] = None
     record: Annotated[
         Path | None,
         option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
     ] = None
-    cluster: ClusterOption = None
 
     def check(self) -> None:
-        """Check options that exclude each other, before any work.
-
-        Raises:
-            UsageError: options do not go together.
-            TournamentError: the number of agents or of games is not allowed.
-            DuelError: the seed is out of range.
-        """
+        """Check options before any work."""
         from punish_fast.arena.tournament import check_tournament
         from punish_fast.duel.simulated_evaluation import check_numbers
 
-        if self.exact and self.games is not None:
-            raise UsageError("--exact and --games exclude each other")
         for name, value in (("--seed", self.seed), ("--record", self.record)):
             if self.games is None and value is not None:
                 raise UsageError(f"{name} goes with --games only")
-        check_name(self.cluster)
         check_tournament(len(self.agents), self.games)
         if self.games is not None:
             check_numbers(self.games, self.seed or 0, True, 0)
@@ -120,68 +102,37 @@ class ArenaOptions(RealGameOptions):
 
 @verb(
     "punish-fast arena random naive careful",
-    "punish-fast arena naive.h5 naive.h5@0.2 random --games 100000 --seed 1 --resume arena.json",
+    "punish-fast arena naive.h5 naive.h5@0.2 random --games 30000 --seed 1 --record arena.db",
     "punish-fast arena one.h5 two.h5 --json",
-    "punish-fast arena random naive careful aggressive --cluster local:2",
 )
 def arena(options: ArenaOptions) -> None:
     """Run a round-robin tournament of the real game and rank the agents."""
-    from punish_fast.arena.match_log import MatchLog
     from punish_fast.arena.simulated_records import check_recording
     from punish_fast.arena.tournament import round_robin
 
     options.check()
     lineup = options.lineup(options.agents)
     sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([options.resume, options.record], sources, "play")
-    log = MatchLog(lineup.rules.digest, options.resume)
+    check_outputs([options.record], sources, "play")
     if options.record is not None:
         if lineup.information != "view":
             raise UsageError(f"--record stores games of the view only, a player is of the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.record)
-    seed = None if options.games is None else _seed(options.seed, log)
+    seed = None if options.games is None else seed_of(options.seed)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    stages = game_stages(clock, progress)
-    with on_cluster(options.cluster, progress, options.quiet) as cluster:
-        game, opponents = _seat(lineup, cluster, stages)
-        with interrupt_note(progress, options.resume, "the results so far"):
-            with progress.stage("arena: matches"), clock("matches"):
-                tournament = round_robin(game, opponents, options.games, seed or 0, log, progress.step)
-            graph = _graph(game, stages) if len(opponents) == 2 or options.record is not None else None
-            lengths = None
-            if graph is not None and len(opponents) == 2:
-                with progress.stage("arena: lengths of games"), clock("lengths"):
-                    lengths = _lengths(graph, opponents, tournament)
-            if graph is not None and options.record is not None:
-                with progress.stage("arena: recording games"), clock("record"):
-                    _record(graph, opponents, options, seed or 0)
-        progress.clear()
-    report = _report(tournament, seed) | {"game_lengths": lengths} | options.report(lineup, clock)
-    report["cluster"] = None if cluster is None else cluster.report
-    report |= {name: getattr(options, name) for name in ("resume", "record")}
-    options.print(report, _print_report)
-
-
-def _seat(
-    lineup: Lineup, cluster: Cluster | None, stages: Callable[[str], AbstractContextManager[None]]
-) -> tuple[Graph | SpreadMatches, list[Opponent]]:
-    """The players, and the game or what plays it on a cluster, whose workers build it."""
-    from punish_fast.arena.matches import SpreadMatches
-
-    if cluster is None:
-        return lineup.seat(stages)
-    with stages("agents"):
-        space, opponents = lineup.opponents()
-    return SpreadMatches(space, cluster), opponents
-
-
-def _graph(game: Graph | SpreadMatches, stages: Callable[[str], AbstractContextManager[None]]) -> Graph:
-    from punish_fast.duel.graph import Graph
-
-    if isinstance(game, Graph):
-        return game
-    with stages("graph"):
-        return Graph(game.space)
+    graph, opponents = lineup.seat(game_stages(clock, progress))
+    with progress.stage("arena: matches"), clock("matches"):
+        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=progress.step)
+    lengths = None
+    if len(opponents) == 2:
+        with progress.stage("arena: lengths of games"), clock("lengths"):
+            lengths = _lengths(graph, opponents, tournament)
+    if options.record is not None:
+        with progress.stage("arena: recording games"), clock("record"):
+            _record(graph, opponents, options, seed or 0)
+    progress.clear()
+    report = _report(tournament, seed) | {"game_lengths": lengths, "record": options.record}
+    options.print(report | options.report(lineup, clock), _print_report)
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
@@ -193,20 +144,6 @@ def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], Abstrac
             yield
 
     return stage
-
-
-def _seed(given: int | None, log: MatchLog) -> int:
-    """The seed asked for, or that of the match log, whose games continue by no other, or a new one."""
-    if given is None:
-        given = log.last_seed
-    return new_seed() if given is None else given
-
-
-def new_seed() -> int:
-    """A random seed that is short enough to be typed again."""
-    import numpy as np
-
-    return int(np.random.SeedSequence().generate_state(1)[0])
 
 
 def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
@@ -269,6 +206,5 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["game_lengths"] is not None:
         print()
         print_lengths(report["game_lengths"], agents)
-    for key in ("resume", "record"):
-        if report[key] is not None:
-            print(f"wrote {report[key]}")
+    if report["record"] is not None:
+        print(f"wrote {report['record']}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import CheckError, UsageError
-from punish_fast.cli.house_rules import JobProgress, kept_note
+from punish_fast.cli.house_rules import JobProgress
 from punish_fast.cli.options import (
     ComputeOptions,
     PlotOption,
@@ -19,7 +17,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.cli.report import Stopwatch, print_table, print_text
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
@@ -41,50 +39,26 @@ class BalanceOptions(ComputeOptions):
     ] = None
     set: Annotated[list[str] | None, option("Change one field of the rules; repeatable.", metavar="FIELD=VALUE")] = None
     base: Annotated[str | None, game_rules_option("tabletop")] = None
-    no_equilibrium: Annotated[
-        bool, option("Study naive, the agent solved against uniform play, instead of equilibria.", "--no-equilibrium")
-    ] = False
-    iterations: Annotated[
-        int | None,
-        option("Iterations of both equilibria, at most 10000.  [default: 40]", metavar="N", min=1, max=10_000),
-    ] = None
-    results: Annotated[
-        Path | None, option("Find results in this folder and keep them there.", metavar="FOLDER", writes=True)
-    ] = None
     plot: PlotOption = None
-    cluster: ClusterOption = None
 
 
 @verb(
     "punish-fast balance --set damage.strike=3 --plot strike.png",
-    "punish-fast balance --set hp=4 --set copies.dodge=2 --results sweep-results",
-    "punish-fast balance house.toml --no-equilibrium",
+    "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
 )
 def balance(options: BalanceOptions) -> None:
     """Tell what a change of the rules does to the cards: their worth and how often they are played.
 
     The game is the real one between two, with the true redeal.
     """
-    from punish_fast.arena.balance import DEFAULT_ITERATIONS, jobs_of, report_of
     from punish_fast.arena.balance import balance as study
-    from punish_fast.cluster.result_folder import ResultFolder
+    from punish_fast.arena.balance import report_of
     from punish_fast.runtime import _jit
 
-    if options.no_equilibrium and options.iterations is not None:
-        raise UsageError("--iterations and --no-equilibrium exclude each other")
-    check_name(options.cluster)
     base, rules = _rules(options)
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
-    iterations = None if options.no_equilibrium else options.iterations or DEFAULT_ITERATIONS
     clock, progress = Stopwatch(), JobProgress("balance", options.quiet)
-    results = None if options.results is None else ResultFolder(options.results)
-    is_kept = results is not None and all(results.find(job.key) for job in jobs_of(rules, base, iterations))
-    with (
-        on_cluster(None if is_kept else options.cluster, Progress(options.quiet), options.quiet) as cluster,
-        kept_note(progress, options.results),
-    ):
-        client = None if cluster is None else cluster.client
-        found = study(rules, base, iterations, results, client, progress.watch)
+    found = study(rules, base, watch=progress.watch)
     progress.clear()
     for outcome in (found.standard, found.changed):
         if outcome.reason is not None:
@@ -95,8 +69,7 @@ def balance(options: BalanceOptions) -> None:
 
         draw_balance(found, options.plot)
     report = report_of(found) | {"threads": _jit.threads(), "seconds": clock.total()}
-    report |= {"cluster": None if cluster is None else cluster.report}
-    options.print(report | {"results": options.results, "plot": options.plot}, _print_report)
+    options.print(report | {"plot": options.plot}, _print_report)
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
@@ -138,20 +111,14 @@ def _print_report(report: dict[str, Any]) -> None:
             group = each["group"]
             rows.append([titles[group]])
         rows.append(_cells(each))
-    if report["iterations"] is not None:
-        points = [side["exploitability"] for side in (base, changed)]
-        cells = [f"{points[0]:.2f}", f"{points[1]:.2f}", f"{points[1] - points[0]:+.2f}"]
-        rows.insert(4, ["exploitability, points", *cells])
+    points = [side["exploitability"] for side in (base, changed)]
+    rows.insert(4, ["exploitability, points", *map("{:.2f}".format, points), f"{points[1] - points[0]:+.2f}"])
     print_table(rows)
     print()
-    if report["iterations"] is None:
-        print_text("all numbers: naive, the agent solved against uniform play, against itself; exact")
-    else:
-        print_text(
-            f"all numbers: equilibrium play after {report['iterations']} iterations, exact for strategies that a best "
-            f"response beats by {base['exploitability']:.1f} and {changed['exploitability']:.1f} points; small "
-            "differences mean little"
-        )
+    print_text(
+        f"all numbers: equilibrium play after {report['iterations']} iterations, exact for strategies that a best "
+        f"response beats by {points[0]:.1f} and {points[1]:.1f} points; small differences mean little"
+    )
     if report["plot"] is not None:
         print(f"wrote {report['plot']}")
 

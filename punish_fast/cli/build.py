@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import (
     ComputeOptions,
-    EnemyTemperatureOption,
     OutputOption,
     RulesOption,
     complete_agents,
@@ -18,7 +16,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
@@ -29,13 +27,6 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 
-_MODE_NOTES = {
-    "tensor": "solve, build",
-    "compact": "solve --no-tensor",
-    "matrix-free": "solve --no-tensor, if compact does not fit",
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(ComputeOptions):
     """Options that name a one-player model."""
@@ -44,16 +35,14 @@ class ModelOptions(ComputeOptions):
     enemy: Annotated[
         str | None,
         option(
-            "A built-in player, a strategy file, or an agent file (its greedy policy).  [default: random]",
+            "A built-in player, a strategy file, or an agent file (greedy, or by softmax with @T).  [default: random]",
             metavar="ENEMY",
             complete=complete_agents,
         ),
     ] = None
-    temperature: EnemyTemperatureOption = None
     memory: Annotated[
         str | None, option("Use no more than this, such as 4GB.  [default: the machine's]", metavar="SIZE")
     ] = None
-    dry_run: Annotated[bool, option("Only count: tell the memory and time it would take.", "--dry-run")] = False
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:
@@ -65,15 +54,25 @@ class ModelOptions(ComputeOptions):
         enemy.must_fit(rules)
         if enemy.file is not None:
             enemy.file.must_have_information("view")
-        if self.temperature is not None and not enemy.has_values:
-            raise UsageError("--temperature needs an enemy with values: naive or an agent file")
-        enemy.settled(self.temperature)
         return rules, enemy
 
     def source(
-        self, origin: Rules | Artefact, enemy: Player | None, clock: Stopwatch, progress: Progress
+        self,
+        origin: Rules | Artefact,
+        enemy: Player | None,
+        clock: Stopwatch,
+        progress: Progress,
+        may_exceed: bool = False,
     ) -> ModelSource:
-        """The model: the states of some rules and the enemy's policy, or a file that holds its tensor."""
+        """The model: the states of some rules and the enemy's policy, or a file that holds its tensor.
+
+        Args:
+            origin: The rules, or the file.
+            enemy: The enemy; None for a file.
+            clock: Times the stages.
+            progress: Shows them.
+            may_exceed: Ignore `memory_bytes` when listing states, to report a model that needs more.
+        """
         from punish_fast.punish.memory_plan import memory_limit, most_states
         from punish_fast.punish.rules import Rules
         from punish_fast.punish.space import StateSpace
@@ -84,14 +83,12 @@ class ModelOptions(ComputeOptions):
             return ModelSource(origin, stage=clock, progress=progress.step)
         assert enemy is not None
         with clock("states"), progress.stage("states"):
-            # A dry run tells what does not fit, too.
-            limit = memory_limit(None if self.dry_run else self.memory_bytes)
+            limit = memory_limit(None if may_exceed else self.memory_bytes)
             space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
         with clock("tensor"):
-            policy = None if enemy.is_random else enemy.policy(space, self.temperature)
+            policy = None if enemy.is_random else enemy.policy(space)
         progress.start()
-        note = enemy.note(self.temperature)
-        return ModelSource(space, policy, note, clock, progress.step, self.memory_bytes)
+        return ModelSource(space, policy, enemy.note(), clock, progress.step, self.memory_bytes)
 
     @property
     def memory_bytes(self) -> int | None:
@@ -111,7 +108,7 @@ class ModelOptions(ComputeOptions):
 
     def stem(self, rules: Rules, enemy: Player) -> str:
         """The stem of the names of files made from the model; the agent solved against *random* is *naive*."""
-        stem = "naive" if enemy.is_random else f"against-{enemy.name_at(self.temperature)}"
+        stem = "naive" if enemy.is_random else f"against-{enemy.marked_name}"
         name = rules_stem(rules, self.rules)
         return stem if name == "notebook" else f"{name}-{stem}"
 
@@ -119,7 +116,6 @@ class ModelOptions(ComputeOptions):
 @verb(
     "punish-fast build",
     "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5",
-    "punish-fast build --rules tabletop --dry-run",
 )
 def build(options: ModelOptions) -> None:
     """Build the transition tensor alone, to be solved later.
@@ -130,9 +126,6 @@ def build(options: ModelOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
-    if options.dry_run:
-        tell_plan(options, options.source(rules, enemy, clock, progress), clock, progress, sweeps=0)
-        return
     output = options.output or _default_output(options, rules, enemy)
     check_outputs([output], options.read(enemy), "build")
     source = options.source(rules, enemy, clock, progress)
@@ -144,58 +137,8 @@ def build(options: ModelOptions) -> None:
 def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
     from punish_fast.punish.rules import name_of
 
-    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note(options.temperature)}
+    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
     return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
-
-
-def tell_plan(options: ModelOptions, source: ModelSource, clock: Stopwatch, progress: Progress, sweeps: int) -> None:
-    """Print what the model would take, by mode; ``build`` makes ``sweeps`` 0, and only a tensor."""
-    from punish_fast.punish.memory_plan import TENSOR, memory_limit, plan_memory
-    from punish_fast.punish.row_batches import RowBatches
-    from punish_fast.punish.rules import name_of
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.runtime import _jit
-
-    space = source.states
-    assert isinstance(space, StateSpace)
-    batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
-    # A run lists states and counts rows as was just done.
-    listed = clock.total()
-    plans = [
-        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
-        for plan in plan_memory(batches, source.policy is not None, sweeps)
-        if sweeps or plan.mode == TENSOR
-    ]
-    progress.clear()
-    report = {
-        "rules": name_of(source.rules),
-        "rules_digest": source.rules.digest,
-        "enemy": source.note,
-        "states_by_breath": space.states_by_breath,
-        "states": space.n_states + 2,
-        "rows": len(space.action),
-        "nonzeros": batches.n_entries,
-        "longest_row": int(batches.longest_rows.max(initial=0)),
-        "threads": _jit.threads(),
-        "sweeps": sweeps,
-        "memory_limit_bytes": limit if math.isfinite(limit) else None,
-        "modes": plans,
-    }
-    options.print(report, _print_plan)
-
-
-def _print_plan(report: dict[str, Any]) -> None:
-    print_model(report, "at most " if report["enemy"].get("name") != "random" else "")
-    rows = [["mode", "made by", "memory", "seconds", "fits"]]
-    for plan in report["modes"]:
-        size, fits = in_units(plan["bytes"], "B"), "yes" if plan["fits"] else "no"
-        rows.append([plan["mode"], _MODE_NOTES[plan["mode"]], size, f"{plan['seconds']:.3g}", fits])
-    print_table(rows, left=2)
-    limit = report["memory_limit_bytes"]
-    allowed = "" if limit is None else f"allowed are {in_units(limit, 'B')}; "
-    sweeps = f", with about {report['sweeps']} sweeps" if report["sweeps"] else ""
-    print()
-    print_text(f"{allowed}times are expected{sweeps}, without writing a file; nothing was solved or written")
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:

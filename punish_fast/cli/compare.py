@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, argument, option, verb
+from punish_fast.cli.options import CommonOptions, argument, verb
 from punish_fast.cli.report import print_table
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.mdp.comparison import Comparison
     from punish_fast.store.reader import Artefact
+
+# Number of disagreements in the report.
+_SHOWN = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +25,6 @@ class CompareOptions(CommonOptions):
 
     first: Annotated[Path, argument("A.h5", "An agent.")]
     second: Annotated[Path, argument("B.h5", "Another agent under the same rules.")]
-    most: Annotated[int, option("Show at most this many disagreements.", metavar="N", min=0)] = 10
 
 
 @verb(
@@ -40,7 +42,7 @@ def compare(options: CompareOptions) -> None:
     state_ptr, _, _ = files[0].rows
     first_q, second_q = (file.solution().q for file in files)
     found = comparison.compare(state_ptr, files[0].layer_ptr, first_q, second_q)
-    options.print(_report(files, found, options.most), _print_report)
+    options.print(_report(files, found), _print_report)
 
 
 def _check(files: tuple[Artefact, Artefact]) -> None:
@@ -66,7 +68,7 @@ def _check(files: tuple[Artefact, Artefact]) -> None:
         refuse("agents must share their states", [f"{len(file.code):,} of them" for file in files])
 
 
-def _report(files: tuple[Artefact, Artefact], found: Comparison, most: int) -> dict[str, Any]:
+def _report(files: tuple[Artefact, Artefact], found: Comparison) -> dict[str, Any]:
     from punish_fast.punish.rules import name_of
 
     layers = [
@@ -81,7 +83,7 @@ def _report(files: tuple[Artefact, Artefact], found: Comparison, most: int) -> d
         "breaths": layers,
         "q": asdict(found.q),
         "v": asdict(found.v),
-        "biggest": [_position(files, found, int(state)) for state in found.largest(most)],
+        "biggest": [_position(files, found, int(state)) for state in found.largest(_SHOWN)],
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -48,20 +47,11 @@ class EquilibriumOptions(ComputeOptions):
         None
     )
     time: Annotated[float | None, option("Stop learning after this many seconds.", metavar="SECONDS")] = None
-    best_response_share: Annotated[
-        float | None,
-        option(
-            "Share of games against a best response, 0 to 1; the others are self-play.  "
-            "[default: 0.9 for view, 0.8 for memory]",
-            metavar="SHARE",
-        ),
-    ] = None
     output: OutputOption = None
     resume: Annotated[
         Path | None,
         option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
     ] = None
-    dry_run: Annotated[bool, option("Only print the size of the game and the memory it needs.")] = False
 
 
 @verb(
@@ -76,6 +66,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     name comes first.
     """
     from punish_fast.duel.graph import Graph, Outline
+    from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.space import StateSpace
     from punish_fast.runtime.memory import require_memory
@@ -84,7 +75,9 @@ def equilibrium(options: EquilibriumOptions) -> None:
     rules = _rules(options)
     _check_outputs(options, options.output)
     checkpoint = _find_checkpoint(options, rules)
-    share = _best_response_share(options, checkpoint)
+    share = default_response_share(options.information)
+    if checkpoint is not None:
+        share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
     _check_outputs(options, output)
     clock, progress = Stopwatch(), Progress(options.quiet)
@@ -92,18 +85,16 @@ def equilibrium(options: EquilibriumOptions) -> None:
         outline = Outline(StateSpace(rules, options.information))
     progress.clear()
     size = _size(outline, bytes_needed(outline, share))
-    if not options.as_json and (options.dry_run or not options.quiet):
-        _tell_size(size, print if options.dry_run else say)
+    if not options.as_json and not options.quiet:
+        memory = in_units(size["memory_bytes"], "B")
+        say(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
     require_memory(size["memory_bytes"], "this equilibrium")
-    found: dict[str, Any] = {}
-    if not options.dry_run:
-        with progress.stage("game: graph (2 of 2)"), clock("graph"):
-            learner = Equilibrium(Graph(outline.space, outline), share=share)
-        _resume(learner, checkpoint, target)
-        found = _run(learner, target, options, output, clock, progress)
-    report = size | found | _run_report(options, rules, share, clock)
-    options.print(report, (lambda _: None) if options.dry_run else _print_report)
-    if target.exploitability is not None and not options.dry_run and found["exploitability"] > target.exploitability:
+    with progress.stage("game: graph (2 of 2)"), clock("graph"):
+        learner = Equilibrium(Graph(outline.space, outline), share=share)
+    _resume(learner, checkpoint, target)
+    found = _run(learner, target, options, output, clock, progress)
+    options.print(size | found | _run_report(options, rules, share, clock), _print_report)
+    if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
 
@@ -140,7 +131,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
     path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
     settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
-    return path if options.dry_run else default_output(path, settings)
+    return default_output(path, settings)
 
 
 def _check_outputs(options: EquilibriumOptions, output: Path | None) -> None:
@@ -163,21 +154,6 @@ def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | No
     return file
 
 
-def _best_response_share(options: EquilibriumOptions, checkpoint: Artefact | None) -> float:
-    """The share asked for, or that of the checkpoint, or the usual one."""
-    from punish_fast.equilibrium.run import default_response_share
-
-    given = options.best_response_share
-    if given is not None and not 0 <= given <= 1:
-        raise UsageError(f"--best-response-share is {given}, allowed is from 0 to 1")
-    if checkpoint is None:
-        return default_response_share(options.information) if given is None else given
-    share = float(checkpoint.attributes["best_response_share"])
-    if given is not None and given != share:
-        raise UsageError(f"{checkpoint.path}: was made with --best-response-share {share:g}, not {given:g}")
-    return share
-
-
 def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
     space = outline.space
     n_states = int(space.layer_ptr[space.rules.breaths])
@@ -188,11 +164,6 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
         "successors": outline.n_entries,
         "memory_bytes": n_bytes,
     }
-
-
-def _tell_size(size: dict[str, Any], tell: Callable[[str], None]) -> None:
-    memory = in_units(size["memory_bytes"], "B")
-    tell(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
 
 
 def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:

@@ -54,14 +54,11 @@ class JobProgress:
 
 
 @contextmanager
-def kept_note(progress: JobProgress, folder: Path | None) -> Iterator[None]:
+def kept_note(progress: JobProgress, folder: Path) -> Iterator[None]:
     """Say after an interrupt what is kept, and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
         progress.clear()
-        if folder is None:
-            say("no result is kept; --results FOLDER would keep them")
-        else:
-            say(f"{folder} has the results of all finished jobs; the same command resumes from there")
+        say(f"{folder} has the results of all finished jobs; the same command resumes from there")
         raise

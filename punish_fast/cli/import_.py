@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from punish_fast.cli.build import wrote
 from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
@@ -17,10 +17,6 @@ class ImportOptions(CommonOptions):
     """Options of ``import``."""
 
     file: Annotated[Path, argument("FILE.json", "Values or a strategy, as the original notebook writes them.")]
-    kind: Annotated[
-        Literal["agent", "strategy"] | None,
-        option("What the file holds.  [default: agent if a loss has a value below 0]"),
-    ] = None
     rules: RulesOption = None
     discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
     output: OutputOption = None
@@ -28,13 +24,14 @@ class ImportOptions(CommonOptions):
 
 @verb(
     "punish-fast import q_naive.json",
-    "punish-fast import general_parless_strategies.json --kind strategy -o general.h5",
+    "punish-fast import general_parless_strategies.json -o general.h5",
     stage="import",
 )
 def import_(options: ImportOptions) -> None:
     """Make an agent or a strategy file from the original notebook's JSON.
 
-    By default a file of the same name with the suffix .h5. The error of an imported agent's values is unknown.
+    A file with a value below 0 for a loss holds an agent, others a strategy. By default the output has the same name
+    with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solve_options import check_options
     from punish_fast.punish.rules import load_rules, name_of
@@ -48,7 +45,7 @@ def import_(options: ImportOptions) -> None:
     if options.output is None:
         settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
         default_output(output, settings, lambda path: settings | _imported_with(path))
-    content = import_notebook(options.file, output, rules, options.kind, options.discount)
+    content = import_notebook(options.file, output, rules, discount=options.discount)
     report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
     if isinstance(content, Probabilities):
         report |= {"kind": "strategy", "states": int(content.covered.sum())}

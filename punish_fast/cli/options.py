@@ -260,18 +260,14 @@ GameRulesOption = Annotated[str | None, game_rules_option("the agent's rules, or
 LineupRulesOption = Annotated[str | None, game_rules_option("the first file's rules, or tabletop")]
 
 
-def temperature_option(who: str) -> Any:
-    """Declare ``--temperature`` for a player, named in the help by ``who``."""
-    return option(
-        f"Let {who} play by softmax at this temperature instead of greedily, in the unit of values: 0.05 is five "
+TemperatureOption = Annotated[
+    float | None,
+    option(
+        "Let the agent play by softmax at this temperature instead of greedily, in the unit of values: 0.05 is five "
         "percentage points of win probability.",
         metavar="T",
-    )
-
-
-TemperatureOption = Annotated[float | None, temperature_option("the agent")]
-EnemyTemperatureOption = Annotated[float | None, temperature_option("the enemy")]
-LineupTemperatureOption = Annotated[float | None, temperature_option("agents without @T")]
+    ),
+]
 SeedOption = Annotated[
     int | None, option("Random seed.  [default: a random one]", metavar="N", min=0, max=(1 << 64) - 1)
 ]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import (
     CommonOptions,
-    LineupTemperatureOption,
     SeedOption,
     argument,
     complete_agents,
@@ -54,11 +53,7 @@ class PlayOptions(CommonOptions):
         Path | None,
         option("The database that your games are added to.  [default: one in your data folder]", "--db", metavar="DB"),
     ] = None
-    log: Annotated[
-        Path | None, option("A log of the original game, such as saves.json, to add them to as well.", metavar="FILE")
-    ] = None
     rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
-    temperature: LineupTemperatureOption = None
     seed: SeedOption = None
 
 
@@ -81,7 +76,7 @@ def play(options: PlayOptions) -> None:
     lineup = _lineup(options, len(people))
     database = games_database(options.db, lineup.rules)
     sources = [*lineup.files, *rules_files(options.rules)]
-    check_outputs([database, options.log], sources, "read")
+    check_outputs([database], sources, "read")
     if database is not None:
         from punish_fast.arena.simulated_records import check_recording
 
@@ -132,7 +127,7 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
         raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
-    return Lineup(agents or [default], rules, options.temperature)
+    return Lineup(agents or [default], rules)
 
 
 class _Evening:
@@ -153,7 +148,7 @@ class _Evening:
             self.table: Table = Table(space)
             view = space if space.is_view else StateSpace(space.rules)
         progress.clear()
-        self.keeper: Keeper = Keeper(view, database, options.log)
+        self.keeper: Keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()
         self.seats = self._seated(people, opponents)
         self.opponent = opponents[0]
@@ -304,7 +299,6 @@ class _Evening:
                     "seed": str(self.seed),
                     "players": [player.name for player in self.seats],
                     "database": self.keeper.database,
-                    "log": self.options.log,
                     "games": self.games,
                 }
             )

@@ -26,10 +26,6 @@ _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 _SHORTEST_TOKEN = 16
 _LONGEST_TOKEN = 1024
 _LAST_PORT = 65535
-_MOST_TABLES = 1_000_000
-_FASTEST = 1_000_000
-# A page asks for all of its files and plots at once.
-_LEAST_BURST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +58,9 @@ class ServeOptions(CommonOptions):
         ),
     ] = None
     allow_writes: Annotated[
-        bool, option("Let those who know the token post games. It is made up and printed unless it is set.")
+        bool,
+        option(f"Let clients with the token of {_TOKEN_VARIABLE} post games. Without it, a random token is printed."),
     ] = False
-    token_file: Annotated[
-        Path | None, option(f"A file with the token.  [default: the variable {_TOKEN_VARIABLE}]", metavar="FILE")
-    ] = None
-    tables: Annotated[int, option("The most games at once.", metavar="N", min=1, max=_MOST_TABLES)] = 2000
-    rate: Annotated[
-        int,
-        option(
-            "Maximum requests per second of one client, on average; 0 for no limit. Slow requests count as several.",
-            metavar="N",
-            min=0,
-            max=_FASTEST,
-        ),
-    ] = 200
     check: Annotated[
         bool, option("Open the agents, the database and the address, say what would be served, and end.")
     ] = False
@@ -127,15 +111,13 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
     """What to serve, and a token that was made up."""
     from punish_fast.web.app import Hall
     from punish_fast.web.guard import HostError, host_name
-    from punish_fast.web.limits import Limits
 
     wanted = options.agents or []
     board_files = [agent for agent in wanted if _is_board(agent)]
     models, rules = _models([agent for agent in wanted if agent not in board_files], options)
     database = games_database(options.db, rules)
     files = [model.file.path for model in models if model.file is not None]
-    sources = [*files, *map(Path, board_files), options.token_file]
-    check_outputs([database], [*sources, *rules_files(options.rules)], "read")
+    check_outputs([database], [*files, *map(Path, board_files), *rules_files(options.rules)], "read")
     if database is not None and database.exists() and database.stat().st_size > 0:
         from punish_fast.records.database import open_to_read
 
@@ -143,20 +125,17 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
             pass
     token = made_up = None
     if options.allow_writes:
-        token = _token(options.token_file)
+        token = _token()
         if token is None:
             import secrets
 
             token = made_up = secrets.token_urlsafe(24)
-    elif options.token_file is not None:
-        raise UsageError("--token-file: does nothing without --allow-writes")
     hosts = frozenset([options.host.lower()])
     try:
         proxied = frozenset(host_name(name) for name in options.allow_host or ())
     except HostError as error:
         raise UsageError(f"--allow-host: {error}") from None
-    limits = Limits(tables=options.tables, rate=options.rate or None, burst=_LEAST_BURST + options.rate)
-    return Hall(models, database, rules, hosts, proxied, token, limits, _boards(board_files)), made_up
+    return Hall(models, database, rules, hosts, proxied, token, boards=_boards(board_files)), made_up
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[Model], Rules]:
@@ -208,23 +187,14 @@ def _is_board(agent: str) -> bool:
     return is_file and SealedFile(agent).kind in schema.LEARNERS
 
 
-def _token(path: Path | None) -> str | None:
-    """The token that is set; None without one."""
-    if path is None:
-        source, token = _TOKEN_VARIABLE, os.environ.get(_TOKEN_VARIABLE)
-        if token is None:
-            return None
-    else:
-        source = str(path)
-        try:
-            with path.open("rb") as file:
-                token = file.read(_LONGEST_TOKEN + 2).decode("ascii").strip()
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{path}: is no token ({getattr(error, 'strerror', None) or 'not ASCII'})") from None
-    if not (_SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()):
-        raise UsageError(
-            f"{source}: is no token, allowed are {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} characters of ASCII"
-        )
+def _token() -> str | None:
+    """Return the token of the environment; None without one."""
+    token = os.environ.get(_TOKEN_VARIABLE)
+    if token is not None and not (
+        _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()
+    ):
+        allowed = f"allowed are {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} printable characters of ASCII"
+        raise UsageError(f"{_TOKEN_VARIABLE}: is not a valid token, {allowed}")
     return token
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, tell_plan, wrote
+from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, wrote
 from punish_fast.cli.checkpoints import SolveCheckpoint, checkpoint_path
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import UsageError
@@ -18,7 +19,9 @@ from punish_fast.cli.report import (
     Stopwatch,
     check_error_bound,
     count,
+    in_units,
     print_reachable,
+    print_table,
     print_text,
     reachable,
 )
@@ -29,6 +32,12 @@ if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
+
+_MODE_NOTES = {
+    "tensor": "solve",
+    "compact": "solve --no-tensor",
+    "matrix-free": "solve --no-tensor, if compact does not fit",
+}
 
 
 def complete_objectives(incomplete: str) -> list[str]:
@@ -64,6 +73,7 @@ class SolveOptions(ModelOptions):
     ] = None
     sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
     start: Annotated[Path | None, option("Start from the values of this agent.", "--from", metavar="AGENT.h5")] = None
+    dry_run: Annotated[bool, option("Only print the memory and time that it would take.", "--dry-run")] = False
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
     normalize: Annotated[
         bool, option("Divide the probabilities of each choice of a .umb file by their sum.", "--normalize")
@@ -102,7 +112,7 @@ def solve(options: SolveOptions) -> None:
         solve_imported(options)
         return
     from punish_fast.mdp.model import MDP
-    from punish_fast.punish.memory_plan import SWEEPS, mode_of
+    from punish_fast.punish.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)
@@ -114,13 +124,12 @@ def solve(options: SolveOptions) -> None:
     if options.start is not None:
         values = start_values(options.start, rules, method["objective"], options.discount)
     if options.dry_run:
-        source = options.source(rules, enemy, clock, progress)
-        tell_plan(options, source, clock, progress, sweeps=options.sweeps or SWEEPS)
+        _tell_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     path = checkpoint_path(options.resume, output)
     check_outputs([output, path], [*options.read(enemy), options.tensor, options.start], "solve")
-    note = stored.enemy if stored is not None else enemy.note(options.temperature)  # type: ignore[union-attr]
+    note = stored.enemy if stored is not None else enemy.note()  # type: ignore[union-attr]
     checkpoint = SolveCheckpoint.find(path, options.resume is not None, _settings(method), rules, note)
     with on_cluster(options.cluster, progress, options.quiet) as cluster:
         source = options.source(stored or rules, enemy, clock, progress)
@@ -179,6 +188,58 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     return {"objective": objective, "discount": options.discount, **_limits(options)}
 
 
+def _tell_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
+    """Print the memory and the time that each mode would take."""
+    from punish_fast.punish.memory_plan import SWEEPS, memory_limit, plan_memory
+    from punish_fast.punish.row_batches import RowBatches
+    from punish_fast.punish.rules import name_of
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.runtime import _jit
+
+    space = source.states
+    assert isinstance(space, StateSpace)
+    batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
+    sweeps = options.sweeps or SWEEPS
+    # A run lists states and counts rows as was just done.
+    listed = clock.total()
+    plans = [
+        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
+        for plan in plan_memory(batches, source.policy is not None, sweeps)
+    ]
+    progress.clear()
+    report = {
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.note,
+        "states_by_breath": space.states_by_breath,
+        "states": space.n_states + 2,
+        "rows": len(space.action),
+        "nonzeros": batches.n_entries,
+        "longest_row": int(batches.longest_rows.max(initial=0)),
+        "threads": _jit.threads(),
+        "sweeps": sweeps,
+        "memory_limit_bytes": limit if math.isfinite(limit) else None,
+        "modes": plans,
+    }
+    options.print(report, _print_plan)
+
+
+def _print_plan(report: dict[str, Any]) -> None:
+    print_model(report, "at most " if report["enemy"].get("name") != "random" else "")
+    rows = [["mode", "made by", "memory", "seconds", "fits"]]
+    for plan in report["modes"]:
+        size, fits = in_units(plan["bytes"], "B"), "yes" if plan["fits"] else "no"
+        rows.append([plan["mode"], _MODE_NOTES[plan["mode"]], size, f"{plan['seconds']:.3g}", fits])
+    print_table(rows, left=2)
+    limit = report["memory_limit_bytes"]
+    allowed = "" if limit is None else f"allowed are {in_units(limit, 'B')}; "
+    print()
+    print_text(
+        f"{allowed}times are expected, with about {report['sweeps']} sweeps, without writing a file; nothing was "
+        "solved or written"
+    )
+
+
 def _settings(method: dict[str, Any]) -> dict[str, Any]:
     """The options as files tell them."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
@@ -197,7 +258,7 @@ def _stored(options: SolveOptions) -> Artefact:
     """The file of a tensor."""
     from punish_fast.store.reader import load
 
-    for name in ("rules", "enemy", "temperature"):
+    for name in ("rules", "enemy"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
     for flag, is_given in (
@@ -222,7 +283,7 @@ def _default_output(
     made_with = {
         "kind": "agent",
         "rules": name_of(rules),
-        "enemy": origin.enemy if enemy is None else enemy.note(options.temperature),  # type: ignore[union-attr]
+        "enemy": origin.enemy if enemy is None else enemy.note(),  # type: ignore[union-attr]
         **settings,
         "tensor": not options.no_tensor,
     }

@@ -12,7 +12,7 @@ from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.house_rules import JobProgress, kept_note
 from punish_fast.cli.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, count, in_units, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, count, print_table, print_text
 
 if TYPE_CHECKING:
     from punish_fast.arena.house_rules import PointResult
@@ -28,14 +28,8 @@ class SweepOptions(ComputeOptions):
         Path, option("Find results in this folder and keep them there.", metavar="FOLDER", writes=True)
     ] = Path("sweep-results")
     equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
-    iterations: Annotated[
-        int | None,
-        option("Iterations of each equilibrium, at most 10000.  [default: 40]", metavar="N", min=1, max=10_000),
-    ] = None
     csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
-    parquet: Annotated[Path | None, option("Write the table to a Parquet file.", metavar="FILE", writes=True)] = None
     plot: PlotOption = None
-    dry_run: Annotated[bool, option("Only count: tell the points, their size, memory and time.", "--dry-run")] = False
     cluster: ClusterOption = None
 
     @property
@@ -43,23 +37,11 @@ class SweepOptions(ComputeOptions):
         """Iterations of each equilibrium; None without equilibria."""
         from punish_fast.arena.balance import DEFAULT_ITERATIONS
 
-        return (self.iterations or DEFAULT_ITERATIONS) if self.equilibrium else None
-
-    def check(self) -> None:
-        """Check options before any work."""
-        if self.iterations is not None and not self.equilibrium:
-            raise UsageError("--iterations goes with --equilibrium only")
-        check_name(self.cluster)
-        if self.parquet is not None:
-            from punish_fast.store.formats.tables import check_parquet
-
-            check_parquet()
-        check_outputs([self.csv, self.parquet], [self.grid], "sweep", self.plot)
+        return DEFAULT_ITERATIONS if self.equilibrium else None
 
 
 @verb(
     "punish-fast sweep grid.toml",
-    "punish-fast sweep grid.toml --dry-run",
     "punish-fast sweep grid.toml --equilibrium --csv sweep.csv --plot sweep.png",
     "punish-fast sweep grid.toml --cluster tcp://host:8786",
 )
@@ -73,13 +55,11 @@ def sweep(options: SweepOptions) -> None:
     from punish_fast.cluster.grid import read_grid
     from punish_fast.cluster.result_folder import ResultFolder
 
-    options.check()
+    check_name(options.cluster)
+    check_outputs([options.csv], [options.grid], "sweep", options.plot)
     clock = Stopwatch()
     grid = read_grid(options.grid)
     _check_enemies(options, grid)
-    if options.dry_run:
-        _tell_plan(options, grid)
-        return
     results = ResultFolder(options.results)
     missing = n_missing(grid, results, options.n_iterations)
     if not options.quiet:
@@ -121,10 +101,6 @@ def _report(
         from punish_fast.store.formats.tables import write_csv
 
         write_csv(options.csv, columns)
-    if options.parquet is not None:
-        from punish_fast.store.formats.tables import write_parquet
-
-        write_parquet(options.parquet, columns)
     if options.plot is not None:
         from punish_fast.arena.sweep_plot import draw_sweep
 
@@ -138,7 +114,6 @@ def _report(
         "threads": _jit.threads(),
         "seconds": clock.total(),
         "csv": options.csv,
-        "parquet": options.parquet,
         "plot": options.plot,
     }
 
@@ -190,7 +165,7 @@ def _print_report(report: dict[str, Any]) -> None:
     for each in points:
         if each["reason"] is not None:
             print_text(f"{each['point']}: {each['reason']}", "  ", "")
-    written = [report[name] for name in ("csv", "parquet", "plot") if report[name] is not None]
+    written = [report[name] for name in ("csv", "plot") if report[name] is not None]
     if written:
         print()
     for path in written:
@@ -224,56 +199,3 @@ def _print_cards(points: Sequence[dict[str, Any]], player: str, who: str) -> Non
 
 def _cell(form: str, value: float | None) -> str:
     return "-" if value is None else form.format(100 * value)
-
-
-def _tell_plan(options: SweepOptions, grid: Grid) -> None:
-    """Print what the points would take."""
-    from punish_fast.arena.sweep_plan import plan_points
-    from punish_fast.runtime import _jit
-
-    progress = Progress(options.quiet)
-    n = len(grid.points)
-    with progress.stage(f"sweep: counting {count(n, 'point')}"):
-        plans = plan_points(grid.points, options.n_iterations, lambda done: progress.step("sweep: counting", done, n))
-    progress.clear()
-    report = {
-        "grid": options.grid,
-        "iterations": options.n_iterations,
-        "threads": _jit.threads(),
-        "points": [
-            {
-                "point": grid.label(plan.point),
-                "enemy": plan.point.enemy,
-                "states": plan.states,
-                "states_by_breath": plan.states_by_breath,
-                "rows": plan.rows,
-                "nonzeros": plan.nonzeros,
-                "mode": plan.mode,
-                "full_states": plan.full_states,
-                "bytes": plan.n_bytes,
-                "seconds": plan.seconds,
-                "reason": plan.reason,
-            }
-            for plan in plans
-        ],
-        "seconds": sum(plan.seconds for plan in plans if plan.seconds is not None),
-    }
-    options.print(report, _print_plan)
-
-
-_SIZES = ("states", "rows", "nonzeros", "full_states")
-
-
-def _print_plan(report: dict[str, Any]) -> None:
-    print(f"{count(len(report['points']), 'point')}, {report['threads']} threads\n")
-    rows = [["game", "states", "rows", "nonzeros", "full states", "memory", "seconds", "fits as"]]
-    for plan in report["points"]:
-        sizes = ["-" if plan[name] is None else f"{plan[name]:,}" for name in _SIZES]
-        memory = "-" if plan["bytes"] is None else in_units(plan["bytes"], "B")
-        seconds = "-" if plan["seconds"] is None else f"{plan['seconds']:.3g}"
-        rows.append([plan["point"], *sizes, memory, seconds, plan["mode"] if plan["reason"] is None else "no"])
-    print_table(rows)
-    for plan in report["points"]:
-        if plan["reason"] is not None:
-            print_text(f"{plan['point']}: {plan['reason']}", "  ", "")
-    print(f"\nall together {report['seconds']:.3g} s, less what is kept already")

@@ -51,7 +51,7 @@ class Book:
 
     @cached_property
     def _keeper(self) -> Keeper:
-        return Keeper(self.space, self.path, None)
+        return Keeper(self.space, self.path)
 
     @cached_property
     def space(self) -> StateSpace:

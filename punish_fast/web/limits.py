@@ -122,9 +122,9 @@ class Meter:
         if self._is_open:
             return
         if not self._addresses.has(client.address, cost):
-            _refuse(f"too many from {client.address}, wait a second; the server's --rate and --proxy set this limit")
+            _refuse(f"too many from {client.address}, wait a second; behind a proxy, start the server with --proxy")
         if not self._clients.has(client, cost):
-            _refuse("too many, wait a second; the server's --rate sets this limit")
+            _refuse("too many, wait a second")
         self._addresses.take(client.address, cost)
         self._clients.take(client, cost)
 

@@ -7,7 +7,6 @@ from policies import mixed
 from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import PlayerError
 from punish_fast.duel.exact_evaluation import head_to_head
-from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.store.policies import save_policy
@@ -52,9 +51,5 @@ def test_players_are_lifted_to_the_finest_model_and_play_as_before(remembering):
 def test_what_cannot_play_is_refused(remembering):
     with pytest.raises(PlayerError, match="random"):
         Lineup(["random", "random"])
-    with pytest.raises(PlayerError, match="temperature: needs an agent with values"):
-        Lineup(["random", "careful"], RULES, temperature=1.0)
-    with pytest.raises(PolicyError, match="temperature"):
-        Lineup(["naive", "careful"], RULES, temperature=-1.0)
     with pytest.raises(Exception, match="rules"):
         Lineup([remembering], PRESETS["tabletop"])

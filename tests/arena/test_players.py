@@ -102,9 +102,6 @@ def test_naive_is_the_solution_by_the_true_redeal(space):
         assert np.array_equal(Player("naive").policy(home), greedy(space.state_ptr, expected))
     soft = softmax(space.state_ptr, expected, 0.3)
     assert np.array_equal(Player("naive@0.3").policy(space), soft)
-    assert np.array_equal(Player("naive").policy(space, temperature=0.3), soft)
-    # A temperature of one's own comes first.
-    assert np.array_equal(Player("naive@0.3").policy(space, temperature=2.0), soft)
 
 
 @pytest.mark.usefixtures("folder")
@@ -113,7 +110,7 @@ def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
     assert np.array_equal(Player("agent.h5").policy(space), greedy(space.state_ptr, q))
     assert np.array_equal(Player("agent.h5@2").policy(space), softmax(space.state_ptr, q, 2.0))
     home = StateSpace(TINY)
-    found = Player("table.h5").policy(space, temperature=1.0)
+    found = Player("table.h5").policy(space)
     assert found == pytest.approx(random_policy(home, seed=1), abs=1e-15)
     policy_of(found, graph.space)
 
@@ -163,7 +160,7 @@ def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
     assert Player("random").note() == {"kind": "built-in", "name": "random"}
     assert Player("naive@2").note() == {"kind": "built-in", "name": "naive", "temperature": 2.0}
     assert Player("table.h5").note() == {"kind": "strategy", "file": "table.h5"}
-    assert Player("agent.h5").note(0.5)["temperature"] == 0.5
+    assert Player("agent.h5@0.5").note()["temperature"] == 0.5
 
 
 @pytest.mark.parametrize("name", ["random", "naive", "naive@0.123456789012", "agent.h5@2", "agent.h5", "table.h5"])

@@ -97,7 +97,7 @@ def test_an_example_in_two_lines_is_one_command(run):
     text = run("arena", "--help").out
     folded = re.search(r"^ *(punish-fast arena naive.h5.* \\\n.*)$", text, re.MULTILINE)
     assert folded
-    assert shlex.split(folded[1])[-2:] == ["--resume", "arena.json"]
+    assert shlex.split(folded[1])[-2:] == ["--record", "arena.db"]
 
 
 @pytest.mark.parametrize("group", GROUPS)

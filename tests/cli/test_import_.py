@@ -73,8 +73,6 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
 @pytest.mark.parametrize(
     ("content", "options", "texts"),
     [
-        ({KNOWN: {"20": 1.0}}, ["--kind", "agent"], ["x.json: state -1: missing"]),
-        ({KNOWN: {"20": 1.0}}, ["--kind", "table"], ["'table' is not one of 'agent', 'strategy'"]),
         ({KNOWN: {"20": 0.5}}, [], [f"x.json: strategy: state {KNOWN} has probabilities that add up to 0.5"]),
         ({KNOWN: {"20": 1.0}}, ["--discount", "2"], ["discount: 2.0 is not allowed"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),

@@ -45,8 +45,8 @@ from punish_fast.store.reader import load
 LAST, FIRST = 30, 7
 INSTANTS = 10
 MOST_ROUNDS = 3
-SHARE = 0.8
-GAME = ("equilibrium", "--rules", "tiny", "--best-response-share", str(SHARE))
+SHARE = 0.9
+GAME = ("equilibrium", "--rules", "tiny")
 LEARN = (*GAME, "--quiet", "--resume", "run.h5", "-o", "x.h5", "--iterations")
 # Much of so small a game is left out, and the restricted game is made anew every fourth iteration.
 RESTRICTION = {"LEAST_STATE": 0.004, "LEAST_FULL": 0.001, "LEAST_PLAYED": 0.1, "MOST": 1.0}

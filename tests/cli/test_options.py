@@ -212,7 +212,6 @@ def test_a_pipe_is_not_a_missing_file(run, folder, line):
     ("arguments", "variable", "value", "text"),
     [
         (["arena", "random", "careful"], "SEED", "1", "--seed goes with --games only (PUNISH_FAST_SEED is set)"),
-        (["arena", "random", "careful"], "TEMPERATURE", "1", "an agent file) (PUNISH_FAST_TEMPERATURE is set)"),
         (["solve", "tensor.h5"], "RULES", "tiny", "already has its rules (PUNISH_FAST_RULES is set)"),
         (["solve"], "SWEEPS", "0", "(PUNISH_FAST_SWEEPS is set)"),
     ],

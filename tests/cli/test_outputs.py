@@ -86,7 +86,6 @@ def test_a_worse_equilibrium_does_not_replace_a_better_one(run, folder):
     before = (folder / "tiny-equilibrium.h5").read_bytes()
     run(*learn, "--iterations", "2").refused("tiny-equilibrium.h5: exists and was made with other settings")
     assert (folder / "tiny-equilibrium.h5").read_bytes() == before
-    assert run(*learn, "--iterations", "2", "--dry-run").code == 0
     assert run(*learn, "--iterations", "4").code == 0
 
 
@@ -124,7 +123,7 @@ READING = {
     "build": (["--rules", "house.toml", "--enemy", "agent.h5"], ["house.toml", "agent.h5"]),
     "export": (["agent.h5", "--to", "npz"], ["agent.h5"]),
     "import": (["q.json", "--rules", "house.toml"], ["q.json", "house.toml"]),
-    "balance": (["house.toml", "--no-equilibrium"], ["house.toml"]),
+    "balance": (["house.toml"], ["house.toml"]),
     "sweep": (["grid.toml"], ["grid.toml"]),
     "arena": (["agent.h5", "strategy.h5", "--rules", "house.toml", "--games", "4"], ["agent.h5", "house.toml"]),
     "equilibrium": (["--rules", "house.toml"], ["house.toml"]),

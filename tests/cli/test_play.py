@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import sqlite3
@@ -173,11 +172,10 @@ def test_the_end_of_the_input_leaves_the_game(run, say, folder):
     assert not (folder / "games.db").exists()
 
 
-def test_people_and_logs_have_names(run, say, folder):
+def test_people_have_names(run, say):
     actions, _ = first_moves(2)
     say(*typed(actions))
-    run(*TINY, "naive", "--seed", "2", "--name", " Ann", "--log", "saves.json", "--quiet", "--json")
-    assert {entry["UserName"] for entry in json.loads((folder / "saves.json").read_text())} == {"Ann", "naive"}
+    assert run(*TINY, "naive", "--seed", "2", "--name", " Ann", "--quiet", "--json").report["players"][0] == "Ann"
 
 
 @pytest.mark.parametrize("gives_up", [False, True])
@@ -228,8 +226,7 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
         (["--name", "a", "--name", "b"], ["--name is given 2 times, allowed are 1"]),
         (["--hotseat", "--name", "a", "--name", "a "], ["--name is given 2 times, allowed are 2 different names"]),
         (["random", "--name", "random"], ["--name: 'random' looks like random, the name of a bot"]),
-        (["--log", "no/saves.json"], ["no/saves.json: there is no folder"]),
-        (["random", "--temperature", "1"], ["temperature: needs an agent with values"]),
+        (["random@1"], ["random@1: has no values"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

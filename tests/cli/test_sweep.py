@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-import sys
 
 import pytest
 
-from punish_fast.arena import house_rules, sweep_plan
+from punish_fast.arena import house_rules
 
 GRID = 'base = "tiny"\n[grid]\nhp = [1, 2]\n'
 ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
@@ -20,11 +19,11 @@ def _grid(folder):
 
 
 def test_a_sweep_is_printed_kept_and_resumed(run, folder, monkeypatch):
-    done = run("sweep", "grid.toml", "--equilibrium", "--iterations", "2")
+    done = run("sweep", "grid.toml", "--equilibrium")
     assert done.code == 0, done.err
     assert done.out.startswith("2 points, 2 of them studied now\n")
     assert "one more card in the opening hand" in done.out
-    assert "equilibrium play, 2 iterations" in done.out
+    assert "equilibrium play, 40 iterations" in done.out
     assert "2 points, 2 of them to be studied; results in sweep-results" in done.err
     assert len(list((folder / "sweep-results").glob("*.json"))) == 4
     monkeypatch.setattr(house_rules, "study_agent", None)
@@ -81,26 +80,9 @@ def test_a_damaged_result_is_computed_again(run, folder):
         assert one["agent"] == other["agent"]
 
 
-def test_a_dry_run_only_counts(run, folder):
-    report = run("sweep", "grid.toml", "--dry-run", "--equilibrium", "--json").report
-    assert [(point["point"], point["states"]) for point in report["points"]] == [("hp=1", 320), ("base", 560)]
-    assert all(point["reason"] is None and point["bytes"] > 0 for point in report["points"])
-    assert not (folder / "sweep-results").exists()
-    assert "2 points, " in run("sweep", "grid.toml", "--dry-run").out
-
-
-def test_what_cannot_be_counted_is_unknown(run, monkeypatch):
-    monkeypatch.setattr(sweep_plan, "memory_limit", lambda _: 72 * 400)
-    points = run("sweep", "grid.toml", "--dry-run", "--json").report["points"]
-    assert [point["states"] for point in points] == [320, None]
-    assert [point["seconds"] for point in points] == [None, None]
-    assert "there is room for 400" in points[1]["reason"]
-    assert re.search(r"\nbase +- +- +- +- +- +- +no\n", run("sweep", "grid.toml", "--dry-run").out)
-
-
 def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     (folder / "grid.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
-    out = run("sweep", "grid.toml", "-q", "--equilibrium", "--iterations", "1").out
+    out = run("sweep", "grid.toml", "-q", "--equilibrium").out
     before, after = out.split("equilibrium play", 1)
     assert before.count("hp=1 enemy=careful") > 1
     assert "enemy" not in after
@@ -111,20 +93,13 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     ("grid", "options", "text"),
     [
         ("hp = 3", (), "grid.toml: unknown key 'hp', allowed are base"),
-        (GRID, ("--iterations", "3"), "--iterations goes with --equilibrium only"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
         (GRID, ("--csv", "grid.toml"), "is the file to sweep"),
         (GRID, ("--results", "grid.toml"), "grid.toml: is a file, not a folder"),
         ('enemies = ["nobody"]', (), "grid.toml: 'nobody': no such file"),
-        ('enemies = ["nobody"]', ("--dry-run",), "grid.toml: 'nobody': no such file"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_work(run, folder, grid, options, text):
     (folder / "grid.toml").write_text(grid, encoding="utf-8")
     run("sweep", "grid.toml", "-q", *options).refused(text)
-
-
-def test_a_missing_extra_is_told(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    run("sweep", "grid.toml", "--parquet", "x.parquet").refused('pip install "punish-fast[parquet]"')

@@ -1,4 +1,4 @@
-"""JSON files that are damaged in any way: logs, match logs, leagues, and what files of learners say of themselves."""
+"""JSON files that are damaged in any way: logs, leagues, and what files of learners say of themselves."""
 
 from __future__ import annotations
 
@@ -99,26 +99,6 @@ def test_imports_of_damaged_logs(run, house, n_files, generator):
         trials.attempt(number, command, writes=["x.db", "r.json"], codes=(0, 1))
     nothing_found(trials.wrong)
     assert trials.ended[1] + trials.ended[2] > n_files / 10
-
-
-@pytest.mark.slow
-def test_tournaments_with_damaged_match_logs(run, folder, n_files, generator):
-    agents = ["random", "careful"]
-    ways = [["--exact"], ["--games", "8", "--seed", "1"], ["--games", "12"]]
-    for way in ways[:2]:
-        run("arena", *agents, "--rules", "tiny", "--quiet", "--resume", "log.json", *way)
-    sound, trials = (folder / "log.json").read_bytes(), Trials(run, folder)
-    for number in range(n_files):
-        (folder / "log.json").write_bytes(mutated(sound, generator))
-        way = ways[generator.integers(len(ways))]
-        command = ["arena", *agents, "--rules", "tiny", "--quiet", "--resume", "log.json", *way]
-        done = trials.attempt(number, [*command, "--json"], writes=["log.json"])
-        if done.code == 0:
-            win = json.loads(done.out)["win"]
-            assert all(0 <= share <= 1 for row in win for share in row)
-            assert run(*command).code == 0
-    nothing_found(trials.wrong)
-    assert trials.ended[2] > n_files / 10
 
 
 @pytest.fixture

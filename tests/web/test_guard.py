@@ -148,7 +148,7 @@ def test_too_many_requests_wait(models):
         asked = [client.get("/models") for _ in range(7)]
         assert [answer.status_code for answer in asked] == [200] * 4 + [429] * 3
         assert asked[-1].headers["retry-after"] == "1"
-        assert "--rate" in asked[-1].json()["detail"]
+        assert "wait a second" in asked[-1].json()["detail"]
 
 
 def test_what_takes_longer_counts_more(models):

@@ -142,20 +142,16 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
         yield ",".join([f'"{decimal}":{{{",".join(cells[first:last])}}}' for decimal, first, last in states])
 
 
-def read_notebook(
-    path: str | Path, space: StateSpace, kind: str | None = None, discount: float = 0.95
-) -> Values | Probabilities:
+def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
     """Read a file of the notebook.
 
     Args:
         path: The file.
         space: The states of the game it belongs to.
-        kind: ``"agent"`` for values, ``"strategy"`` for a strategy; if None, values are told by that of a loss, which
-            is below 0.
         discount: That of the values, which bounds them.
 
     Returns:
-        Values or probabilities.
+        Values if that of a loss is below 0, otherwise probabilities.
 
     Raises:
         ReadError: the file cannot be read, is no such JSON, or does not fit the game; the message names state and
@@ -166,13 +162,13 @@ def read_notebook(
     path = Path(path)
     cells = Cells(path, space)
     cells.read()
-    if (kind or cells.kind()) == "agent":
+    if cells.kind() == "agent":
         return Values(*cells.values(discount))
     return Probabilities(*cells.strategy())
 
 
 def import_notebook(
-    source: str | Path, target: str | Path, rules: Rules, kind: str | None = None, discount: float = 0.95
+    source: str | Path, target: str | Path, rules: Rules, discount: float = 0.95
 ) -> Values | Probabilities:
     """Make an agent or a strategy file from a file of the notebook.
 
@@ -182,7 +178,6 @@ def import_notebook(
         source: The notebook's file.
         target: The file to write.
         rules: The rules it belongs to.
-        kind: ``"agent"`` or ``"strategy"``; as in `read_notebook` if None.
         discount: That of the values.
 
     Returns:
@@ -195,7 +190,7 @@ def import_notebook(
     """
     source, target = Path(source), Path(target)
     space = StateSpace(rules)
-    content = read_notebook(source, space, kind, discount)
+    content = read_notebook(source, space, discount)
     if isinstance(content, Probabilities):
         if not content.covered.any():
             raise ReadError(f"{source}: has no states")

@@ -84,10 +84,9 @@ def test_whole_numbers_are_numbers(game, written, tmp_path):
     assert 3.0 in q
 
 
-@pytest.mark.parametrize("kind", [None, "strategy"])
-def test_a_strategy_may_hold_the_terminals(game, tmp_path, kind):
+def test_a_strategy_may_hold_the_terminals(game, tmp_path):
     content = {"-1": {"90": 1.0}, KNOWN: {"20": 1}, "-2": {"90": 1}}
-    found = read_notebook(write(tmp_path / "x.json", content), game.space, kind)
+    found = read_notebook(write(tmp_path / "x.json", content), game.space)
     (state,) = np.flatnonzero(found.covered)
     rows = slice(*game.space.state_ptr[state : state + 2])
     assert dict(zip(game.space.action[rows], found.policy[rows], strict=True)) == {20: 1, 21: 0, 40: 0, 41: 0}

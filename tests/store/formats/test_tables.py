@@ -1,12 +1,8 @@
 from __future__ import annotations
 
 import csv
-import sys
 
-import pytest
-
-from punish_fast.runtime.extras import ExtraError
-from punish_fast.store.formats.tables import check_parquet, write_csv, write_parquet
+from punish_fast.store.formats.tables import write_csv
 
 COLUMNS = {
     "point": ["hp=3, say", 'a "b"', "é"],
@@ -25,17 +21,3 @@ def test_csv_keeps_all_digits(tmp_path):
     assert rows[0] == ["hp=3, say", "1", repr(0.1 + 0.2), "", "1"]
     assert [row[0] for row in rows] == COLUMNS["point"]
     assert float(rows[2][2]) == 1e-300
-
-
-def test_parquet_keeps_types_and_gaps(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    write_parquet(tmp_path / "table.parquet", COLUMNS)
-    table = parquet.read_table(tmp_path / "table.parquet")
-    assert table.to_pydict() == COLUMNS
-    assert [str(kind) for kind in table.schema.types] == ["string", "int64", "double", "double", "double"]
-
-
-def test_a_missing_extra_is_told(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ExtraError, match=r'pip install "punish-fast\[parquet\]"'):
-        check_parquet()
