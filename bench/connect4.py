@@ -1,11 +1,9 @@
 """Our solver of Connect Four beside another: ``python -m bench.connect4 VERB``.
 
-* ``sets`` makes the position sets of ``punish_fast/games/connect4_sets.py`` anew: by random play, scored by our solver.
 * ``compare`` solves them with our solver and with BitBully, one thread and one core each, without books, one set after
   the other, and compares all scores. Time is that of the process. Both start each set with an empty table.
 * ``empty`` proves who wins on the empty board, and by which first move; ``empty --exact`` finds the scores too. Either
   fails if the opening book says anything else.
-* ``moves`` tells how long a perfect player takes for its first move after the opening book, with an empty table.
 
 BitBully (``bitbully`` on PyPI, of the extra ``bench``) is another program, and no part of this one.
 """
@@ -13,62 +11,21 @@ BitBully (``bitbully`` on PyPI, of the extra ``bench``) is another program, and 
 from __future__ import annotations
 
 import argparse
-import random
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from bench.tables import markdown
-from punish_fast.games import connect4_sets
+from bench.report import markdown
 from punish_fast.games.connect4 import N_SQUARES, WIDTH, Connect4, Connect4State
 from punish_fast.games.connect4_book import opening_book
-from punish_fast.games.connect4_oracle import Connect4Oracle
-from punish_fast.games.connect4_sets import FULL, SETS, STONES, PositionSet, position_sets, set_of
-from punish_fast.games.connect4_solver import Connect4Solver, compile_search, plies_to_end, value_of
+from punish_fast.games.connect4_sets import SETS, position_sets
+from punish_fast.games.connect4_solver import Connect4Solver, compile_search, value_of
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
-_SIZE = 1000
 # MB of the table for the empty board.
 _MEMORY = 2048
-
-
-def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:
-    """A position after random moves; None if the game is over then, or won with the next stone."""
-    state = _GAME.initial()
-    while state.n_stones < n_stones and not _GAME.is_terminal(state):
-        state = _GAME.apply(state, generator.choice(_GAME.actions(state)))
-    is_won = any(_GAME.is_win(state, action) for action in _GAME.actions(state))
-    return None if state.n_stones < n_stones or _GAME.is_terminal(state) or is_won else state
-
-
-def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
-    """Sets of different positions."""
-    generator, solver = random.Random(seed), Connect4Solver()
-    found: dict[str, dict[Connect4State, list[int]]] = {name: {} for name in SETS}
-    ranges = list(STONES.values())
-    while any(len(each) < size for each in found.values()):
-        state = random_position(generator, generator.randint(*generator.choice(ranges)))
-        if state is None:
-            continue
-        name = set_of(state.n_stones, plies_to_end(state, solver.solve(state)[0]))
-        if name is not None and len(found[name]) < size and state not in found[name]:
-            found[name][state] = [FULL if each is None else each for each in solver.score_moves(state).scores]
-    return {
-        name: PositionSet(np.array(list(each), dtype=np.uint64), np.array(list(each.values()), dtype=np.int8))
-        for name, each in found.items()
-    }
-
-
-def save_sets(sets: dict[str, PositionSet], path: Path = connect4_sets.FILE) -> None:
-    """Write the sets where `position_sets` reads them."""
-    arrays: dict[str, Any] = {}
-    for name, each in sets.items():
-        arrays |= {f"{name}/boards": each.boards, f"{name}/scores": each.scores}
-    np.savez_compressed(path, **arrays)
 
 
 def timed(solve: Callable[[], list[int]]) -> tuple[list[int], float]:
@@ -143,46 +100,20 @@ def report(state: Connect4State, exact: bool) -> int:
     return sum(a is not None and (a if exact else np.sign(a)) != b for a, b in known)
 
 
-def time_moves(size: int, seed: int = 0) -> None:
-    """Print how long the moves after the opening book take, in both seats."""
-    generator, book = random.Random(seed), opening_book()
-    for seat in range(_GAME.n_players):
-        last = max(state.n_stones for state in book.columns if state.n_stones % 2 == seat)
-        edge = sorted(state for state in book.columns if state.n_stones == last)
-        seconds = []
-        for state in generator.sample(edge, min(size, len(edge))):
-            answer = _GAME.apply(state, book.columns[state])
-            if _GAME.is_terminal(answer):
-                continue
-            after = _GAME.apply(answer, generator.choice(_GAME.actions(answer)))
-            if not _GAME.is_terminal(after):
-                oracle, begin = Connect4Oracle(_GAME), time.perf_counter()
-                oracle.best_action(after)
-                seconds.append(time.perf_counter() - begin)
-        mean, most = sum(seconds) / max(len(seconds), 1), max(seconds, default=0)
-        print(f"player {seat + 1}, {last + 2} stones: {len(seconds):,} moves, {mean:.3f} s each, {most:.2f} s at most")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; 1 if scores differ from those of another solver or the book."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
-    parser.add_argument("verb", choices=("sets", "compare", "empty", "moves"))
+    parser.add_argument("verb", choices=("compare", "empty"))
     parser.add_argument("names", nargs="*", default=list(SETS), metavar="SET", help="the sets to compare")
-    parser.add_argument("--size", type=int, default=_SIZE, help="positions of each set")
+    parser.add_argument("--size", type=int, default=1000, help="positions of each set")
     parser.add_argument("--exact", action="store_true", help="the exact score of the empty board")
     options = parser.parse_args(arguments)
     set_threads(1)
     # Before the clock runs.
     compile_search()
-    if options.verb == "sets":
-        save_sets(make_sets(options.size))
-    elif options.verb == "compare":
+    if options.verb == "compare":
         return int(compare(options.names, options.size) > 0)
-    elif options.verb == "moves":
-        time_moves(options.size)
-    else:
-        return int(report(_GAME.initial(), options.exact) > 0)
-    return 0
+    return int(report(_GAME.initial(), options.exact) > 0)
 
 
 if __name__ == "__main__":

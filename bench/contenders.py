@@ -1,7 +1,7 @@
-"""Who solves the processes of ``processes/``: ours, and all solvers that others offer to Python users.
+"""Solvers that are compared: ours, and all solvers that others offer to Python users.
 
 Each guarantees, by its own stopping rule and in exact arithmetic, values within the tolerance of the optimal ones (see
-its file in ``peer/``). Storm alone computes reachability with a guarantee.
+its file in ``peer/``). Of the others, only Storm computes reachability with a guarantee.
 """
 
 from __future__ import annotations
@@ -10,33 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.peer.ours import named_methods
-
-OURS = "punish-fast"
-OURS_ONE = "punish-fast, 1 thread"
+OURS, OURS_ONE = "punish-fast", "punish-fast, 1 thread"
 FAMILIES = ("QuantEcon", "MDPSolver", "pymdptoolbox", "SciPy", "Storm")
+# Suffix of solvers that are given the values of win and loss.
+GIVEN = ", terminals given"
+WHOLE = "punish-fast, states, tensor and solve"
+WIN = ", win probability"
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A solver with its options.
+    """A solver with its options."""
 
-    Attributes:
-        name: Its name in tables, which begins with its family.
-        module: Its file in ``peer/``.
-        settings: Options besides discount, tolerance and threads.
-        uses_threads: Whether it may use all threads.
-    """
-
-    name: str
-    module: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str  # begins with its family
+    module: str  # its file in ``peer/``
+    settings: Mapping[str, Any] = field(default_factory=dict)  # options besides discount, tolerance and threads
     uses_threads: bool = False
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is a method of this package."""
-        return self.name.startswith(OURS)
 
 
 def _quantecon(name: str, **settings: Any) -> Contender:
@@ -47,39 +36,62 @@ def _mdpsolver(name: str, uses_threads: bool, **settings: Any) -> Contender:
     return Contender(f"MDPSolver, {name}", "mdpsolver_lists", settings, uses_threads)
 
 
+def _storm(name: str, method: str) -> Contender:
+    return Contender(f"Storm, {name}", "storm_arrays", {"method": method})
+
+
+_MODIFIED, _VALUE = "modified policy iteration", "value iteration"
+_MPI, _VI = "modified_policy_iteration", "value_iteration"
+_STORM = (
+    _storm("default sound method", "TOPOLOGICAL"),
+    _storm("interval iteration", "INTERVAL_ITERATION"),
+    _storm("optimistic value iteration", "OPTIMISTIC_VALUE_ITERATION"),
+)
 DISCOUNTED = (
     Contender(OURS, "ours", uses_threads=True),
     Contender(OURS_ONE, "ours"),
-    *(Contender(f"{OURS}, {method}", "ours", {"method": method}, uses_threads=True) for method in named_methods()),
-    _quantecon("modified policy iteration, k=20", method="modified_policy_iteration", k=20),
-    _quantecon("modified policy iteration, k=5", method="modified_policy_iteration", k=5),
-    _quantecon("modified policy iteration, k=80", method="modified_policy_iteration", k=80),
+    *(_quantecon(f"{_MODIFIED}, k={k}", method=_MPI, k=k) for k in (20, 5, 80)),
     _quantecon("policy iteration", method="policy_iteration"),
-    _quantecon("value iteration", method="value_iteration"),
-    _mdpsolver("modified policy iteration, 1 thread", False),
-    _mdpsolver("modified policy iteration", True),
-    _mdpsolver("modified policy iteration, Gauss-Seidel", False, update="gs"),
-    _mdpsolver("value iteration", True, algorithm="vi"),
-    _mdpsolver("value iteration, Gauss-Seidel", False, algorithm="vi", update="gs"),
+    _quantecon(_VALUE, method=_VI),
+    _mdpsolver(f"{_MODIFIED}, 1 thread", False),
+    _mdpsolver(_MODIFIED, True),
+    _mdpsolver(f"{_MODIFIED}, Gauss-Seidel", False, update="gs"),
+    _mdpsolver(_VALUE, True, algorithm="vi"),
+    _mdpsolver(f"{_VALUE}, Gauss-Seidel", False, algorithm="vi", update="gs"),
     _mdpsolver("policy iteration", True, algorithm="pi"),
-    Contender("pymdptoolbox, modified policy iteration", "toolbox", {"method": "PolicyIterationModified"}),
-    Contender("pymdptoolbox, value iteration", "toolbox", {"method": "ValueIteration"}),
+    Contender(f"pymdptoolbox, {_MODIFIED}", "toolbox", {"method": "PolicyIterationModified"}),
+    Contender(f"pymdptoolbox, {_VALUE}", "toolbox", {"method": "ValueIteration"}),
     Contender("SciPy, policy iteration", "scipy_policy"),
-    Contender("SciPy, value iteration", "scipy_csr"),
-    Contender("Storm, value iteration", "storm_arrays"),
+    Contender(f"SciPy, {_VALUE}", "scipy_csr"),
+    Contender(f"Storm, {_VALUE}", "storm_arrays"),
 )
-_REACHABILITY = {"objective": "win-probability"}
+_REACH = {"task": "reachability"}
 REACHABILITY = (
-    Contender(OURS, "ours", _REACHABILITY, uses_threads=True),
-    Contender(OURS_ONE, "ours", _REACHABILITY),
-    Contender("Storm, default sound method", "storm_arrays", {"method": "TOPOLOGICAL"}),
-    Contender("Storm, interval iteration", "storm_arrays", {"method": "INTERVAL_ITERATION"}),
-    Contender("Storm, optimistic value iteration", "storm_arrays", {"method": "OPTIMISTIC_VALUE_ITERATION"}),
-    Contender("Storm, sound value iteration", "storm_arrays", {"method": "SOUND_VALUE_ITERATION"}),
+    Contender(OURS, "ours", _REACH, uses_threads=True),
+    Contender(OURS_ONE, "ours", _REACH),
+    *_STORM,
+    _storm("sound value iteration", "SOUND_VALUE_ITERATION"),
 )
 # One of each family.
 FEW = tuple(
     next(one for one in everyone if one.name.startswith(name))
     for everyone, names in ((DISCOUNTED, (OURS, *FAMILIES)), (REACHABILITY, (OURS, "Storm")))
     for name in names
+)
+# Solvers of the tensor of Punish: at a discount, then for the undiscounted win probability.
+PEERS = (
+    Contender(OURS, "ours", uses_threads=True),
+    Contender(OURS_ONE, "ours"),
+    Contender(WHOLE, "ours", {"task": "whole"}, uses_threads=True),
+    *(_quantecon(f"{_MODIFIED}, k={k}", method=_MPI, k=k) for k in (20, 80)),
+    _quantecon(_VALUE, method=_VI),
+    _quantecon(f"{_MODIFIED}, k=5{GIVEN}", method=_MPI, k=5, knows_terminals=True),
+    _quantecon(f"{_VALUE}{GIVEN}", method=_VI, knows_terminals=True),
+    Contender(f"SciPy, {_VALUE}", "scipy_csr"),
+    _mdpsolver(f"{_MODIFIED}{GIVEN}", True),
+)
+WIN_PEERS = (
+    Contender(OURS + WIN, "ours", {"task": "win probability"}, uses_threads=True),
+    Contender(OURS_ONE + WIN, "ours", {"task": "win probability"}),
+    *_STORM,
 )

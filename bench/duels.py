@@ -1,245 +1,166 @@
-"""Exact duels between the agents of the notebook, in the real game: ``python -m bench.duels``.
+"""Exact duels of the notebook's agents, or of a strategy file: ``python -m bench.duels [EQ.h5]``.
 
-The notebook solved five agents and could not compare them. Here they and the random player meet in a round-robin,
-greedy and by softmax. Three costs are measured, too: of discounting a win, of the redeal from the discard pile alone,
-and of assuming all hands of the enemy equally likely. Prints Markdown, after some 150 duels; ``--resume`` names a
-match log for later runs.
+The notebook had five enemies: uniform play, and PARLESS and PAWNN, each *general* (from all choices) and *champion*
+(from those of winners). Against each, an agent was solved. PARLESS is counted again from the notebook's recorded games;
+PAWNN has its published weights. ``PUNISH_FAST_GAMES_DB`` names the database, ``PUNISH_FAST_SAVES`` the folder of the
+weights. Here the agents and the random player meet in a round-robin, greedy and by softmax. Three costs are measured,
+too: of discounting a win, of the redeal from the discard pile alone, and of assuming all hands of the enemy equally
+likely.
+
+A strategy file meets the built-in players of the arena and the notebook's greedy agents instead; without the recorded
+games these are left out. For an information model finer than `view`, this takes as much memory as solving the
+equilibrium did.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from bench.agents import NAIVE, DataError, Enemies, Responses, enemy_name, notebook_enemies, responses
-from bench.benchmark import say
-from bench.tables import Table, markdown
-from punish_fast.arena.match_log import MatchLog, digest_of
+from bench.harness import BenchmarkError, say
+from bench.report import Table, markdown
+from punish_fast.arena.players import BUILT_IN, Player
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
+from punish_fast.enemies.counts import count_choices
+from punish_fast.enemies.parless import parless
+from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.lifting import lift
+from punish_fast.punish.openings import openings
+from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.tensor import build
+from punish_fast.records.choices import read_choices
+from punish_fast.store.formats.flux import read_flux
 
+DISCOUNT = 0.95
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
-# Probabilities are printed with three to five digits.
+# The Unix second of the last game that the notebook learned from.
+_UNTIL = 1668358800
+# Probabilities are printed with two digits of per cent.
 _TOLERANCE = 1e-6
 
-EnemiesOf = Callable[[StateSpace], Enemies]
+Policies = dict[str, np.ndarray]
+
+
+def notebook_enemies(space: StateSpace) -> Policies:
+    """The policies of the five enemies, by the names of the agents solved against them."""
+    database, folder = (Path(os.environ.get(f"PUNISH_FAST_{name}", "")) for name in ("GAMES_DB", "SAVES"))
+    if not database.is_file() or not folder.is_dir():
+        raise BenchmarkError("needs recorded games: set PUNISH_FAST_GAMES_DB to the database and PUNISH_FAST_SAVES")
+    enemies = {"naive": uniform_policy(space)}
+    for kind in ("general", "champion"):
+        choices = read_choices(database, winners=kind == "champion", until=_UNTIL)
+        enemies[f"{kind} PARLESS"] = parless(space, count_choices(space, choices.decimal, choices.action))
+    for kind in ("general", "champion"):
+        network = network_of(space.rules, read_flux(folder / f"{kind}_pawnn_parameters.json"))
+        enemies[f"{kind} PAWNN"] = network_policy(space, network)
+    return enemies
 
 
 @dataclass(frozen=True)
-class Variants:
-    """Two agents solved against one enemy in different ways.
+class Responses:
+    """Agents solved against one enemy, as values of rows, float64 ``[n_rows]``."""
 
-    Attributes:
-        enemy: Its name.
-        one: Win rate of the first against the enemy.
-        other: Win rate of the other against the enemy.
-        duel: Win rate of the first against the other.
-    """
-
-    enemy: str
-    one: float
-    other: float
-    duel: float
+    published: np.ndarray  # as in the notebook: discounted, redeal from the discard pile
+    undiscounted: np.ndarray
+    true: np.ndarray  # undiscounted, with the true redeal
+    win_probability: float  # of ``true`` in the one-player model, where all hands of the enemy are equally likely
 
 
-@dataclass(frozen=True)
-class Gap:
-    """Win rates of one best response in the one-player model and in the real game.
-
-    Attributes:
-        enemy: Name of the enemy it responds to.
-        model: Win rate in the model, where all hands of the enemy are equally likely.
-        duel: Win rate in the real game.
-    """
-
-    enemy: str
-    model: float
-    duel: float
-
-
-@dataclass(frozen=True)
-class Study:
-    """All results.
-
-    Attributes:
-        agents: Names, the random player first.
-        greedy: Win rates of rows against columns, all greedy.
-        soft: The same for each temperature, all but the random player by softmax.
-        temperatures: The temperatures.
-        own: For each temperature and agent but the random player: win rate of its softmax against its greedy policy.
-        discount: Undiscounted against discounted agents.
-        redeal: Agents of the true redeal against those of the redeal from the discard pile.
-        gaps: For each enemy, and for the greedy naive agent.
-    """
-
-    agents: list[str]
-    greedy: list[list[float]]
-    soft: list[list[list[float]]]
-    temperatures: list[float]
-    own: list[list[float]]
-    discount: list[Variants]
-    redeal: list[Variants]
-    gaps: list[Gap]
+def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> Responses:
+    """Solve three agents against an enemy; ``true_space`` is ``space`` with the true redeal."""
+    mdp = build(space, enemy)
+    published, undiscounted = solve(mdp, DISCOUNT).q, solve(mdp, 1.0).q
+    del mdp
+    true, found = solve(build(true_space, enemy), 1.0), openings(true_space)
+    return Responses(published, undiscounted, true.q, float(found.p @ (1 + true.v[found.row])) / 2)
 
 
 class Duels:
-    """Exact duels of a game, each computed once.
+    """Exact duels of a game, each computed once."""
 
-    Attributes:
-        graph: The game.
-    """
-
-    def __init__(self, graph: Graph, log: MatchLog, progress: Callable[[str], None]) -> None:
-        """Keep the results in ``log``."""
-        self.graph = graph
-        self._log = log
-        self._progress = progress
-        self._n_done = 0
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._known: dict[tuple[bytes, bytes], float] = {}
 
     def win_probability(self, own: np.ndarray, enemy: np.ndarray) -> float:
         """The probability that ``own`` beats ``enemy``."""
-        digests = digest_of(own), digest_of(enemy)
-        if digests[0] == digests[1]:
+        pair = own.tobytes(), enemy.tobytes()
+        if pair[0] == pair[1]:
             return 0.5
-        if digests[0] > digests[1]:
-            return 1 - self.win_probability(enemy, own)
-        known = self._log.exact(digests)
-        if known is None:
-            duel = head_to_head(self.graph, own, enemy, _TOLERANCE)
-            known = duel.win_probability, duel.length
-            self._log.add_exact(digests, *known, duel.error_bound)
-            self._n_done += 1
-            self._progress(f"duels: {self._n_done}")
-        return known[0]
+        if pair[::-1] in self._known:
+            return 1 - self._known[pair[::-1]]
+        if pair not in self._known:
+            self._known[pair] = head_to_head(self._graph, own, enemy, _TOLERANCE).win_probability
+            say(f"duels: {len(self._known)}")
+        return self._known[pair]
 
-    def matrix(self, policies: Sequence[np.ndarray]) -> list[list[float]]:
-        """Win probabilities of a round-robin, rows against columns."""
-        win = np.full((len(policies), len(policies)), 0.5)
-        for i, own in enumerate(policies):
-            for j, enemy in enumerate(policies[:i]):
-                win[i, j] = self.win_probability(own, enemy)
-                win[j, i] = 1 - win[i, j]
-        rows: list[list[float]] = win.tolist()
-        return rows
+    def matrix(self, policies: Policies) -> np.ndarray:
+        """Win probabilities of rows against columns, float64 ``[n, n]``."""
+        return np.array(
+            [[self.win_probability(own, enemy) for enemy in policies.values()] for own in policies.values()]
+        )
 
 
-def study(rules: Rules, enemies_of: EnemiesOf, log: Path | None, progress: Callable[[str], None]) -> Study:
-    """Solve all agents and run their duels.
-
-    Args:
-        rules: The game, with the redeal of the notebook.
-        enemies_of: Makes the enemies, by the names of the agents solved against them.
-        log: File of the match log; None keeps results in memory.
-        progress: Takes lines of progress.
-
-    Raises:
-        DataError: recorded games or published weights are missing.
-        MatchLogError: the match log belongs to another game.
-    """
+def study(rules: Rules, enemies: Policies | None = None) -> str:
+    """Solve all agents, run their duels, and return the tables as Markdown."""
     space, true_space = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
-    enemies = enemies_of(space)
-    solved = {}
-    for name, enemy in enemies.items():
-        progress(f"solving against {enemy_name(name)}")
-        solved[name] = responses(space, true_space, enemy)
-    duels = Duels(Graph(true_space), MatchLog(true_space.rules.digest, log), progress)
-    ptr = space.state_ptr
-    random = uniform_policy(space)
-    policies = [random, *(greedy(ptr, each.published) for each in solved.values())]
-    soft = [[softmax(ptr, each.published, t) for each in solved.values()] for t in TEMPERATURES]
-    table = duels.matrix(policies)
-    return Study(
-        agents=["random", *enemies],
-        greedy=table,
-        **_comparisons(duels, space, enemies, solved),
-        gaps=_gaps(duels, space, true_space, enemies, solved),
-        own=[[duels.win_probability(*pair) for pair in zip(each, policies[1:], strict=True)] for each in soft],
-        soft=[duels.matrix([random, *each]) for each in soft],
-        temperatures=list(TEMPERATURES),
-    )
-
-
-def _comparisons(
-    duels: Duels, space: StateSpace, enemies: Enemies, solved: dict[str, Responses]
-) -> dict[str, list[Variants]]:
-    found: dict[str, list[Variants]] = {"discount": [], "redeal": []}
-    for name, enemy in enemies.items():
-        each, against = solved[name], uniform_policy(space) if enemy is None else enemy
-        values = (each.published, each.undiscounted, each.true)
-        published, undiscounted, true = (greedy(space.state_ptr, q) for q in values)
-        for kind, one, other in (("discount", undiscounted, published), ("redeal", true, undiscounted)):
-            wins = [duels.win_probability(*pair) for pair in ((one, against), (other, against), (one, other))]
-            found[kind].append(Variants(enemy_name(name), *wins))
-    return found
-
-
-def _gaps(
-    duels: Duels,
-    space: StateSpace,
-    true_space: StateSpace,
-    enemies: Enemies,
-    solved: dict[str, Responses],
-) -> list[Gap]:
-    ptr = space.state_ptr
-    random = uniform_policy(space)
-    pairs = {enemy_name(name): (random if enemy is None else enemy, solved[name]) for name, enemy in enemies.items()}
-    naive = greedy(ptr, solved[NAIVE].published)
-    pairs[NAIVE] = naive, responses(space, true_space, naive)
-    return [
-        Gap(name, response.win_probability, duels.win_probability(greedy(ptr, response.true), enemy))
-        for name, (enemy, response) in pairs.items()
+    ptr, random = space.state_ptr, uniform_policy(space)
+    enemies = notebook_enemies(space) if enemies is None else enemies
+    solved = {name: responses(space, true_space, enemy) for name, enemy in enemies.items()}
+    duels, agents = Duels(Graph(true_space)), {name: greedy(ptr, each.published) for name, each in solved.items()}
+    soft = [{name: softmax(ptr, each.published, t) for name, each in solved.items()} for t in TEMPERATURES]
+    names = ["random", *enemies]
+    wins = [duels.matrix({"random": random, **policies}) for policies in (agents, *soft)]
+    means = [(win.sum(axis=1) - 0.5) / len(enemies) for win in wins]
+    mixed: Table = [["against the others", "greedy", *(f"{t:g}" for t in TEMPERATURES)]]
+    mixed += [[name, *_percents([mean[k] for mean in means])] for k, name in enumerate(names) if k]
+    mixed.append(["**against its own greedy policy**", *[""] * len(means)])
+    for name, agent in agents.items():
+        mixed.append([name, "", *_percents([duels.win_probability(each[name], agent) for each in soft])])
+    costs: Table = [
+        [
+            *("enemy", "discounted beats it", "undiscounted beats it", "undiscounted, true redeal beats it"),
+            *("undiscounted beats discounted", "true redeal beats discard"),
+        ]
     ]
+    gaps: Table = [["best response to", "in the model", "in the game", "difference"]]
+    for name, enemy in enemies.items():
+        each, title = solved[name], "random" if name == "naive" else name
+        published, undiscounted, true = (greedy(ptr, q) for q in (each.published, each.undiscounted, each.true))
+        pairs = (
+            (published, enemy),
+            (undiscounted, enemy),
+            (true, enemy),
+            (undiscounted, published),
+            (true, undiscounted),
+        )
+        costs.append([title, *_percents([duels.win_probability(*pair) for pair in pairs], 2)])
+        gaps.append(_gap(duels, ptr, title, each, enemy))
+    naive = agents["naive"]
+    gaps.append(_gap(duels, ptr, "naive", responses(space, true_space, naive), naive))
+    titles = ["wins of row, greedy", *(f"wins of row, at {t:g}" for t in TEMPERATURES)]
+    greedy_wins, *soft_wins = [_matrix(title, names, win) for title, win in zip(titles, wins, strict=True)]
+    return "\n\n".join("\n".join(markdown(table)) for table in (greedy_wins, mixed, costs, gaps, *soft_wins))
 
 
-def text_of(found: Study) -> str:
-    """A study as Markdown."""
-    parts = [
-        _matrix("wins of row, greedy", found.agents, found.greedy),
-        _soft(found),
-        _costs(found),
-        _gaps_table(found),
-    ]
-    for temperature, win in zip(found.temperatures, found.soft, strict=True):
-        parts.append(_matrix(f"wins of row, at {temperature:g}", found.agents, win))
-    return "\n\n".join("\n".join(markdown(part)) for part in parts)
+def _gap(duels: Duels, ptr: np.ndarray, title: str, response: Responses, enemy: np.ndarray) -> list[str]:
+    won = duels.win_probability(greedy(ptr, response.true), enemy)
+    return [title, *_percents((response.win_probability, won, response.win_probability - won), 2)]
 
 
-def _soft(found: Study) -> Table:
-    """Mean win rates by softmax, against the others at the same temperature and against the own greedy policy."""
-    n = len(found.agents)
-    means = [(np.sum(win, axis=1) - 0.5) / (n - 1) for win in (found.greedy, *found.soft)]
-    rows = [["against the others", "greedy", *(f"{t:g}" for t in found.temperatures)]]
-    rows += [[found.agents[k], *_percents([mean[k] for mean in means])] for k in range(1, n)]
-    rows.append(["**against its own greedy policy**", *[""] * len(means)])
-    return rows + [[found.agents[k], "", *_percents([own[k - 1] for own in found.own])] for k in range(1, n)]
-
-
-def _costs(found: Study) -> Table:
-    head = ["enemy", "discounted beats it", "undiscounted beats it", "undiscounted, true redeal beats it"]
-    rows = [[*head, "undiscounted beats discounted", "true redeal beats discard"]]
-    for discount, redeal in zip(found.discount, found.redeal, strict=True):
-        wins = (discount.other, discount.one, redeal.one, discount.duel, redeal.duel)
-        rows.append([discount.enemy, *_percents(wins, 2)])
-    return rows
-
-
-def _gaps_table(found: Study) -> Table:
-    rows = [["best response to", "in the model", "in the game", "difference"]]
-    return rows + [[gap.enemy, *_percents((gap.model, gap.duel, gap.model - gap.duel), 2)] for gap in found.gaps]
-
-
-def _matrix(title: str, names: list[str], win: list[list[float]]) -> Table:
-    rows = [[name, *_percents(row)] for name, row in zip(names, win, strict=True)]
+def _matrix(title: str, names: Sequence[str], win: np.ndarray) -> Table:
+    rows = [[name, *_percents(row)] for name, row in zip(names, win.tolist(), strict=True)]
     for k, row in enumerate(rows):
         row[k + 1] = ""
     return [[title, *names], *rows]
@@ -249,24 +170,52 @@ def _percents(shares: Sequence[float], digits: int = 1) -> list[str]:
     return [f"{100 * share:.{digits}f}" for share in shares]
 
 
+def study_of_file(path: Path) -> tuple[str, bool]:
+    """Run the duels of a strategy file; return the table, and whether more than half of the games are won in all."""
+    player = Player(str(path))
+    if player.rules is None:
+        raise BenchmarkError(f"{path} has no rules")
+    view = StateSpace(true_rules(player.rules))
+    space = view if player.information == "view" else StateSpace(view.rules, player.information)
+    own, graph = player.policy(space), Graph(space)
+    rows, wins = [["against", "won", "lost", "breaths"]], []
+    for name, policy in _opponents(space, view):
+        found = head_to_head(graph, own, policy, _TOLERANCE)
+        won = found.win_probability
+        wins.append(won - found.error_bound)
+        rows.append([name, *_percents((won, 1 - won), 2), f"{found.length:.2f}"])
+        say(f"against {name}: wins {won:.4%}")
+    return "\n".join(markdown(rows)), min(wins) > 0.5
+
+
+def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.ndarray]]:
+    for name in BUILT_IN:
+        yield name, Player(name).policy(space)
+    notebook = StateSpace(PRESETS["notebook"])
+    if view.rules == true_rules(notebook.rules):
+        try:
+            enemies = notebook_enemies(notebook)
+        except BenchmarkError as error:
+            say(f"without the notebook's agents: {error}")
+            return
+        for name, enemy in enemies.items():
+            policy = greedy(notebook.state_ptr, solve(build(notebook, enemy), DISCOUNT).q)
+            yield f"notebook's {name}", policy if space is view else lift(space, view, policy)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; skip everything without recorded games."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.duels", description="Run exact duels between the notebook's agents."
-    )
-    parser.add_argument(
-        "--resume", type=Path, metavar="FILE", help="resume from this match log, and keep all results in it"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all results to FILE")
-    options = parser.parse_args(arguments)
+    """Print the tables; return 1 if the player of a file does not win more than half of every duel."""
+    parser = argparse.ArgumentParser(prog="python -m bench.duels", description=(__doc__ or "").split(":")[0])
+    parser.add_argument("file", nargs="?", type=Path, metavar="EQ.h5", help="a strategy file")
+    file = parser.parse_args(arguments).file
+    if file is not None:
+        table, wins = study_of_file(file)
+        print(table)
+        return 0 if wins else 1
     try:
-        found = study(PRESETS["notebook"], notebook_enemies, options.resume, say)
-    except DataError as error:
+        print(study(PRESETS["notebook"]))
+    except BenchmarkError as error:
         say(f"skipped: {error}")
-        return 0
-    print(text_of(found))
-    if options.json is not None:
-        options.json.write_text(json.dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
     return 0
 
 

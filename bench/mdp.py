@@ -28,14 +28,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.benchmark import NOTE, Check, Fact, Measurement, Options, Report, new_report, say
-from bench.child import ChildError, ChildTimeoutError, run_child
+from bench import harness
 from bench.contenders import DISCOUNTED, FAMILIES, FEW, OURS, OURS_ONE, REACHABILITY, Contender
-from bench.machine import provenance
+from bench.harness import BenchmarkError, Check, Fact, Measurement, Options, Report, new_report, run_child, say
 from bench.processes.registry import DISCOUNTS, PROCESSES, SIZES
 from bench.processes.registry import REACHABILITY as NO_DISCOUNT
-from bench.results import RESULTS, append
-from bench.tables import fact, text_of
+from bench.report import fact, text_of
 from punish_fast.runtime.limits import usable_cores
 
 TOLERANCE = 1e-6
@@ -47,9 +45,7 @@ LEAST_LIMIT = 2.0
 LIMIT = {"small": 5.0, "middle": 10.0, "large": 30.0}
 MOST_BYTES = 8 << 30
 QUICK = (("forest", 0.9), ("consensus", NO_DISCOUNT))
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 LEFT_OUT = "left out"
-BEST, BEST_PEER, ONE_THREAD, TRANSITIONS = "best", "best peer", "1 thread", "transitions"
 
 
 @dataclass(frozen=True)
@@ -124,6 +120,7 @@ class Contest:
 
     def run(self, task: Task, contenders: Sequence[Contender]) -> None:
         """Add the measurement of a task to the report."""
+        (self._folder / "ours.npy").unlink(missing_ok=True)
         transitions = self._make(task.process, task.size)
         self._make(task.process, "small")
         records = {one.name: self._foreseen(task, one) for one in contenders}
@@ -133,10 +130,10 @@ class Contest:
                 fastest = min(other.median for other in records.values())
                 if record.failure or (number > 1 and record.median > SLOW * fastest and one.name != OURS):
                     continue
-                self._options.say(f"mdp: {task.name}, run {number} of {self._options.runs}, {one.name}")
+                say(f"mdp: {task.name}, run {number} of {self._options.runs}, {one.name}")
                 self._take_turn(task, one, record, min(task.limit, patience_for(fastest)))
         self._note_slow(task, records)
-        self.report.checks = self.checks
+        self.report.checks = list(self._worst.values())
         self.report.measurements.append(measurement_of(task, records, transitions))
 
     def _foreseen(self, task: Task, one: Contender) -> Record:
@@ -158,19 +155,14 @@ class Contest:
             if record.failure == LEFT_OUT or record.limit < task.limit or limit < record.median < np.inf:
                 self._slow.append((task, name))
 
-    @property
-    def checks(self) -> list[Check]:
-        """The worst check of each contender."""
-        return list(self._worst.values())
-
     def _make(self, process: str, size: str) -> int:
         """Make a process unless its files are there; return the number of its transitions."""
         folder = self._where(process, size)
         if not folder.exists():
             folder.mkdir()
-            self._options.say(f"mdp: making {process} {size}")
+            say(f"mdp: making {process} {size}")
             request = {"make": process, "size": size, "folder": str(folder)}
-            run_child("bench.mdp_race", request, self._options.say, f"{process} {size}")
+            run_child("bench.tensor", request, f"{process} {size}")
         return int(np.load(folder / "indptr.npy", mmap_mode="r")[-1])
 
     def _where(self, process: str, size: str) -> Path:
@@ -193,13 +185,13 @@ class Contest:
             },
         }
         try:
-            result = run_child("bench.mdp_race", request, self._options.say, one.name)
-        except ChildTimeoutError:
+            result = run_child("bench.tensor", request, one.name)
+        except harness.TookTooLongError:
             record.run_out(limit)
             if limit == task.limit:
                 self._out_of_time.append((task, one.name))
             return
-        except ChildError as error:
+        except BenchmarkError as error:
             record.failure = "failed"
             problem = f"{task.name}: {error}"
             if problem not in self.report.problems:
@@ -210,7 +202,7 @@ class Contest:
             return
         if one.name == OURS:
             self.our_bound = result["error_bound"]
-        record.seconds.append(result["seconds"])
+        record.seconds += result["seconds"]
 
     def agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
         """Compare with our last values, if there are any, and keep the worst check of each contender."""
@@ -231,10 +223,6 @@ class Contest:
             path.unlink()
         self._where(process, size).rmdir()
 
-    def begin_task(self) -> None:
-        """Delete our values of the task before."""
-        (self._folder / "ours.npy").unlink(missing_ok=True)
-
 
 def patience_for(fastest: float) -> float:
     """Seconds to wait for others at least as long as the fastest contender's."""
@@ -244,11 +232,11 @@ def patience_for(fastest: float) -> float:
 def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
     """Our durations, and what others took as multiples of their median."""
     ours = records[OURS]
-    facts: dict[str, Fact] = {TRANSITIONS: transitions}
+    facts: dict[str, Fact] = {"transitions": transitions}
     if ours.failure:
         facts["ours"] = ours.failure
     if OURS_ONE in records:
-        facts[ONE_THREAD] = _or_reason(records[OURS_ONE])
+        facts["1 thread"] = _or_reason(records[OURS_ONE])
     peers = {name: record for name, record in records.items() if not name.startswith(OURS)}
     for family in FAMILIES:
         members = [record for name, record in peers.items() if name.startswith(family)]
@@ -256,10 +244,10 @@ def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> 
             facts[family] = _ratio(min(members, key=_rank), ours, task.limit)
     if peers:
         best = min(peers, key=lambda name: _rank(peers[name]))
-        facts[BEST] = _ratio(peers[best], ours, task.limit)
-        facts[BEST_PEER] = best if peers[best].seconds else ""
+        facts["best"] = _ratio(peers[best], ours, task.limit)
+        facts["best peer"] = best if peers[best].seconds else ""
     facts |= {f"seconds: {name}": _or_reason(record) for name, record in records.items() if name != OURS}
-    return Measurement(task.name, tuple(ours.seconds) or (task.limit,), facts)
+    return Measurement(task.name, ours.seconds or [task.limit], facts)
 
 
 def _or_reason(record: Record) -> Fact:
@@ -281,7 +269,7 @@ def _rank(record: Record) -> tuple[float, float]:
 
 def add_targets(report: Report) -> None:
     """The aims: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
-    known = [_number(measurement.facts.get(BEST, "")) for measurement in report.measurements]
+    known = [_number(measurement.facts.get("best", "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]
     if ratios:
         report.aim("the best peer's solve / our solve, least of all tasks", min(ratios), at_least=1)
@@ -290,7 +278,7 @@ def add_targets(report: Report) -> None:
         random = report.find(Task("random", "middle", discount).name)
         theirs = [v for name, v in random.facts.items() if name.startswith("seconds: QuantEcon")] if random else []
         times = [value for value in theirs if isinstance(value, float)]
-        one = random.facts.get(ONE_THREAD) if random else None
+        one = random.facts.get("1 thread") if random else None
         if times and isinstance(one, float):
             name = f"random middle, {discount:g}: our solve with 1 thread / QuantEcon's best"
             report.aim(name, one / min(times), at_most=0.5)
@@ -315,20 +303,10 @@ def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence
 
 
 def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Contender] | None = None) -> Report:
-    """Run all tasks.
-
-    Args:
-        options: Of the run.
-        tasks: Those of one process and size side by side.
-        contenders: Only these; everyone by default.
-
-    Raises:
-        ChildError: a process could not be made.
-    """
+    """Run all tasks, those of one process and size side by side; ``contenders`` limits who takes part."""
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         contest = Contest(options, Path(folder))
         for i, task in enumerate(tasks):
-            contest.begin_task()
             contest.run(task, [one for one in task.contenders if contenders is None or one in contenders])
             following = tasks[i + 1] if i + 1 < len(tasks) else None
             same = following is not None and (following.process, following.size) == (task.process, task.size)
@@ -339,71 +317,33 @@ def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Conten
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark: the middle and large sizes without our named methods, or a few solvers on two small processes.
-
-    Raises:
-        ChildError: a process could not be made.
-    """
+    """Run the benchmark: the middle and large sizes, or a few solvers on two small processes."""
     if options.quick:
         return measure(options, [Task(process, "small", discount) for process, discount in QUICK], FEW)
-    others = [one for one in (*DISCOUNTED, *REACHABILITY) if one.name in (OURS, OURS_ONE) or not one.is_ours]
-    return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)), others)
+    return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)))
 
 
-def parser_of() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.mdp",
-        description="Time solvers on a choice of processes. python -m bench mdp runs all and keeps the results.",
-    )
-    parser.add_argument("--quick", action="store_true", help="two small processes and one solver of each program")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Time solvers on a choice of processes; ``python -m bench mdp`` runs all and keeps the results."""
+    parser = argparse.ArgumentParser(prog="python -m bench.mdp", description=main.__doc__)
     parser.add_argument("--process", action="append", choices=list(PROCESSES), help="only this one; repeatable")
     parser.add_argument("--size", action="append", choices=SIZES, help="only this one; repeatable (default: middle)")
     parser.add_argument("--discount", action="append", type=float, choices=DISCOUNTS, help="only this one; repeatable")
     parser.add_argument("--solver", action="append", metavar="TEXT", help="only solvers with TEXT in the name")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="turns of every solver (default: 1)")
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
-    parser.add_argument("--note", metavar="TEXT", help="keep the results for docs/benchmarks.md, with this note")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
-    return parser
-
-
-def _chosen(given: argparse.Namespace, options: Options) -> Report:
-    """Run the tasks and solvers that the command line names."""
-    chosen = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
-    wanted = given.solver or [""]
-    everyone = (*DISCOUNTED, *REACHABILITY)
-    solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
-    return measure(options, list(chosen), solvers)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
-    parser = parser_of()
     given = parser.parse_args(arguments)
     # SIGTERM must end the child, too.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    if given.runs < 1:
-        parser.error(f"--runs: {given.runs} is not allowed, it must be 1 or more")
-    if not 1 <= given.threads <= usable_cores():
-        parser.error(f"--threads: {given.threads} is not possible here, allowed are 1 to {usable_cores()}")
-    options = Options(runs=given.runs, threads=given.threads, quick=given.quick, say=say)
-    try:
-        report = run(options) if given.quick else _chosen(given, options)
-    except ChildError as error:
-        say(f"error: {error}")
-        return FAILED
-    except KeyboardInterrupt:
-        say("interrupted: the results of this run are not kept")
-        return INTERRUPTED
-    report.provenance = provenance()
-    if given.note is not None:
-        report.facts[NOTE] = given.note
-        append([report], RESULTS)
+    tasks = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
+    wanted, everyone = given.solver or [""], (*DISCOUNTED, *REACHABILITY)
+    solvers = [one for one in everyone if one.name == OURS or any(text in one.name for text in wanted)]
+    report = measure(Options(given.runs, given.threads), list(tasks), solvers)
     print(text_of(report))
     if given.json is not None:
         given.json.write_text(json.dumps(report.to_mapping(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    return DONE if report.ok else FAILED
+    return 0 if report.ok else 1
 
 
 if __name__ == "__main__":

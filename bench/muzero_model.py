@@ -1,12 +1,9 @@
 """Compare the learned model of a MuZero agent with the rules: ``python -m bench.muzero_model tictactoe muzero.h5``.
 
-The first table follows random legal actions from states of the game, both in the game and in the model, which sees
+The table follows random legal actions from states of the game, both in the game and in the model, which sees
 only the first state. After each action it compares the predicted reward, value and policy with perfect play. After the
 end of a game, any action is followed; rewards and values should then be 0. Later states may be easier, so the table
 also has the errors of a model that sees the same states; the difference is the error of unrolling.
-
-The second table counts nodes of search trees. A search masks illegal actions only at its root; the rules decide whether
-the actions that lead to a node are legal, and whether the game had ended before.
 """
 
 from __future__ import annotations
@@ -14,13 +11,13 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bench.tables import Table, markdown
+from bench.report import markdown
 from punish_fast.games.connect4_sets import position_sets
 from punish_fast.games.contract import GameError, VectorBoardGame
 from punish_fast.games.oracle import Oracle
@@ -29,7 +26,6 @@ from punish_fast.games.registry import make_game, oracle_of
 from punish_fast.learn.muzero.checkpoint import load_muzero
 from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.muzero.network import ModelShape, mean_of, networks_of
-from punish_fast.learn.muzero.search import SearchPlan, plan_of, search_tree
 from punish_fast.learn.q_network import on_device
 from punish_fast.learn.qlearning import LearnError
 
@@ -38,62 +34,24 @@ if TYPE_CHECKING:
 
 # Set of positions for games that cannot be enumerated: late positions, which are solved quickly.
 _LATE = "easy-ends"
-# Kinds of nodes of a search tree.
-LEGAL, PAST, ILLEGAL = range(3)
 
 
 class UnrolledErrors(NamedTuple):
-    """Errors after a number of actions; NaN if there is nothing to compare.
+    """Errors after a number of actions; NaN if there is nothing to compare."""
 
-    Attributes:
-        actions: Number of actions.
-        states: Number of games that have not ended.
-        value: Mean error of the predicted value in games that have not ended; exact values are discounted with the
-            learner's discount.
-        value_if_seen: Mean error of the value if the model sees the state itself.
-        reward: Mean error of the reward of the last action, if the game had not ended before it.
-        keeps_value: Share of states whose most probable legal action keeps the exact value.
-        keeps_value_if_seen: Share of these states if the model sees the state itself.
-        illegal: Mean probability of illegal actions.
-        illegal_if_uniform: Mean probability of illegal actions if all actions are equally probable.
-        past_value: Mean absolute value predicted for games that have ended.
-        past_reward: Mean absolute reward predicted for actions after the end.
-    """
-
-    actions: int
-    states: int
+    actions: int  # number of actions
+    states: int  # number of games that have not ended
+    # Mean error of the predicted value in games that have not ended; exact values are discounted with the learner's
+    # discount.
     value: float
-    value_if_seen: float
-    reward: float
-    keeps_value: float
-    keeps_value_if_seen: float
-    illegal: float
-    illegal_if_uniform: float
-    past_value: float
-    past_reward: float
-
-
-class SearchedNodes(NamedTuple):
-    """Nodes of search trees at one depth.
-
-    Attributes:
-        depth: Number of actions from the root.
-        nodes: Number of nodes.
-        illegal: Share of nodes that are reached by an illegal action.
-        past: Share of nodes that are reached by an action after the end of the game.
-    """
-
-    depth: int
-    nodes: int
-    illegal: float
-    past: float
-
-
-class Trees(NamedTuple):
-    """Search trees, int32 ``[n, simulations + 1]`` each; node 0 is the root, and simulation ``k`` adds node ``k``."""
-
-    parent: np.ndarray
-    action: np.ndarray
+    value_if_seen: float  # mean error of the value if the model sees the state itself
+    reward: float  # mean error of the reward of the last action, if the game had not ended before it
+    keeps_value: float  # share of states whose most probable legal action keeps the exact value
+    keeps_value_if_seen: float  # share of these states if the model sees the state itself
+    illegal: float  # mean probability of illegal actions
+    illegal_if_uniform: float  # mean probability of illegal actions if all actions are equally probable
+    past_value: float  # mean absolute value predicted for games that have ended
+    past_reward: float  # mean absolute reward predicted for actions after the end
 
 
 class _Predictions(NamedTuple):
@@ -219,61 +177,6 @@ def _compiled(shape: ModelShape) -> Callable[..., Any]:
     return jax.jit(run)
 
 
-def searched_nodes(learner: MuZeroLearner, states: Sequence[Any]) -> list[SearchedNodes]:
-    """Classify the nodes of searches from some states, by depth."""
-    vector = learner.board
-    words = vector.pack(states)
-    plan = plan_of(vector, learner.method, device=learner.device)
-    kind, depth = node_kinds(vector, words, _grown_trees(plan, vector, learner.weights, words))
-    found = []
-    for each in range(1, int(depth.max()) + 1):
-        at_depth = kind[depth == each]
-        found.append(SearchedNodes(each, len(at_depth), _mean(at_depth == ILLEGAL), _mean(at_depth == PAST)))
-    return found
-
-
-def _grown_trees(plan: SearchPlan, vector: VectorBoardGame, weights: np.ndarray, words: np.ndarray) -> Trees:
-    import jax
-
-    with on_device(plan.device):
-        arguments = vector.features(words), vector.legal(words), np.ascontiguousarray(words).view(np.uint32)
-        tree = jax.jit(partial(search_tree, plan))(weights, jax.random.key(0), *arguments).search_tree
-        return Trees(np.asarray(tree.parents), np.asarray(tree.action_from_parent))
-
-
-def node_kinds(vector: VectorBoardGame, words: np.ndarray, trees: Trees) -> tuple[np.ndarray, np.ndarray]:
-    """Return the kind of each node (`LEGAL`, `PAST` or `ILLEGAL`) and its depth, both int64 ``[n, simulations + 1]``.
-
-    Nodes below an illegal action are illegal. The final state of a game is legal.
-
-    Args:
-        vector: The game.
-        words: Roots, uint64 ``[n, n_words]``.
-        trees: Search trees.
-    """
-    n, n_nodes = trees.parent.shape
-    kind, depth = np.full((n, n_nodes), LEGAL), np.zeros((n, n_nodes), dtype=np.int64)
-    state = np.repeat(words[:, np.newaxis], n_nodes, axis=1)
-    is_over, rows = np.zeros((n, n_nodes), dtype=np.bool_), np.arange(n)
-    for node in range(1, n_nodes):
-        parent, action = trees.parent[:, node], trees.action[:, node]
-        before, over = state[rows, parent], is_over[rows, parent]
-        goes_on = (kind[rows, parent] == LEGAL) & ~over & vector.legal(before)[rows, action]
-        was_legal = kind[rows, parent] != ILLEGAL
-        ends = over | (kind[rows, parent] == PAST)
-        kind[:, node] = np.where(goes_on, LEGAL, np.where(was_legal & ends, PAST, ILLEGAL))
-        depth[:, node] = depth[rows, parent] + 1
-        live = np.flatnonzero(goes_on)
-        if len(live):
-            state[live, node], _, is_over[live, node] = vector.step(before[live], action[live].astype(np.int64))
-    return kind, depth
-
-
-def table_of(rows: Sequence[UnrolledErrors] | Sequence[SearchedNodes]) -> Table:
-    """Table with a column for each field; NaN is shown as ``-``."""
-    return [[name.replace("_", " ") for name in rows[0]._fields], *([_text(number) for number in row] for row in rows)]
-
-
 def _text(number: float) -> str:
     if isinstance(number, int):
         return f"{number:,}"
@@ -281,7 +184,7 @@ def _text(number: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print both tables for an agent."""
+    """Print the table for an agent."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("game", help="tictactoe, tapnswap or connect4, under its standard rules")
     parser.add_argument("file", type=Path, help="an agent written by games train --method muzero")
@@ -293,8 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     learner = load_muzero(options.file, game)
     states = sampled_states(learner.board, options.states, generator)
     unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
-    for table in (table_of(unrolled), table_of(searched_nodes(learner, states))):
-        print("\n".join(markdown(table)), end="\n\n")
+    rows = [[name.replace("_", " ") for name in UnrolledErrors._fields], *(map(_text, row) for row in unrolled)]
+    print("\n".join(markdown([list(row) for row in rows])))
     return 0
 
 

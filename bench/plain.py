@@ -27,10 +27,9 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array, hstack
 from scipy.sparse.linalg import splu
 
-from bench.benchmark import say
-from bench.child import ChildError, allow, run_child
+from bench.harness import BenchmarkError, allow, run_child, say
 from bench.processes.seeded import KINDS, LARGEST, Seeded, make
-from bench.tables import fact
+from bench.report import fact
 from punish_fast.mdp.average_reward import average_reward
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.reachability import reach_probability
@@ -56,23 +55,14 @@ _WIDTHS = (4, 9, 9, 7, 8, 8, 8, 15, 16, 7)
 
 
 class Problem(NamedTuple):
-    """Maximize expected rewards until a column with a fixed value.
+    """Maximize expected rewards until a column with a fixed value."""
 
-    Attributes:
-        mdp: The process.
-        rows: Its transitions, ``[n_rows, n_states]``.
-        reward: float64 ``[n_rows]``.
-        fixed: float64 ``[n_states]``, values of states where play ends, elsewhere NaN.
-        discount: From 0 to 1; NaN for average rewards.
-        tolerance: The error bound to ask for.
-    """
-
-    mdp: MDP
-    rows: csr_array
-    reward: np.ndarray
-    fixed: np.ndarray
-    discount: float
-    tolerance: float
+    mdp: MDP  # the process
+    rows: csr_array  # its transitions, ``[n_rows, n_states]``
+    reward: np.ndarray  # float64 ``[n_rows]``
+    fixed: np.ndarray  # float64 ``[n_states]``, values of states where play ends, elsewhere NaN
+    discount: float  # from 0 to 1; NaN for average rewards
+    tolerance: float  # the error bound to ask for
 
     def backed_up(self, v: np.ndarray) -> np.ndarray:
         """Values of rows, from values of states."""
@@ -152,11 +142,7 @@ def relative_value_iteration(problem: Problem, near: Callable[[np.ndarray], bool
 
 
 def policy_iteration(problem: Problem, near: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Improve a policy until its values satisfy ``near(v)``.
-
-    Raises:
-        ArithmeticError: No row is better.
-    """
+    """Improve a policy until its values satisfy ``near(v)``."""
     begins, per_state = problem.mdp.state_ptr[:-1], np.diff(problem.mdp.state_ptr)
     is_reach = problem.discount == 1 and problem.reward.max() == 0
     choice, discount = begins, _NO_DISCOUNT if is_reach else problem.discount
@@ -255,8 +241,8 @@ def measure(seed: int, largest: int) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         request["values"] = str(Path(folder) / "v.npy")
         try:
-            found = run_child("bench.plain", request | {"solver": OURS}, say, OURS)
-        except ChildError as error:
+            found = run_child("bench.plain", request | {"solver": OURS}, OURS)
+        except BenchmarkError as error:
             return [*row, *["-"] * (len(COLUMNS) - 4), str(error)]
         request |= {"accuracy": found["accuracy"], "limit": min(LIMIT, max(_PATIENCE, found["cpu"]))}
         seconds = {solver: _turn(request | {"solver": solver}) for solver in (VALUE, POLICY)}
@@ -273,8 +259,8 @@ def measure(seed: int, largest: int) -> list[str]:
 def _turn(request: dict[str, Any]) -> float:
     """Processor seconds of a plain solver; infinite if it fails or takes too long."""
     try:
-        return float(run_child("bench.plain", request, say, request["solver"])["cpu"])
-    except ChildError:
+        return float(run_child("bench.plain", request, request["solver"])["cpu"])
+    except BenchmarkError:
         return np.inf
 
 

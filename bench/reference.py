@@ -47,37 +47,21 @@ Number = Fraction | float
 
 
 class Rules(NamedTuple):
-    """The rules of a game, by default those of the notebook. Tuples of five are in the order of the cards.
+    """The rules of a game, by default those of the notebook. Tuples of five are in the order of the cards."""
 
-    Attributes:
-        copies: Copies of each card in play.
-        hand_size: Cards in a full hand.
-        reveal_size: Cards revealed at the start of a measure.
-        hp: HP at the start, and the most that healing reaches.
-        healing: HP that a survivor regains after a measure.
-        breaths: Breaths in a measure.
-        feints: Feints each player has in a measure.
-        damage: Base damage of each card.
-        guard_reduction: How much less a guarding player takes.
-        dodge_stops: 1 for each card that does nothing to a dodging player.
-        priority: Ranks of rest and the five cards; if both players fall, the lower one wins.
-        exhausting: 1 for each card after which one must rest.
-        redeal: ``"discard"`` or ``"reshuffle"``.
-    """
-
-    copies: Counts = (3, 3, 3, 3, 3)
-    hand_size: int = 5
-    reveal_size: int = 3
-    hp: int = 3
-    healing: int = 1
-    breaths: int = 4
-    feints: int = 1
-    damage: Counts = (0, 1, 0, 2, 3)
-    guard_reduction: int = 1
-    dodge_stops: Counts = (0, 0, 0, 1, 1)
-    priority: Counts = (0, 1, 2, 3, 4, 5)
-    exhausting: Counts = (0, 0, 0, 0, 1)
-    redeal: str = "discard"
+    copies: Counts = (3, 3, 3, 3, 3)  # copies of each card in play
+    hand_size: int = 5  # cards in a full hand
+    reveal_size: int = 3  # cards revealed at the start of a measure
+    hp: int = 3  # HP at the start, and the most that healing reaches
+    healing: int = 1  # HP that a survivor regains after a measure
+    breaths: int = 4  # breaths in a measure
+    feints: int = 1  # feints each player has in a measure
+    damage: Counts = (0, 1, 0, 2, 3)  # base damage of each card
+    guard_reduction: int = 1  # how much less a guarding player takes
+    dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that does nothing to a dodging player
+    priority: Counts = (0, 1, 2, 3, 4, 5)  # ranks of rest and the five cards; if both players fall, the lower one wins
+    exhausting: Counts = (0, 0, 0, 0, 1)  # 1 for each card after which one must rest
+    redeal: str = "discard"  # ``"discard"`` or ``"reshuffle"``
 
 
 NOTEBOOK = Rules()
@@ -86,31 +70,18 @@ TINY = Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2
 
 
 class State(NamedTuple):
-    """What one player knows. Hands and discard pile are five counts each.
+    """What one player knows. Hands and discard pile are five counts each."""
 
-    Attributes:
-        breath: From 1 to the breaths of a measure, and one more between two measures.
-        hand: Own hand.
-        own_hp: Own HP.
-        own_exhausted: 1 if the player must rest.
-        own_feinted: Own feints in this measure.
-        enemy_hp: HP of the enemy.
-        enemy_hand: Cards in the enemy's hand.
-        enemy_exhausted: 1 if the enemy must rest.
-        enemy_feinted: Feints of the enemy in this measure.
-        discard: The discard pile.
-    """
-
-    breath: int
-    hand: Counts
-    own_hp: int
-    own_exhausted: int
-    own_feinted: int
-    enemy_hp: int
-    enemy_hand: int
-    enemy_exhausted: int
-    enemy_feinted: int
-    discard: Counts
+    breath: int  # from 1 to the breaths of a measure, and one more between two measures
+    hand: Counts  # own hand
+    own_hp: int  # Own HP
+    own_exhausted: int  # 1 if the player must rest
+    own_feinted: int  # own feints in this measure
+    enemy_hp: int  # HP of the enemy
+    enemy_hand: int  # cards in the enemy's hand
+    enemy_exhausted: int  # 1 if the enemy must rest
+    enemy_feinted: int  # feints of the enemy in this measure
+    discard: Counts  # the discard pile
 
 
 class Play(NamedTuple):
@@ -365,11 +336,7 @@ def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -
 
 
 def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
-    """Probabilities of all successors of an action, equal ones merged.
-
-    Raises:
-        ValueError: the action is not legal.
-    """
+    """Probabilities of all successors of an action, equal ones merged."""
     if action not in legal_actions(rules, state):
         raise ValueError(f"action is {action}, allowed are {legal_actions(rules, state)}")
     if state.breath > rules.breaths:

@@ -1,121 +1,157 @@
 """Speed-up over the same model in plain Python, as a notebook would have it.
 
-First the tensor is compared with the reference in plain Python, entry by entry, with both redeals and both kinds of
-enemy: on all states under the rules ``tiny``, and on 2,000 states of each breath of the timed game (in a quick run, on
-a few against the random player). If anything differs, nothing is timed. Then each run times the reference on another
-sample, extrapolated to the whole game (``agreement.py``), and ours beside it: states, tensor, and values within 1e-9.
-The reference makes as many episodes of value iteration as reach the same bound.
+First the tensor of the timed game is compared with the reference in plain Python, on a sample of the states of each
+breath: the same legal actions and successors, and each probability and reward to 1e-12. If anything differs, nothing is
+timed. Then each run times the reference on another sample, extrapolated to the whole game, and ours beside it: states,
+tensor, and values within 1e-9. The reference makes as many episodes of value iteration as reach the same bound.
+
+Within a breath all states are equally likely to be sampled, so
+
+    sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
+
+is an unbiased estimate of the time for all. (Following random states from breath to breath is biased: it favours states
+with many predecessors, and in the notebook's game overestimates the nonzeros by a fifth.) The same sum over nonzeros
+instead of seconds, compared with the true number, shows how good a sample is. The reference has one thread and never
+waits, so its times are processor seconds, which equal elapsed ones on an idle machine.
 """
 
 from __future__ import annotations
 
-import itertools
+import statistics
+import time
+from collections.abc import Callable
 from typing import Any
 
-from bench.benchmark import Check, Fact, Measurement, Options, Report, new_report
-from bench.child import run_child, tell
+import numpy as np
+
+from bench import reference
+from bench.harness import DISCOUNT, TOLERANCE, Check, Measurement, Options, Report, new_report, run_child, say
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import load_rules
+from punish_fast.punish.space import StateSpace
+from punish_fast.punish.tensor import build
 
 OURS = "punish-fast, states, tensor and solve"
 THEIRS = "plain Python, extrapolated"
 STAGES = {
-    "enumeration_seconds": f"{THEIRS}: states",
-    "maps_seconds": f"{THEIRS}: transition maps",
-    "episode_seconds": f"{THEIRS}: one episode",
-    "total_seconds": THEIRS,
+    "states": f"{THEIRS}: states",
+    "maps": f"{THEIRS}: transition maps",
+    "episode": f"{THEIRS}: one episode",
+    "all": THEIRS,
 }
 LEAST_TIMES = 10_000
-COMPARED = 2000
-SAMPLE = 200
-QUICK_SAMPLE = 10
-_CHECKED_RULES = "tiny"
+MAX_DIFFERENCE = 1e-12
+TIMED_EPISODES = 5
+_COMPARED, _SAMPLE, _QUICK_SAMPLE = 2000, 200, 10
 _REPEATS = 5
-_DEFAULT_RULES = "notebook"
-
-
-def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Compare (``task`` is "compare") or time ("time") in a child."""
-    from bench import agreement
-
-    if request["task"] == "time":
-        found = agreement.extrapolate(request["per_breath"], request["seed"], request["rules"])
-        return found._asdict()
-    try:
-        return _compare(request)
-    except agreement.Disagreement as error:
-        return {"disagreement": str(error)}
-
-
-def _compare(request: dict[str, Any]) -> dict[str, Any]:
-    from bench.agreement import ENEMIES, MAX_DIFFERENCE, Agreement, check
-    from punish_fast.punish.rules import REDEALS, load_rules
-
-    games: list[tuple[str, str, str, int | None]]
-    games = [(_CHECKED_RULES, enemy, redeal, None) for enemy, redeal in itertools.product(ENEMIES, REDEALS)]
-    rules = request["rules"]
-    ways = itertools.product(ENEMIES, REDEALS) if request["all_ways"] else [("random", load_rules(rules).redeal)]
-    games += [(rules, enemy, redeal, request["per_breath"]) for enemy, redeal in ways]
-    founds: list[Agreement] = []
-    for rules, enemy, redeal, per_breath in games:
-        tell(f"reference: comparing rules {rules}, enemy {enemy}, redeal {redeal}")
-        founds.append(check(rules, enemy, redeal, per_breath, request["seed"]))
-    return {
-        "states": sum(found.states for found in founds),
-        "rows": sum(found.rows for found in founds),
-        "successors": sum(found.successors for found in founds),
-        "max_difference": max(found.max_difference for found in founds),
-        "limit": MAX_DIFFERENCE,
-        "disagreement": None,
-    }
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark.
-
-    Raises:
-        ChildError: a child process failed.
-    """
-    rules = options.rules or (_CHECKED_RULES if options.quick else _DEFAULT_RULES)
-    report = new_report("reference", options, rules)
-    compared = QUICK_SAMPLE if options.quick else COMPARED
-    request = {"task": "compare", "rules": rules, "per_breath": compared, "seed": 0, "all_ways": not options.quick}
-    agreed = run_child("bench.reference_time", request, options.say, "the comparison with plain Python")
-    if not add_check(report, agreed):
+    """Run the benchmark."""
+    rules = "tiny" if options.quick else "notebook"
+    report, module = new_report("reference", options, rules), "bench.reference_time"
+    say(f"reference: comparing rules {rules}")
+    request = {"rules": rules, "seed": 0, "per_breath": _QUICK_SAMPLE if options.quick else _COMPARED}
+    compared = run_child(module, request | {"task": "compare"}, "the comparison with plain Python")
+    difference = compared["difference"]
+    report.checks.append(Check("tensor and plain Python", difference, MAX_DIFFERENCE))
+    report.facts["compared states"] = compared["states"]
+    if not report.ok:
         return report
-    theirs, ours = [], []
+    ours: list[float] = []
+    theirs: list[dict[str, Any]] = []
     for number in range(1, options.runs + 1):
-        options.say(f"reference: run {number} of {options.runs}")
-        sample = QUICK_SAMPLE if options.quick else SAMPLE
-        request |= {"task": "time", "seed": number, "per_breath": sample}
-        theirs.append(run_child("bench.reference_time", request, options.say, THEIRS))
+        say(f"reference: run {number} of {options.runs}")
+        request = {"rules": rules, "seed": number, "per_breath": _QUICK_SAMPLE if options.quick else _SAMPLE}
+        theirs.append(run_child(module, request | {"task": "time"}, THEIRS))
         asked = {"rules": rules, "threads": options.threads, "repeats": _REPEATS}
-        ours.append(run_child("bench.stages", asked, options.say, OURS))
-    add_times(report, ours, theirs)
+        ours += run_child("bench.scaling", asked, OURS)["seconds"]["all"]
+    report.measurements.append(Measurement(OURS, ours))
+    report.measurements += [Measurement(name, [found[key] for found in theirs]) for key, name in STAGES.items()]
+    report.facts["episodes of value iteration"] = theirs[0]["episodes"]
+    error = 100 * max(abs(found["nonzeros_ratio"] - 1) for found in theirs)
+    report.facts["largest error of nonzeros extrapolated from a sample, %"] = error
+    times = report.measurements[-1].median / report.measurements[0].median
+    report.aim("plain Python / states, tensor and solve", times, at_least=LEAST_TIMES)
     return report
 
 
-def add_check(report: Report, agreed: dict[str, Any]) -> bool:
-    """Add the comparison to the report; return whether the two agree."""
-    name = "tensor and plain Python"
-    if agreed["disagreement"] is not None:
-        report.checks.append(Check(name, float("nan"), 0.0))
-        report.problems.append(f"times, because the results differ: {agreed['disagreement']}")
-        return False
-    report.checks.append(Check(name, agreed["max_difference"], agreed["limit"]))
-    report.facts |= {f"compared {what}": agreed[what] for what in ("states", "rows", "successors")}
-    return report.ok
+def work(request: dict[str, Any]) -> dict[str, Any]:
+    """Compare or time, in a child process."""
+    space = StateSpace(load_rules(request["rules"]))
+    mdp = build(space)
+    rows = sample_rows(space, request["per_breath"], np.random.default_rng(request["seed"]))
+    if request["task"] == "time":
+        return extrapolate(space, mdp, rows)
+    found = [largest_difference(space, mdp, row) for row in np.concatenate(rows).tolist()]
+    return {"difference": max(found), "states": len(found)}
 
 
-def add_times(report: Report, ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
-    """Add our times and the extrapolated ones to the report."""
-    whole = tuple(seconds for found in ours for seconds in found["seconds"]["all"])
-    sampled = sum(sum(found["states"]) for found in theirs)
-    facts: dict[str, Fact] = {"states": ours[0]["states"]}
-    report.measurements.append(Measurement(OURS, whole, facts))
-    for field, name in STAGES.items():
-        seconds = tuple(found[field] for found in theirs)
-        report.measurements.append(Measurement(name, seconds, {"states": sampled}))
-    report.facts["episodes of value iteration"] = theirs[0]["episodes"]
-    spread = [abs(found["nonzeros_ratio"] - 1) for found in theirs]
-    report.facts["largest error of nonzeros extrapolated from a sample, %"] = 100 * max(spread)
-    times = report.measurements[-1].median / report.measurements[0].median
-    report.aim("plain Python / states, tensor and solve", times, at_least=LEAST_TIMES)
+def sample_rows(space: StateSpace, per_breath: int, generator: np.random.Generator) -> list[np.ndarray]:
+    """Sample states of each layer uniformly without replacement: int64 ``[per_breath]``, or all if there are fewer."""
+    return [
+        begin + np.sort(generator.choice(size, min(per_breath, size), replace=False))
+        for begin, size in zip(space.layer_ptr, space.states_by_breath, strict=False)
+    ]
+
+
+def largest_difference(space: StateSpace, mdp: MDP, row: int) -> float:
+    """The largest difference of a probability or reward of a state from the reference; 1 if other entries exist."""
+    rules = reference.Rules(**space.rules._asdict())
+    expected = reference.transitions(rules, reference.State(*space.state(row)), reference.uniform(rules, 1.0), 1.0)
+    rows = slice(mdp.state_ptr[row], mdp.state_ptr[row + 1])
+    if mdp.action[rows].tolist() != list(expected):
+        return 1.0
+    largest = 0.0
+    for k, transition in zip(range(rows.start, rows.stop), expected.values(), strict=True):
+        entries = slice(*mdp.indptr[k : k + 2])
+        columns, data = mdp.indices[entries].tolist(), mdp.data[entries].tolist()
+        ends = {space.n_states: reference.WIN, space.n_states + 1: reference.LOSS}
+        names = [ends.get(column) or reference.State(*space.state(column)) for column in columns]
+        found = dict(zip(names, data, strict=True))
+        if found.keys() != transition.keys() or len(found) != len(columns):
+            return 1.0
+        errors = [abs(found[successor] - p) for successor, p in transition.items()]
+        reward = abs(float(mdp.reward[k]) - reference.expected_reward(transition))
+        # Unlike `max`, the sum with NaN is NaN.
+        largest = float(np.max([largest, reward, *errors]))
+    return largest
+
+
+def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[str, Any]:
+    """Processor seconds of the reference for the whole game against the random player, from samples of each breath."""
+    rules = reference.Rules(**space.rules._asdict())
+    uniform = reference.uniform(rules, 1.0)
+    enumeration = timed(lambda: sorted(reference.breath_1_states(rules)))[1]
+
+    def listed(states: list[reference.State]) -> object:
+        return sorted(reference.next_breath(rules, states))
+
+    def numbered(states: list[reference.State]) -> reference.Game:
+        return reference.Game(states, lambda state: reference.transitions(rules, state, uniform, 1.0))
+
+    maps = episode = nonzeros = 0.0
+    for rows, size in zip(samples, space.states_by_breath, strict=True):
+        states = [reference.State(*space.state(row)) for row in rows.tolist()]
+        scale = size / len(states)
+        # The successors of the last layer are the states of breath 1, already known.
+        if states[0].breath <= rules.breaths:
+            enumeration += scale * timed(listed, states)[1]
+        game, seconds = timed(numbered, states)
+        maps += scale * seconds
+        # A median, since a run of the garbage collector in one episode would be scaled up.
+        episodes = [timed(game.episode, DISCOUNT)[1] for _ in range(TIMED_EPISODES)]
+        episode += scale * statistics.median(episodes)
+        nonzeros += scale * game.n_nonzeros
+    n_episodes = solve(mdp, DISCOUNT, "jacobi", TOLERANCE).sweeps
+    whole = enumeration + maps + n_episodes * episode
+    found = {"states": enumeration, "maps": maps, "episode": episode, "all": whole}
+    return found | {"episodes": n_episodes, "nonzeros_ratio": nonzeros / mdp.n_entries}
+
+
+def timed(function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+    """Call a function; return its result and the processor seconds of this thread."""
+    begin = time.thread_time()
+    result = function(*arguments)
+    return result, time.thread_time() - begin

@@ -3,154 +3,133 @@
 A family of house rules (``houses/``) grows from a toy to fifteen times the notebook's nonzeros by more cards, HP and
 breaths. Each game is solved in a child process: states, tensor and values. If time is ``c n^k`` for ``n`` nonzeros,
 ``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the process's peak
-before the game (`stages.py`) is subtracted.
+before the game is subtracted.
 
-In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So the
-targets use only games of at least `LEAST_NONZEROS` nonzeros; the exponent over all sizes is reported as well.
+In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So the line
+goes through games of at least `LEAST_NONZEROS` nonzeros.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.benchmark import BenchmarkError, Measurement, Options, Report, new_report
-from bench.child import ChildError, run_child
+from bench import harness
+from bench.harness import BenchmarkError, Fact, Measurement, Options, Report, new_report, run_child, say
 
 HOUSES = Path(__file__).parent / "houses"
 FAMILY = (
     "tiny",
-    str(HOUSES / "frail.toml"),
-    str(HOUSES / "short.toml"),
-    str(HOUSES / "four_cards.toml"),
+    *(str(HOUSES / f"{name}.toml") for name in ("frail", "short", "four_cards")),
     "notebook",
-    str(HOUSES / "five_hp.toml"),
-    str(HOUSES / "twenty_cards.toml"),
-    str(HOUSES / "nine_hp.toml"),
+    *(str(HOUSES / f"{name}.toml") for name in ("five_hp", "twenty_cards", "nine_hp")),
 )
-QUICK_FAMILY = FAMILY[:5]
 LEAST_NONZEROS = 1_000_000
 MOST_EXPONENT = 1.05
+STAGES = ("states", "tensor", "solve")
 _REPEATS = 3
 
 
-def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
-    """The slope of ``log amounts`` over ``log sizes`` by least squares.
-
-    Raises:
-        ValueError: fewer than two different sizes, or a number at or below 0.
-    """
-    if len(set(sizes)) < 2 or min(*sizes, *amounts) <= 0:
-        raise ValueError("exponent: two different sizes are needed, and all numbers above 0")
-    slope: float = np.polyfit(np.log(sizes), np.log(amounts), 1)[0]
-    return float(slope)
-
-
-class Scaling:
-    """The measurements so far."""
-
-    def __init__(self, options: Options, family: Sequence[str]) -> None:
-        self.options = options
-        self.family = family
-        self.report = new_report("scaling", options, "the family" if options.rules is None else _name(options.rules))
-        self._results: dict[tuple[str, int], list[dict[str, Any]]] = {}
-
-    def solve(self, number: int, rules: str, threads: int) -> None:
-        """Solve a game in a child process."""
-        what = f"rules {_name(rules)}, {threads} threads"
-        self.options.say(f"scaling: run {number} of {self.options.runs}, {what}")
-        request = {"rules": rules, "threads": threads, "repeats": 1 if self.options.quick else _REPEATS}
-        try:
-            result = run_child("bench.stages", request, self.options.say, what)
-        except ChildError as error:
-            if str(error) not in self.report.problems:
-                self.report.problems.append(str(error))
-            return
-        self._results.setdefault((rules, threads), []).append(result)
-
-    def finish(self, threads_rules: str, counts: Sequence[int]) -> Report:
-        """The report: measurements, exponents and targets.
-
-        Raises:
-            BenchmarkError: nothing could be measured.
-        """
-        for rules in self.family:
-            self._add(f"rules {_name(rules)}", rules, self.options.threads)
-        sized = list(self.report.measurements)
-        for threads in counts:
-            name = f"{_name(threads_rules)}, {threads} thread{'' if threads == 1 else 's'}"
-            self._add(name, threads_rules, threads)
-        if not self.report.measurements:
-            raise BenchmarkError(f"scaling: nothing could be measured ({'; '.join(self.report.problems)})")
-        add_exponents(self.report, sized)
-        return self.report
-
-    def _add(self, name: str, rules: str, threads: int) -> None:
-        results = self._results.get((rules, threads))
-        if not results:
-            return
-        seconds = [duration for result in results for duration in result["seconds"]["all"]]
-        peak = max(result["peak_bytes"] for result in results)
-        baseline = min(result["baseline_bytes"] for result in results)
-        facts: dict[str, int | float] = {
-            "states": results[0]["states"],
-            "nonzeros": results[0]["nonzeros"],
-            "tensor MB": round(results[0]["tensor_bytes"] / 1e6, 2),
-            "peak MB": round(peak / 1e6, 1),
-            "for the game MB": round((peak - baseline) / 1e6, 2),
-        }
-        self.report.measurements.append(Measurement(name, tuple(seconds), facts))
-
-
-def add_exponents(report: Report, sized: Sequence[Measurement]) -> None:
-    """Add the exponents of time and memory to the report."""
-    large = [m for m in sized if int(m.facts["nonzeros"]) >= LEAST_NONZEROS]
-    if len(large) < 2:
-        return
-    least = f"from {LEAST_NONZEROS:,} nonzeros on"
-    for what, amount in (("seconds", _median), ("memory", _game_memory)):
-        usable = [m for m in sized if amount(m) > 0]
-        over_all = exponent(_nonzeros(usable), [amount(m) for m in usable])
-        slope = exponent(_nonzeros(large), [amount(m) for m in large])
-        report.facts[f"exponent of {what}, all sizes"] = over_all
-        report.facts[f"exponent of {what}, {least}"] = slope
-        report.aim(f"exponent of {what} over nonzeros, {least}", slope, at_most=MOST_EXPONENT)
-
-
-def _median(measurement: Measurement) -> float:
-    return measurement.median
-
-
-def _game_memory(measurement: Measurement) -> float:
-    return float(measurement.facts["for the game MB"])
-
-
-def _nonzeros(measurements: Sequence[Measurement]) -> list[float]:
-    return [float(measurement.facts["nonzeros"]) for measurement in measurements]
-
-
-def _name(rules: str) -> str:
-    return Path(rules).stem
-
-
 def run(options: Options) -> Report:
-    """Run the benchmark; rules in the options replace the family.
-
-    Raises:
-        BenchmarkError: nothing could be measured.
-    """
-    family = (QUICK_FAMILY if options.quick else FAMILY) if options.rules is None else (options.rules,)
-    threads_rules = options.rules or "notebook"
-    scaling = Scaling(options, family)
-    counts = range(1, options.threads + 1)
+    """Run the benchmark."""
+    family = FAMILY[:5] if options.quick else FAMILY
+    report = new_report("scaling", options, "the family")
+    games = [(f"rules {Path(rules).stem}", rules, options.threads) for rules in family]
+    games += [
+        (f"notebook, {threads} thread{'' if threads == 1 else 's'}", "notebook", threads)
+        for threads in range(1, options.threads + 1)
+    ]
+    found: dict[str, list[dict[str, Any]]] = {}
     for number in range(1, options.runs + 1):
-        for rules in family:
-            scaling.solve(number, rules, options.threads)
-        for threads in counts:
-            is_done = threads == options.threads and threads_rules in family
-            if not is_done:
-                scaling.solve(number, threads_rules, threads)
-    return scaling.finish(threads_rules, counts)
+        for name, rules, threads in games:
+            say(f"scaling: run {number} of {options.runs}, {name}")
+            request = {"rules": rules, "threads": threads, "repeats": 1 if options.quick else _REPEATS}
+            try:
+                found.setdefault(name, []).append(run_child("bench.scaling", request, name))
+            except BenchmarkError as error:
+                report.problems.append(str(error))
+    memory = {}
+    for name, results in found.items():
+        peak = max((result["peak_bytes"] for result in results), default=0)
+        memory[name] = peak - min((result["baseline_bytes"] for result in results), default=0)
+        if results:
+            facts: dict[str, Fact] = {
+                "states": results[0]["states"],
+                "nonzeros": results[0]["nonzeros"],
+                "tensor MB": round(results[0]["tensor_bytes"] / 1e6, 2),
+                "peak MB": round(peak / 1e6, 1),
+                "for the game MB": round(memory[name] / 1e6, 2),
+            }
+            facts |= {f"{stage}:": float(np.median(_seconds(results, stage))) for stage in STAGES}
+            report.measurements.append(Measurement(name, _seconds(results, "all"), facts))
+    large = [each for each in report.measurements if "rules " in each.name]
+    large = [each for each in large if int(each.facts["nonzeros"]) >= LEAST_NONZEROS]
+    sizes = [float(each.facts["nonzeros"]) for each in large]
+    amounts = {"seconds": [each.median for each in large], "memory": [memory[each.name] for each in large]}
+    for what, amount in amounts.items() if len(large) > 1 else ():
+        name = f"exponent of {what} over nonzeros, from {LEAST_NONZEROS:,} nonzeros on"
+        report.aim(name, exponent(sizes, amount), at_most=MOST_EXPONENT)
+    return report
+
+
+def _seconds(results: list[dict[str, Any]], stage: str) -> list[float]:
+    return [duration for result in results for duration in result["seconds"][stage]]
+
+
+def exponent(sizes: list[float], amounts: list[float]) -> float:
+    """The slope of ``log amounts`` over ``log sizes`` by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
+
+
+def work(request: dict[str, Any]) -> dict[str, Any]:
+    """Solve the game of ``rules`` with ``threads`` threads ``repeats`` times; return the seconds of each stage.
+
+    The kernels are compiled on the smallest game first. The process's memory then (Python, libraries, compiled
+    kernels) is the baseline.
+    """
+    from punish_fast.runtime._jit import set_threads
+
+    set_threads(request["threads"])
+    limit_memory()
+    _play("tiny")
+    found: dict[str, Any] = {"baseline_bytes": harness.peak_memory()}
+    seconds = []
+    for _ in range(request["repeats"]):
+        sizes, one = _play(request["rules"])
+        seconds.append([*one, sum(one)])
+    columns = zip((*STAGES, "all"), zip(*seconds, strict=True), strict=True)
+    return found | sizes | {"seconds": {stage: list(each) for stage, each in columns}}
+
+
+def _play(rules: str) -> tuple[dict[str, int], list[float]]:
+    """Solve a game against the random player; return its sizes and the seconds of each stage."""
+    from punish_fast.mdp.solver import solve
+    from punish_fast.punish.rules import load_rules
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.tensor import build
+
+    game, times = load_rules(rules), [time.perf_counter()]
+    space = StateSpace(game)
+    times.append(time.perf_counter())
+    mdp = build(space)
+    times.append(time.perf_counter())
+    solve(mdp, harness.DISCOUNT, tolerance=harness.TOLERANCE)
+    times.append(time.perf_counter())
+    sizes = {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries, "tensor_bytes": mdp.nbytes}
+    return sizes, [after - before for before, after in pairwise(times)]
+
+
+def limit_memory() -> None:
+    """Cap this process at the free memory of Linux, so that a game that is too large ends no other process."""
+    if not Path("/proc/meminfo").is_file():
+        return
+    import resource
+
+    meminfo = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    free = next(int(line.split()[1]) * 1024 for line in meminfo if "MemAvailable" in line)
+    held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + free, resource.getrlimit(resource.RLIMIT_AS)[1]))

@@ -14,31 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from bench.benchmark import BenchmarkError, Fact, Measurement, Options, Report, new_report
-from bench.child import end, environment
+from bench.harness import BenchmarkError, Measurement, Options, Report, end, environment, new_report, say
 
-SOLVE = "solve --no-tensor, warm"
-HELP = "--help"
-COLD = "solve --no-tensor, cold"
-NUMBA = "import numba"
-TYPER = "import typer"
-
-MOST_TIMES = 5
-MOST_COLD_SECONDS = 40
-MOST_PEAK_MB = 800
+SOLVE, COLD, HELP = "solve --no-tensor, warm", "solve --no-tensor, cold", "--help"
+NUMBA, TYPER = "import numba", "import typer"
+MOST_TIMES, MOST_COLD_SECONDS, MOST_PEAK_MB = 5, 40, 800
 _MOST_COLD_RUNS = 3
-_DEFAULT_RULES = "notebook"
-
-
-class Ended(NamedTuple):
-    """A process that has ended: its seconds and its peak memory in bytes."""
-
-    seconds: float
-    peak_bytes: int
 
 
 def commands(rules: str, threads: int) -> dict[str, list[str]]:
@@ -53,26 +37,15 @@ def commands(rules: str, threads: int) -> dict[str, list[str]]:
     }
 
 
-def start(command: Sequence[str], folder: Path, cache: Path) -> Ended:
-    """Run a command to its end, in ``folder`` and with compiled kernels in ``cache``.
-
-    Raises:
-        BenchmarkError: it failed.
-    """
-    log = folder / "stderr.txt"
+def start(command: Sequence[str], folder: Path, cache: Path) -> tuple[float, int]:
+    """Run a command in ``folder`` with compiled kernels in ``cache``; return its seconds and peak memory in bytes."""
     surroundings = environment(NUMBA_CACHE_DIR=str(cache))
     # A warm start has bytecode.
     surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
-    with log.open("w", encoding="utf-8") as errors:
-        begin = time.perf_counter()
+    with (folder / "stderr.txt").open("w+", encoding="utf-8") as errors:
+        begin, quiet = time.perf_counter(), subprocess.DEVNULL
         process = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-            env=surroundings,
-            start_new_session=True,
+            command, stdout=quiet, stderr=errors, stdin=quiet, cwd=folder, env=surroundings, start_new_session=True
         )
         try:
             _, status, usage = os.wait4(process.pid, 0)
@@ -80,55 +53,40 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> Ended:
             end(process)
             raise
         seconds = time.perf_counter() - begin
-    # Otherwise Popen would wait for a process that is gone.
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        lines = log.read_text(encoding="utf-8").splitlines() or ["no message"]
-        raise BenchmarkError(f"{' '.join(command[:4])} ended with {process.returncode}: {lines[-1]}")
-    return Ended(seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+        # Otherwise Popen would wait for a process that is gone.
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            lines = errors.read().splitlines() or ["no message"]
+            raise BenchmarkError(f"{' '.join(command[:4])} ended with {process.returncode}: {lines[-1]}")
+    return seconds, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def run(options: Options, started: Mapping[str, Sequence[str]] | None = None) -> Report:
-    """Run the benchmark; ``started`` are other commands under the same names.
-
-    Raises:
-        BenchmarkError: a command failed.
-    """
-    rules = options.rules or _DEFAULT_RULES
-    started = commands(rules, options.threads) if started is None else started
-    report = new_report("startup", options, rules)
-    samples: dict[str, list[Ended]] = {name: [] for name in (*started, COLD)}
+def run(options: Options) -> Report:
+    """Run the benchmark."""
+    rules = "tiny" if options.quick else "notebook"
+    report, started = new_report("startup", options, rules), commands(rules, options.threads)
+    samples: dict[str, list[tuple[float, int]]] = {name: [] for name in (*started, COLD)}
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as name:
         folder = Path(name)
-        cold_runs = 1 if options.quick else min(options.runs, _MOST_COLD_RUNS)
-        for number in range(cold_runs):
-            options.say(f"startup: cold start {number + 1} of {cold_runs}")
+        for number in range(min(options.runs, _MOST_COLD_RUNS)):
+            say(f"startup: cold start {number + 1}")
             samples[COLD].append(start(started[SOLVE], folder, folder / f"cache-{number}"))
-        cache = folder / "cache-0"
         for number in range(options.runs + 1):
-            options.say(f"startup: run {number} of {options.runs}" if number else "startup: warming up")
+            say(f"startup: run {number} of {options.runs}" if number else "startup: warming up")
             for command in started:
-                ended = start(started[command], folder, cache)
+                ended = start(started[command], folder, folder / "cache-0")
                 # The first round fills the caches of the system.
                 if number:
                     samples[command].append(ended)
-    report.measurements = [measurement_of(name, samples[name]) for name in (SOLVE, NUMBA, HELP, TYPER, COLD)]
-    add_targets(report)
-    return report
-
-
-def measurement_of(name: str, ended: Sequence[Ended]) -> Measurement:
-    """Durations and the median of peak memory."""
-    facts: dict[str, Fact] = {"peak MB": round(statistics.median(one.peak_bytes for one in ended) / 1e6)}
-    return Measurement(name, tuple(one.seconds for one in ended), facts)
-
-
-def add_targets(report: Report) -> None:
-    """Compare the pairs."""
-    by_name = {measurement.name: measurement for measurement in report.measurements}
-    median = {name: measurement.median for name, measurement in by_name.items()}
+    median, peak = {}, {}
+    for name in (SOLVE, NUMBA, HELP, TYPER, COLD):
+        seconds = [each for each, _ in samples[name]]
+        median[name] = statistics.median(seconds)
+        peak[name] = round(statistics.median(each for _, each in samples[name]) / 1e6)
+        report.measurements.append(Measurement(name, seconds, {"peak MB": peak[name]}))
     report.aim(f"{SOLVE} / {NUMBA}", median[SOLVE] / median[NUMBA], at_most=MOST_TIMES)
     report.aim(f"{HELP} / {TYPER}", median[HELP] / median[TYPER], at_most=MOST_TIMES)
     report.aim(f"{COLD}, seconds", median[COLD], at_most=MOST_COLD_SECONDS)
-    peak = max(float(by_name[name].facts["peak MB"]) for name in (SOLVE, COLD))
-    report.aim("peak memory of solve --no-tensor, MB", peak, at_most=MOST_PEAK_MB)
+    report.aim("peak memory of solve --no-tensor, MB", max(peak[SOLVE], peak[COLD]), at_most=MOST_PEAK_MB)
+    return report

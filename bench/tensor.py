@@ -1,17 +1,20 @@
-"""The tensor that all peers solve, built once and saved as one NumPy file for each array.
+"""The tensor that all solvers solve, and one solver's turn, both in child processes.
 
-`work` builds it in a child process and writes the folder; `load` reads it without importing anything but NumPy,
-so that a peer's memory is its own.
+The tensor is built once and saved as one NumPy file for each array. `load` reads it without importing anything but
+NumPy, so that a solver's memory is its own.
 """
 
 from __future__ import annotations
 
+import importlib
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-MODEL = "model.umb"
+from bench.harness import allow
+
 RULES = "rules.json"
 
 
@@ -39,27 +42,13 @@ class Tensor(NamedTuple):
 
 
 class WithTerminals(NamedTuple):
-    """A process whose terminals are ordinary states, each with one row that leads to itself.
+    """A process whose terminals are ordinary states, each with one row that leads to itself."""
 
-    Attributes:
-        state_ptr: int64 ``[n + 1]``, where the rows of each state begin.
-        indptr: int32 ``[n_rows + 1]``, where the entries of each row begin.
-        indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities.
-        reward: float64 ``[n_rows]``, expected immediate rewards.
-    """
-
-    state_ptr: np.ndarray
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
-
-
-def save(folder: Path, tensor: Tensor) -> None:
-    """Write the arrays into ``folder``."""
-    for name, array in tensor._asdict().items():
-        np.save(folder / f"{name}.npy", array)
+    state_ptr: np.ndarray  # int64 [n + 1], where the rows of each state begin
+    indptr: np.ndarray  # int32 [n_rows + 1], where the entries of each row begin
+    indices: np.ndarray  # int32 [n_entries], columns
+    data: np.ndarray  # float64 [n_entries], probabilities
+    reward: np.ndarray  # float64 [n_rows], expected immediate rewards
 
 
 def load(folder: Path) -> Tensor:
@@ -81,16 +70,45 @@ def with_terminals(tensor: Tensor) -> WithTerminals:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Build the game of ``rules`` into ``folder``, as NumPy arrays and in the Unified Markov Binary format."""
-    from punish_fast.punish.rules import load_rules, to_json
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.tensor import build
-    from punish_fast.store.formats.umb import export_umb
-
+    """Build a tensor in ``folder`` (if ``rules`` or ``make`` is in the request), or let a solver solve it."""
     folder = Path(request["folder"])
-    space = StateSpace(load_rules(request["rules"]))
-    (folder / RULES).write_text(to_json(space.rules), encoding="utf-8")
-    mdp = build(space)
-    save(folder, Tensor(*(getattr(mdp, name) for name in Tensor._fields)))
-    export_umb(folder / MODEL, space, mdp, {"kind": "built-in", "name": "random"})
+    if "peer" in request:
+        return _turn(request, folder)
+    if "rules" in request:
+        from punish_fast.punish.rules import load_rules, to_json
+        from punish_fast.punish.space import StateSpace
+        from punish_fast.punish.tensor import build
+
+        rules = load_rules(request["rules"])
+        (folder / RULES).write_text(to_json(rules), encoding="utf-8")
+        mdp = build(StateSpace(rules))
+    else:
+        from bench.processes.registry import PROCESSES
+
+        mdp = PROCESSES[request["make"]].make(request["size"])
+    for name in Tensor._fields:
+        np.save(folder / f"{name}.npy", getattr(mdp, name))
     return {"states": mdp.n_states, "rows": mdp.n_rows, "nonzeros": mdp.n_entries}
+
+
+def _turn(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Time ``repeats`` solves by ``peer``, after a warm-up on the tensor in ``small``.
+
+    Each solve may take ``limit`` seconds, and the process may use ``bytes`` of memory. The values are written to the
+    file ``values``.
+    """
+    if "bytes" in request:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (request["bytes"],) * 2)
+    peer, settings = importlib.import_module(f"bench.peer.{request['peer']}"), request["settings"]
+    peer.prepare(Path(request["small"]), settings)()
+    solve, seconds = peer.prepare(folder, settings), []
+    for _ in range(request.get("repeats", 1)):
+        allow(request.get("limit", 0))
+        begin = time.perf_counter()
+        solution = solve()
+        seconds.append(time.perf_counter() - begin)
+        allow(0)
+    np.save(request["values"], solution.values())
+    return {"seconds": seconds, "error_bound": solution.error_bound}

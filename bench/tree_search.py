@@ -46,23 +46,14 @@ _WORST = -1e9
 
 @dataclass(frozen=True)
 class Found:
-    """What a search says of its root.
+    """What a search says of its root."""
 
-    Attributes:
-        visits: int64 ``[n_actions]``, simulations through each action.
-        q: float64 ``[n_actions]``, values of actions, 0 where there was no visit.
-        value: The mean of the root's own value and the returns of all simulations.
-        action: The action to take.
-        weights: float64 ``[n_actions]``, the improved policy; its sum is 1.
-        margin: By how much the best score was ahead of the next, at the closest choice within the tree.
-    """
-
-    visits: np.ndarray
-    q: np.ndarray
-    value: float
-    action: int
-    weights: np.ndarray
-    margin: float
+    visits: np.ndarray  # int64 ``[n_actions]``, simulations through each action
+    q: np.ndarray  # float64 ``[n_actions]``, values of actions, 0 where there was no visit
+    value: float  # the mean of the root's own value and the returns of all simulations
+    action: int  # the action to take
+    weights: np.ndarray  # float64 ``[n_actions]``, the improved policy; its sum is 1
+    margin: float  # by how much the best score was ahead of the next, at the closest choice within the tree
 
 
 class Node:
@@ -145,15 +136,10 @@ class Tree:
 def search_gumbel(
     root: Root, step: Model, simulations: int, gumbel: Any, legal: Any = None, considered: int = 16
 ) -> Found:
-    """Search with sequential halving at the root.
+    """Search with sequential halving at the root, which tries at most ``considered`` actions.
 
-    Args:
-        root: Logits, value and hidden state of the root.
-        step: The model.
-        simulations: Their number, 1 or more.
-        gumbel: Noise of each action, float ``[n_actions]``; zeros for none.
-        legal: Which actions are legal at the root, bool ``[n_actions]``; None for all. The model knows of none below.
-        considered: The largest number of actions tried.
+    ``gumbel`` is the noise of each action, float ``[n_actions]``, zeros for none. ``legal`` marks the actions that are
+    legal at the root, bool ``[n_actions]``; None for all. Below the root, all actions are legal.
     """
     tree = Tree(root, step, legal)
     noise = np.asarray(gumbel, dtype=np.float64)
@@ -177,13 +163,9 @@ def search_gumbel(
 
 
 def search_puct(root: Root, step: Model, simulations: int, legal: Any = None) -> Found:
-    """Search with a bonus for what is likely and rarely tried; the policy is the shares of visits.
+    """Search with a bonus for likely and rarely tried actions; the policy is the shares of visits.
 
-    Args:
-        root: Logits, value and hidden state of the root; noise is in the logits already.
-        step: The model.
-        simulations: Their number, 1 or more.
-        legal: Which actions are legal at the root, bool ``[n_actions]``; None for all. The model knows of none below.
+    Noise is in the logits of the root already; ``legal`` is as in `search_gumbel`.
     """
     tree = Tree(root, step, legal)
 

@@ -29,7 +29,7 @@ SHORTER = {
     "equilibrium -o": "equilibrium --rules tiny --iterations 2 -o",
     "arena naive random": "arena --rules tiny naive random",
     "exploit naive": "exploit naive --rules tiny",
-    "bench.lessons equilibrium.h5": "bench.lessons equilibrium.h5 --page lessons.md",
+    "bench.make.lessons equilibrium.h5": "bench.make.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
     "judge incan-gold": "judge incan-gold --games 9",
     "judge gwent": "judge gwent --games 20",

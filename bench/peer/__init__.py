@@ -17,18 +17,11 @@ Settings = Mapping[str, Any]
 
 
 class Result(NamedTuple):
-    """The result of a solver.
+    """The result of a solver."""
 
-    Attributes:
-        values: Reads the values, float64 ``[n_states]`` without terminals; untimed, since it would measure the
-            solver's Python interface.
-        error_bound: The solver's own bound on the distance from the optimal values.
-        iterations: Sweeps, or whatever the solver counts; 0 if unknown.
-    """
-
+    # Reads the values, float64 ``[n_states]`` without terminals; untimed, since it would measure a Python interface.
     values: Callable[[], np.ndarray]
-    error_bound: float
-    iterations: int
+    error_bound: float  # the solver's own bound on the distance from the optimal values
 
 
 Solve = Callable[[], Result]

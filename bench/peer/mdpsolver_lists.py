@@ -61,6 +61,6 @@ def prepare(folder: Path, settings: Settings) -> Solve:
             initValueVector=start,
             parallel=settings["threads"] > 1,
         )
-        return Result(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"], 0)
+        return Result(lambda: np.array(model.getValueVector()[:n_states]), settings["tolerance"])
 
     return solved

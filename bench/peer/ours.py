@@ -1,4 +1,8 @@
-"""Ours, by the ``method`` and for the ``objective`` given; the error bound includes rounding."""
+"""Our solver; the error bound includes rounding.
+
+``task`` is empty for discounted values, ``reachability`` for the probability of reaching a terminal that pays, ``win
+probability`` for the same as an objective of `solve`, or ``whole`` for a game of Punish from rules to values.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.peer import Result, Settings, Solve
-from bench.tensor import load
-from punish_fast.mdp.methods import GENERAL_METHODS
+from bench.tensor import RULES, load
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.reachability import reach_probability
 from punish_fast.mdp.solver import solve
@@ -16,25 +19,38 @@ from punish_fast.runtime._jit import set_threads
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor; everything else is part of solving."""
+    """Load the tensor, or the rules of the whole game; everything else is part of solving."""
     set_threads(settings["threads"])
+    task, discount, tolerance = settings.get("task", ""), settings["discount"], settings["tolerance"]
+    if task == "whole":
+        return _whole_game(folder, discount, tolerance)
     tensor = load(folder)
-    discount, tolerance = settings["discount"], settings["tolerance"]
-    method = settings.get("method", "auto")
 
     def solved() -> Result:
         # A new object, since an old one caches its chunks.
         mdp = MDP(**tensor._asdict())
-        if "objective" in settings:
+        if task == "reachability":
             wins = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
             reached = reach_probability(mdp, wins, tolerance=tolerance)
-            return Result(lambda: reached.v, reached.error_bound, 0)
-        solution = solve(mdp, discount, method, tolerance)
-        return Result(lambda: solution.v, solution.error_bound, solution.sweeps)
+            return Result(lambda: reached.v, reached.error_bound)
+        if task == "win probability":
+            found = solve(mdp, tolerance=tolerance, objective="win-probability")
+        else:
+            found = solve(mdp, discount, tolerance=tolerance)
+        return Result(lambda: found.v, found.error_bound)
 
     return solved
 
 
-def named_methods() -> tuple[str, ...]:
-    """The methods that the solver can be told, besides its own choice."""
-    return GENERAL_METHODS
+def _whole_game(folder: Path, discount: float, tolerance: float) -> Solve:
+    from punish_fast.punish.rules import from_json
+    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.tensor import build
+
+    rules = from_json((folder / RULES).read_text(encoding="utf-8"))
+
+    def solved() -> Result:
+        found = solve(build(StateSpace(rules)), discount, tolerance=tolerance)
+        return Result(lambda: found.v, found.error_bound)
+
+    return solved

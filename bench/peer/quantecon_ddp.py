@@ -34,6 +34,6 @@ def prepare(folder: Path, settings: Settings) -> Solve:
         # It overwrites its start.
         v = None if start is None else start.copy()
         found = process.solve(method=settings["method"], v_init=v, epsilon=epsilon, max_iter=100_000, **options)
-        return Result(lambda: found.v[: tensor.n_states], settings["tolerance"], int(found.num_iter))
+        return Result(lambda: found.v[: tensor.n_states], settings["tolerance"])
 
     return solved

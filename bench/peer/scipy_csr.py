@@ -28,13 +28,11 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     def solved() -> Result:
         v = np.zeros(columns)
         v[n_states:] = tensor.terminal_reward / (1 - discount)
-        iterations = 0
         while True:
             best = np.maximum.reduceat(tensor.reward + discount * (matrix @ v), first_row)
             error = discount / (1 - discount) * float(np.abs(best - v[:n_states]).max())
             v[:n_states] = best
-            iterations += 1
             if error <= settings["tolerance"]:
-                return Result(lambda: v[:n_states], error, iterations)
+                return Result(lambda: v[:n_states], error)
 
     return solved

@@ -29,18 +29,16 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     terminals = tensor.terminal_reward / (1 - discount)
 
     def solved() -> Result:
-        q, iterations = tensor.reward, 0
-        policy = _greedy(q, first_row, n_actions)
+        policy = _greedy(tensor.reward, first_row, n_actions)
         while True:
             chosen = matrix[policy]
             right = tensor.reward[policy] + discount * (chosen[:, n_states:] @ terminals)
             system = eye_array(n_states, format="csr") - discount * chosen[:, :n_states]
             v = spsolve(csc_array(system), right)
-            iterations += 1
             q = tensor.reward + discount * (matrix @ np.append(v, terminals))
             gain = float((np.maximum.reduceat(q, first_row) - v).max())
             if gain <= settings["tolerance"] * (1 - discount):
-                return Result(v.copy, max(gain, 0.0) / (1 - discount), iterations)
+                return Result(v.copy, max(gain, 0.0) / (1 - discount))
             better = _greedy(q, first_row, n_actions)
             # Rounding must not lead back to an equally good policy.
             policy = np.where(q[better] > q[policy] + 1e-12 * np.abs(v).max(), better, policy)

@@ -67,6 +67,6 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     def solved() -> Result:
         result = stormpy.model_checking(model, wanted, environment=environment)
         values = result.get_value_vector
-        return Result(lambda: np.array(values())[: tensor.n_states], settings["tolerance"], 0)
+        return Result(lambda: np.array(values())[: tensor.n_states], settings["tolerance"])
 
     return solved

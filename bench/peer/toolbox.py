@@ -43,6 +43,6 @@ def prepare(folder: Path, settings: Settings) -> Solve:
         change = process._bellmanOperator()[1] - v
         low, high = discount / (1 - discount) * change.min(), discount / (1 - discount) * change.max()
         values = v + change + (low + high) / 2
-        return Result(lambda: values[: tensor.n_states], float(high - low) / 2, int(process.iter))
+        return Result(lambda: values[: tensor.n_states], float(high - low) / 2)
 
     return solved

@@ -17,17 +17,11 @@ REACHABILITY = 1.0
 
 @dataclass(frozen=True)
 class Process:
-    """A process to solve.
+    """A process to solve."""
 
-    Attributes:
-        module: Its file in this folder.
-        sizes: Arguments of ``make`` for every size.
-        discounts: The discounts it is solved with.
-    """
-
-    module: str
-    sizes: Mapping[str, Mapping[str, Any]]
-    discounts: tuple[float, ...] = DISCOUNTS
+    module: str  # its file in this folder
+    sizes: Mapping[str, Mapping[str, Any]]  # arguments of ``make`` for every size
+    discounts: tuple[float, ...] = DISCOUNTS  # the discounts it is solved with
 
     def make(self, size: str) -> MDP:
         """The process in one of its sizes."""

@@ -35,19 +35,12 @@ _AHEAD, _ASIDE = 0.7, 0.1
 
 
 class Seeded(NamedTuple):
-    """A random process.
+    """A random process."""
 
-    Attributes:
-        mdp: The process; rewards are at most 1.
-        goal: bool ``[n_states]``.
-        avoid: bool ``[n_states]``, states outside the goal.
-        guide: float64 ``[n_rows]``, a policy that reaches the goal from every state in a reasonable time.
-    """
-
-    mdp: MDP
-    goal: np.ndarray
-    avoid: np.ndarray
-    guide: np.ndarray
+    mdp: MDP  # the process; rewards are at most 1
+    goal: np.ndarray  # bool ``[n_states]``
+    avoid: np.ndarray  # bool ``[n_states]``, states outside the goal
+    guide: np.ndarray  # float64 ``[n_rows]``, a policy that reaches the goal from every state in a reasonable time
 
 
 def make(kind: str, seed: int, largest: int = LARGEST) -> Seeded:

@@ -13,33 +13,20 @@ from punish_fast.runtime.parallel import cumulated
 
 
 class Transitions(NamedTuple):
-    """Transitions of one kind, arrays of one length.
+    """Transitions of one kind, arrays of one length."""
 
-    Attributes:
-        row: State-action pairs.
-        column: Successors.
-        p: Probabilities; those of equal row and column are added up.
-    """
-
-    row: np.ndarray
-    column: np.ndarray
-    p: np.ndarray
+    row: np.ndarray  # state-action pairs
+    column: np.ndarray  # successors
+    p: np.ndarray  # probabilities; those of equal row and column are added up
 
 
 class Moves(NamedTuple):
-    """Moves of one kind between states with codes, arrays of one length.
+    """Moves of one kind between states with codes, arrays of one length."""
 
-    Attributes:
-        code: States.
-        action: What is chosen there.
-        target: Successors.
-        p: Probabilities.
-    """
-
-    code: np.ndarray
-    action: np.ndarray
-    target: np.ndarray
-    p: np.ndarray
+    code: np.ndarray  # states
+    action: np.ndarray  # what is chosen there
+    target: np.ndarray  # successors
+    p: np.ndarray  # probabilities
 
 
 def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array:
@@ -82,12 +69,8 @@ def explored(
 ) -> MDP:
     """The process of all states that can be reached from a start, in the order of their codes.
 
-    Args:
-        start: The code of the first state.
-        n_codes: Codes of states are below this; ``n_codes + i`` is the terminal ``i``.
-        n_actions: Actions are below this.
-        moves: All moves from the states of an array of codes.
-        terminals: The reward of each terminal at every step.
+    Codes of states are below ``n_codes``, and ``n_codes + i`` is the terminal ``i``, with reward ``terminals[i]`` at
+    every step. Actions are below ``n_actions``. ``moves`` returns all moves from an array of codes.
     """
     is_known = np.zeros(n_codes + len(terminals), dtype=bool)
     is_known[start] = True

@@ -3,7 +3,7 @@
 It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), thinned: probabilities
 are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played uniformly. The
 file holds bits of the states that are covered and the fifteenths of their rows, for `StateSpace` of ``tabletop``;
-``bench/veteran.py`` makes it.
+``bench/make/veteran.py`` makes it.
 """
 
 from __future__ import annotations

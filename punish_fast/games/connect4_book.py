@@ -2,7 +2,7 @@
 
 It has the scores of all positions with up to 5 stones. Of those with up to 11 stones that come up if one player plays
 perfectly and the other one as it likes, for either player, it has the perfect move, too. So whoever plays by the book
-has twelve stones or more on the board when it begins to search. ``bench/connect4_book.py`` makes it anew.
+has twelve stones or more on the board when it begins to search. ``bench/make/connect4.py`` makes it anew.
 """
 
 from __future__ import annotations

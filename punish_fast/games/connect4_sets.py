@@ -1,8 +1,8 @@
 """Positions of Connect Four with the score of every move, to judge players by.
 
-There are four sets of 1,000 positions, made by random play and scored by our solver (``bench/connect4.py``). In *ends*
-there are 26 to 32 stones, in *middles* 14 to 24. *Easy* positions end within 12 moves of perfect play; *hard* ones end
-later, or in a draw.
+There are four sets of 1,000 positions, made by random play and scored by our solver (``bench/make/connect4.py``). In
+*ends* there are 26 to 32 stones, in *middles* 14 to 24. *Easy* positions end within 12 moves of perfect play; *hard*
+ones end later, or in a draw.
 
 A policy is judged by the shares of positions in which it keeps the value, and in which it makes a move of the best
 score. Random play and search of limited depth are yardsticks; the scores tell what such a search would see.

@@ -1,6 +1,6 @@
 """Networks that come with the package, for games that take minutes to learn.
 
-``bench/pretrained.py`` writes their files from checkpoints, which hold much more.
+``bench/make/pretrained.py`` writes their files from checkpoints, which hold much more.
 """
 
 from __future__ import annotations

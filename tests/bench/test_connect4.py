@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import random
+import shutil
 
 import numpy as np
 import pytest
 
 from bench import connect4
+from bench.make import connect4 as maker
 from punish_fast.games import connect4_sets
 from punish_fast.games.connect4 import Connect4
-from punish_fast.games.connect4_book import OpeningBook
+from punish_fast.games.connect4_book import FILE, OpeningBook, opening_book, read_book
 from punish_fast.games.connect4_sets import SETS, STONES, position_sets
 
 GAME = Connect4()
@@ -16,7 +18,7 @@ GAME = Connect4()
 
 def test_random_positions_are_neither_over_nor_won():
     generator = random.Random(3)
-    found = [connect4.random_position(generator, 20) for _ in range(50)]
+    found = [maker.random_position(generator, 20) for _ in range(50)]
     states = [state for state in found if state is not None]
     assert states
     assert all(state.n_stones == 20 for state in states)
@@ -27,12 +29,12 @@ def test_random_positions_are_neither_over_nor_won():
 def test_sets_are_made_anew_from_a_seed_and_stored(tmp_path, monkeypatch):
     # Later middles take no time.
     monkeypatch.setitem(STONES, "middles", (20, 24))
-    made, again = connect4.make_sets(3, seed=5), connect4.make_sets(3, seed=5)
+    made, again = maker.make_sets(3, seed=5), maker.make_sets(3, seed=5)
     assert set(made) == set(SETS)
     for name, each in made.items():
         assert np.array_equal(each.boards, again[name].boards)
         assert len(each.states) == 3
-    connect4.save_sets(made, tmp_path / "sets.npz")
+    maker.save_sets(made, tmp_path / "sets.npz")
     monkeypatch.setattr(connect4_sets, "FILE", tmp_path / "sets.npz")
     read = position_sets.__wrapped__()
     assert all(np.array_equal(read[name].scores, made[name].scores) for name in SETS)
@@ -79,9 +81,8 @@ def test_a_book_that_says_anything_else_is_noticed(monkeypatch, capsys):
     capsys.readouterr()
 
 
-@pytest.mark.compiled
-def test_moves_after_the_book_are_timed(capsys):
-    assert connect4.main(["moves", "--size", "2"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("player 1, 12 stones: ")
-    assert second.startswith("player 2, 13 stones: ")
+def test_a_finished_book_is_made_again_without_search(tmp_path):
+    shutil.copy(FILE, tmp_path / "book.npz")
+    assert maker.main(["book", str(tmp_path / "book.npz"), "--memory", "1"]) == 0
+    made, known = read_book(tmp_path / "book.npz"), opening_book()
+    assert (made.scores, made.columns) == (known.scores, known.columns)

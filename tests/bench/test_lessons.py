@@ -6,7 +6,7 @@ import pytest
 from cli.made_up_games import random_games, write_games
 from PIL import Image
 
-from bench.lessons import FIGURES, PAGE, PEOPLE_FIGURE, main, replaced
+from bench.make.lessons import FIGURES, PAGE, PEOPLE_FIGURE, main, replaced
 from punish_fast.cli.app import run as run_app
 from punish_fast.cli.errors import UsageError
 from punish_fast.punish.rules import PRESETS, true_rules

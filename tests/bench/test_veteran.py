@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from bench.veteran import main, thinned
+from bench.make.veteran import main, thinned
 from punish_fast.arena import veteran
 from punish_fast.arena.veteran import veteran_policy
 from punish_fast.cli.app import run as run_app

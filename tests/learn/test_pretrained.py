@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench import pretrained as maker
+from bench.make import pretrained as maker
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.connect4_sets import position_sets, shares
 from punish_fast.games.gwent_players import rule_player

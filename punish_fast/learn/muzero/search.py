@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import jax
 
 # A search takes one of two numbers of states, so that little is compiled. More at once are slower on processors, since
-# each step copies all trees (`bench/muzero.py`).
+# each step copies all trees.
 _LEAST_STATES, _MOST_STATES = 32, 128
 # The prediction alone takes a power of this many states.
 _GROWTH = 4

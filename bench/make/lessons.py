@@ -1,4 +1,4 @@
-"""The page ``docs/lessons.md``, for players: ``python -m bench.lessons EQ.h5``.
+"""The page ``docs/lessons.md``, for players: ``python -m bench.make.lessons EQ.h5``.
 
 Every number of the page, and every sentence that depends on the strategy, is in a block between two comments. One
 command writes all blocks and figures from a strategy file. With ``--records DB`` it also shows where people deviate;
@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.benchmark import say
-from bench.child import ROOT
-from bench.tables import Table, markdown
+from bench.harness import ROOT, say
+from bench.report import Table, markdown
 from punish_fast.cli.errors import UsageError, guarded
 from punish_fast.cli.lessons_text import caveats, extremes
 from punish_fast.punish.rules import CARDS, cards_text
@@ -38,12 +37,7 @@ _OFTEN = 0.5
 
 
 def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str, str]:
-    """The blocks of the page by name.
-
-    Args:
-        report: The JSON of ``lessons --json``.
-        origin: How the strategy was made, from its file.
-    """
+    """The blocks of the page by name, from the JSON of ``lessons --json`` and the origin of the strategy."""
     blocks = {
         "source": _source(report, origin or {}),
         "hp": _hp(report),
@@ -208,11 +202,7 @@ def _sentence(text: str) -> str:
 
 
 def replaced(text: str, blocks: dict[str, str]) -> str:
-    """The page ``text`` with ``blocks`` between their comments.
-
-    Raises:
-        UsageError: a comment is missing.
-    """
+    """The page ``text`` with ``blocks`` between their comments."""
     for name, block in blocks.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, found, rest = text.partition(begin)
@@ -232,16 +222,7 @@ def shrink(path: Path, output: Path) -> None:
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
-    """Write blocks and figures of the page; return the files written.
-
-    Args:
-        file: A strategy or an agent.
-        games: A database of recorded games, or None.
-        page: The page; figures are written beside it.
-
-    Raises:
-        UsageError: the page lacks a comment, or the database has no games between people.
-    """
+    """Write blocks of the page and figures beside it, from a strategy or agent; return the files written."""
     from punish_fast.cli.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
 
@@ -262,7 +243,7 @@ def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.lessons", description="Write docs/lessons.md and its figures."
+        prog="python -m bench.make.lessons", description="Write docs/lessons.md and its figures."
     )
     parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy or an agent file")
     parser.add_argument("--records", type=Path, metavar="DB", help="a database of recorded games")

@@ -1,4 +1,4 @@
-"""Put a network into the package: ``python -m bench.pretrained connect4.h5``.
+"""Put a network into the package: ``python -m bench.make.pretrained connect4.h5``.
 
 The networks are trained by::
 

@@ -1,10 +1,10 @@
-"""The file of the veteran, the opponent that comes with the package: ``python -m bench.veteran EQ.h5``.
+"""The file of the veteran, the opponent that comes with the package: ``python -m bench.make.veteran EQ.h5``.
 
 A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that self-play visits, with
 probabilities in fifteenths. Make the strategy first, in about a minute::
 
     punish-fast equilibrium --rules tabletop --output eq.h5
-    python -m bench.veteran eq.h5
+    python -m bench.make.veteran eq.h5
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.benchmark import say
+from bench.harness import say
 from punish_fast.arena import veteran
 from punish_fast.cli.errors import guarded
 from punish_fast.duel.graph import Graph
@@ -32,13 +32,8 @@ LEAST_VISITS = 1e-7
 def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of the file, ``covered`` and ``units``.
 
-    Args:
-        space: The information states.
-        policy: float64 ``[n_rows]``.
-        covered: bool ``[n_states]``, the states to keep.
-
-    Returns:
-        ``covered`` as bits, and the fifteenths of the rows of these states; both uint8.
+    ``covered`` has the bits of bool ``[n_states]``, the states to keep; ``units`` has the fifteenths of their rows.
+    Both are uint8.
     """
     begins = space.state_ptr[:-1]
     units = np.rint(policy * veteran.UNITS)
@@ -49,12 +44,7 @@ def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple
 
 
 def make(strategy: Path) -> None:
-    """Write the file of the veteran from a strategy file.
-
-    Raises:
-        VeteranError: the strategy is for other rules than the standard ones.
-        ReadError: it is no strategy of the view, or damaged.
-    """
+    """Write the file of the veteran from a strategy file."""
     file = load(strategy)
     veteran.must_be_at_home(file.rules)
     space = StateSpace(file.rules)
@@ -70,7 +60,8 @@ def make(strategy: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.veteran", description="Make the opponent that comes with the package from a strategy."
+        prog="python -m bench.make.veteran",
+        description="Make the opponent that comes with the package from a strategy.",
     )
     parser.add_argument("file", type=Path, metavar="EQ.h5", help="a strategy file of the view")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Random legal actions for ``bench.playouts``."""
+"""Random legal actions for ``bench.rates``."""
 
 from __future__ import annotations
 

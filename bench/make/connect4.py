@@ -1,41 +1,75 @@
-"""Make the opening book of Connect Four anew: ``python -m bench.connect4_book [FILE]``.
+"""Make the position sets or the opening book of Connect Four: ``python -m bench.make.connect4 sets|book``.
 
-``punish_fast/games/connect4_book.py`` says what is in it. The file is written every minute. An interrupted run goes on
-with what the file has; a new book needs a new file. It takes about an hour of one core.
+The sets of ``punish_fast/games/connect4_sets.py`` come from random play and are scored by our solver.
+``punish_fast/games/connect4_book.py`` describes the book. Its file is written every minute, and an interrupted run
+continues with the entries of the file; a new book needs a new file. It takes about an hour of one core.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from punish_fast.games import connect4_sets
 from punish_fast.games.connect4 import Connect4, Connect4State
 from punish_fast.games.connect4_book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, read_book
-from punish_fast.games.connect4_solver import Connect4Solver, distance_to_centre
+from punish_fast.games.connect4_sets import FULL, SETS, STONES, PositionSet, set_of
+from punish_fast.games.connect4_solver import Connect4Solver, distance_to_centre, plies_to_end
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
 # MB of the table.
 _MEMORY = 2200
 _SECONDS = 60
+_SIZE = 1000
+
+
+def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:
+    """A position after random moves; None if the game is over then, or won with the next stone."""
+    state = _GAME.initial()
+    while state.n_stones < n_stones and not _GAME.is_terminal(state):
+        state = _GAME.apply(state, generator.choice(_GAME.actions(state)))
+    is_won = any(_GAME.is_win(state, action) for action in _GAME.actions(state))
+    return None if state.n_stones < n_stones or _GAME.is_terminal(state) or is_won else state
+
+
+def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
+    """Sets of different positions."""
+    generator, solver = random.Random(seed), Connect4Solver()
+    found: dict[str, dict[Connect4State, list[int]]] = {name: {} for name in SETS}
+    ranges = list(STONES.values())
+    while any(len(each) < size for each in found.values()):
+        state = random_position(generator, generator.randint(*generator.choice(ranges)))
+        if state is None:
+            continue
+        name = set_of(state.n_stones, plies_to_end(state, solver.solve(state)[0]))
+        if name is not None and len(found[name]) < size and state not in found[name]:
+            found[name][state] = [FULL if each is None else each for each in solver.score_moves(state).scores]
+    return {
+        name: PositionSet(np.array(list(each), dtype=np.uint64), np.array(list(each.values()), dtype=np.int8))
+        for name, each in found.items()
+    }
+
+
+def save_sets(sets: dict[str, PositionSet], path: Path = connect4_sets.FILE) -> None:
+    """Write the sets where `position_sets` reads them."""
+    arrays: dict[str, Any] = {}
+    for name, each in sets.items():
+        arrays |= {f"{name}/boards": each.boards, f"{name}/scores": each.scores}
+    np.savez_compressed(path, **arrays)
 
 
 class BookMaker:
-    """A book in the making.
-
-    Attributes:
-        book: What is known so far.
-    """
+    """A book in the making; ``book`` has the positions scored so far."""
 
     def __init__(self, path: Path, memory: int) -> None:
-        """Go on with what a file has.
-
-        Args:
-            path: The file.
-            memory: Of the solver's table, in MB.
-        """
+        """Continue with the entries of a file; ``memory`` of the solver's table is in MB."""
         self._path, self._solver = path, Connect4Solver(memory)
         self.book = read_book(path) if path.exists() else OpeningBook()
         self._saved = time.monotonic()
@@ -94,18 +128,21 @@ def _successors(states: Iterable[Connect4State]) -> list[Connect4State]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make a book."""
+    """Make position sets or a book."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
-    parser.add_argument("file", nargs="?", type=Path, default=Path("connect4_book.npz"))
-    parser.add_argument("--all", type=int, default=MOST_STONES, help="all positions with up to so many stones")
-    parser.add_argument("--play", type=int, default=MOST_STONES_OF_PLAY, help="and those of perfect play up to so many")
-    parser.add_argument("--memory", type=int, default=_MEMORY, metavar="MB", help="of the solver's table")
+    parser.add_argument("kind", choices=("sets", "book"))
+    parser.add_argument("file", nargs="?", type=Path, default=Path("connect4_book.npz"), help="file of the book")
+    parser.add_argument("--size", type=int, default=_SIZE, help="positions of each set")
+    parser.add_argument("--memory", type=int, default=_MEMORY, metavar="MB", help="memory of the solver's table")
     options = parser.parse_args(arguments)
     set_threads(1)
+    if options.kind == "sets":
+        save_sets(make_sets(options.size))
+        return 0
     maker = BookMaker(options.file, options.memory)
-    maker.add_all(options.all)
+    maker.add_all(MOST_STONES)
     for seat in range(_GAME.n_players):
-        maker.add_play(options.play, seat)
+        maker.add_play(MOST_STONES_OF_PLAY, seat)
     maker.save()
     print(f"{options.file}: {len(maker.book.scores):,} positions")
     return 0

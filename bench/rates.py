@@ -1,0 +1,141 @@
+"""Speed of games and duels: ``python -m bench.rates [GAME ...] [duels]``.
+
+*Games* are random games a second on one core, many at once as a learner plays them, by ``legal`` and ``step`` of a
+`VectorGame`; a game that ends is replaced by a new one, and the batch fits the cache. Whole games of Incan Gold run in
+one kernel, at random and with a threshold, and those of Gwent Lite with the default deck, at random and by the rule of
+thumb. Time is that of all threads of the process together; the best of three runs counts.
+
+*Duels* are exact duels of Punish, in seconds, and simulated games a second on all cores. The simulated share of wins
+must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from bench import _rates
+from bench.report import Table, markdown
+from punish_fast.arena.players import Player
+from punish_fast.duel.exact_evaluation import head_to_head
+from punish_fast.duel.graph import Graph
+from punish_fast.duel.simulated_evaluation import simulate
+from punish_fast.games import gwent_playouts
+from punish_fast.games.contract import VectorGame
+from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
+from punish_fast.games.registry import make_game, vectorise
+from punish_fast.punish.rules import load_rules
+from punish_fast.punish.space import StateSpace
+
+GAMES = ("tictactoe", "connect4", "incan-gold", "gwent")
+DUELS = (("random", "naive"), ("naive", "naive@0.1"), ("naive@0.5", "random"), ("careful", "punisher"))
+LIMIT = 4.0
+# Games at once.
+_BATCH = 4096
+
+# Games finished, moves made, and games won by the first player.
+Counts = tuple[int, int, int]
+
+
+def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
+    """Return a function that makes one move in each of a batch of games."""
+    generator, begin = np.random.default_rng(0), vector.initial(_BATCH)
+    states, action = begin.copy(), np.empty(_BATCH, dtype=np.int64)
+    share = np.empty(_BATCH, dtype=np.float32)
+
+    def step(_: int) -> Counts:
+        nonlocal states
+        generator.random(out=share, dtype=np.float32)
+        _rates.choose(vector.legal(states), share, action)
+        states, returns, ended = vector.step(states, action)
+        states[ended] = begin[ended]
+        return int(np.count_nonzero(ended)), _BATCH, int(np.count_nonzero(returns[:, 0] > 0))
+
+    return step
+
+
+def incan_gold_games(policy: np.ndarray, seed: int) -> Counts:
+    """Play games of Incan Gold between three players of a policy; moves are not counted."""
+    points = play_games([policy] * 3, 16 * _BATCH, seed)
+    return len(points), 0, int(np.count_nonzero(points[:, 0] > points[:, 1:].max(axis=1)))
+
+
+def gwent_games(policy: str, seed: int) -> Counts:
+    """Play games of Gwent Lite between two players of a policy."""
+    batch = gwent_playouts.play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
+    return len(batch.moves), int(batch.moves.sum()), int(np.count_nonzero(batch.returns > 0))
+
+
+def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
+    """The functions to measure for a game, by the name of the row."""
+    if name == "incan-gold":
+        policies = {"at random": random_policy(), "leave at 8": threshold_policy(8)}
+        return {f"{name}, {how}": partial(incan_gold_games, policy) for how, policy in policies.items()}
+    if name == "gwent":
+        titles = {"at random": "random", "rule of thumb": "rule"}
+        return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}
+    return {name: vector_games(vectorise(make_game(name, {})))}
+
+
+def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str]:
+    """The best of three measurements of a game; the first call compiles and is left out."""
+    run(0)
+    best, first = [0.0, 0.0], 0.0
+    for number in range(3):
+        totals, clock = np.zeros(3), time.process_time()
+        while (passed := time.process_time() - clock) < seconds:
+            totals += run((number << 32) + int(totals[0]))
+        rates = (totals[:2] / passed / 1e6).tolist()
+        if rates >= best:
+            best, first = rates, totals[2] / max(totals[0], 1)
+    return [title, *(f"{rate:.2f}" if rate else "-" for rate in best), f"{first:.3f}"]
+
+
+def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
+    """Time exact and simulated duels; return the table, and whether both agree."""
+    graph = Graph(StateSpace(load_rules(rules)._replace(redeal="reshuffle")))
+    rows: Table = [["duel", "s, exact", "games/s, simulated", "wins, exact", "simulated", "standard errors"]]
+    agrees = True
+    for number, names in enumerate(DUELS):
+        own, enemy = (Player(name).policy(graph.view) for name in names)
+        simulate(graph, own, enemy, 1000, number, paired=False)
+        times = [time.perf_counter()]
+        exact = head_to_head(graph, own, enemy).win_probability
+        times.append(time.perf_counter())
+        won = simulate(graph, own, enemy, n_games, number, paired=False).win_probability
+        times.append(time.perf_counter())
+        error = (won - exact) / math.sqrt(exact * (1 - exact) / n_games)
+        agrees = agrees and abs(error) <= LIMIT
+        first, second = np.diff(times)
+        rates = [f"{first:.3f}", f"{n_games / second:,.0f}", f"{exact:.6f}", f"{won:.6f}", f"{error:+.2f}"]
+        rows.append([" - ".join(names), *rates])
+    return rows, agrees
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; return 1 if simulated and exact duels disagree."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
+    parser.add_argument("names", nargs="*", default=[*GAMES, "duels"], metavar="NAME", help="games, or duels")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time of each run of a game")
+    parser.add_argument("--games", type=int, default=1_000_000, metavar="N", help="simulated games of each duel")
+    parser.add_argument("--rules", default="tabletop", metavar="R", help="rules of the duels (default: tabletop)")
+    options = parser.parse_args(arguments)
+    games, agrees = [name for name in options.names if name != "duels"], True
+    if games:
+        rows = [row_of(title, run, options.seconds) for name in games for title, run in runs_of(name).items()]
+        head = ["game", "million games/s", "million moves/s", "won by the first player"]
+        print("\n".join(markdown([head, *rows])), end="\n\n")
+    if "duels" in options.names:
+        table, agrees = measure_duels(options.rules, options.games)
+        print("\n".join(markdown(table)))
+    return 0 if agrees else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,145 @@
+"""Reports as text for a terminal, and as the page ``docs/benchmarks.md`` from the newest lines of the results file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.contenders import FAMILIES
+from bench.harness import ROOT, Fact, Measurement, Report, newest
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+# The benchmarks, in the order of the page, with their titles there.
+TITLES = {
+    "reference": "The same model in plain Python",
+    "peers": "Other solvers on the same tensor",
+    "mdp": "Processes that are not Punish",
+    "scaling": "Larger games, more threads",
+    "startup": "The command line",
+}
+# Columns of the page; other facts stay in the results file.
+COLUMNS = {
+    "reference": (),
+    "peers": ("times ours", "peak MB", "within"),
+    "mdp": ("ours", "1 thread", *FAMILIES, "best", "best peer"),
+    "scaling": ("states", "nonzeros", "tensor MB", "peak MB"),
+    "startup": ("peak MB",),
+}
+_PACKAGES = ("python", "numpy", "numba", "quantecon", "mdpsolver", "pymdptoolbox", "stormpy")
+_INTRODUCTION = """\
+# Benchmarks
+
+`python -m bench page` writes this page from `bench/results.jsonl`; do not edit it. To measure, in a clone:
+
+```text
+pip install -e ".[bench]"
+python -m bench            # everything; python -m bench peers scaling: only these; --quick: a smoke test
+python -m bench page
+```
+
+Ratios matter: they are measured side by side in one run. Absolute times are those of one machine.
+
+* *Solving* means values proved to be within 1e-9 of the optimal ones, or of the true win probabilities, by each
+  solver's own stopping rule. Times are kept only if all results agree. Loading the tensor is not counted.
+* QuantEcon and Storm use one thread. QuantEcon and MDPSolver have no terminal states; with *terminals given* they start
+  from the exact values of win and loss. Storm computes the undiscounted win probability.
+* *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
+  three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
+  column of a program is the time of its fastest solver over ours, with all threads that either can use: below 1 we
+  lose. Solvers are stopped at five times the time of the fastest one (`>`), and then left out at the larger size. Storm
+  alone brackets such probabilities. pymdptoolbox needs more memory than there is for most of them.
+* The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
+"""
+
+Table = list[list[str]]
+
+
+def markdown(table: Table) -> list[str]:
+    """The rows as lines of a Markdown table."""
+    head, *rows = table
+    return [f"| {' | '.join(row)} |" for row in [head, ["---", *["---:"] * (len(head) - 1)], *rows]]
+
+
+def aligned(table: Table) -> list[str]:
+    """The rows as lines of a terminal: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    rows = [[row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table]
+    return ["  ".join(row).rstrip() for row in rows]
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 run, 2 runs."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def fact(value: Fact) -> str:
+    """A fact: whole numbers in groups of three, others with three significant digits."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value != 0 and abs(value) < 1e-4:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
+
+
+def text_of(report: Report) -> str:
+    """A report for a terminal."""
+    kind = f"{'quick, ' if report.quick else ''}rules {report.rules}"
+    names = dict.fromkeys(name for each in report.measurements for name in each.facts if ":" not in name)
+    lines = [f"{report.benchmark} ({kind}, {count(report.runs, 'run')}, {count(report.threads, 'thread')})", ""]
+    lines += aligned(_table(report.measurements, list(names)))
+    lines += [f"{name}: {fact(value)}" for name, value in report.facts.items()]
+    for check in report.checks:
+        verdict = "ok" if check.ok else "WRONG"
+        lines.append(f"{check.name}: results differ by {check.difference:.1e}, allowed is {check.limit:.1e}: {verdict}")
+    lines += [f"not measured: {problem}" for problem in report.problems]
+    return "\n".join([*lines, *_targets(report)])
+
+
+def _table(measurements: Sequence[Measurement], columns: Sequence[str]) -> Table:
+    rows = [["", "seconds", *columns]]
+    for each in measurements:
+        facts = [fact(each.facts[name]) if name in each.facts else "" for name in columns]
+        rows.append([each.name, fact(float(each.median)), *facts])
+    return rows
+
+
+def _targets(report: Report) -> list[str]:
+    return [
+        f"- {each.name}: {fact(each.value)} (target {each.text}, {'reached' if each.ok else 'missed'})"
+        for each in report.targets
+    ]
+
+
+def page_of(reports: Mapping[str, Report]) -> str:
+    """The page, from the newest report of each benchmark."""
+    found = [reports[name] for name in TITLES if name in reports]
+    shared: dict[str, list[str]] = {}
+    for report in found:
+        shared.setdefault(_circumstances(report), []).append(report.benchmark)
+    origins = [f"{text}." for text in shared]
+    if len(shared) > 1:
+        origins = [f"- {', '.join(names)}: {text}." for text, names in shared.items()]
+    lines = [_INTRODUCTION, *origins, ""]
+    for report in found:
+        columns = [name for name in COLUMNS[report.benchmark] if any(name in m.facts for m in report.measurements)]
+        table = markdown(_table(report.measurements, columns))
+        lines += [f"## {TITLES[report.benchmark]}", "", *table, "", *_targets(report), ""]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _circumstances(report: Report) -> str:
+    machine, versions = report.provenance["machine"], report.provenance["versions"]
+    packages = ", ".join(f"{name} {versions[name]}" for name in _PACKAGES if name in versions)
+    date, commit = report.provenance["date"][:10], report.provenance["commit"]
+    where = f"{machine['cpu']}, {count(machine['cores'], 'core')}"
+    return f"Medians of {count(report.runs, 'run')} on {date} at commit {commit}: {where}; {packages}"
+
+
+def update(page: Path = PAGE) -> bool:
+    """Write the page; return True if it changed."""
+    wanted = page_of(newest())
+    is_new = not page.exists() or page.read_text(encoding="utf-8") != wanted
+    page.write_text(wanted, encoding="utf-8")
+    return is_new
