@@ -1,1 +1,1 @@
-"""Agents against agents: players, tournaments, ratings, match logs and recorded games."""
+"""Agents against agents: players, tournaments, ratings and recorded games."""

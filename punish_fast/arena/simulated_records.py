@@ -10,9 +10,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from punish_fast.arena.match_log import digest_of
 from punish_fast.arena.players import Opponent
-from punish_fast.arena.tournament import TournamentError, pairs_of
+from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from punish_fast.arena import matches, tournament
-from punish_fast.arena.match_log import MatchLog, digest_of
 from punish_fast.arena.players import Opponent, Player
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -66,60 +61,6 @@ def test_the_order_of_agents_does_not_matter(graph, opponents):
     other = round_robin(graph, opponents[::-1], games=200, seed=3)
     assert np.array_equal(one.win, other.win[::-1, ::-1])
     assert np.array_equal(one.breaths, other.breaths[::-1, ::-1])
-
-
-def test_known_matches_are_not_played_again(graph, opponents, tmp_path, monkeypatch):
-    path, digest = tmp_path / "x.json", graph.space.rules.digest
-    first = round_robin(graph, opponents, log=MatchLog(digest, path))
-    round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path))
-
-    def refuse(*_args, **_options):
-        raise AssertionError("played again")
-
-    monkeypatch.setattr(matches, "head_to_head", refuse)
-    monkeypatch.setattr(matches, "simulate", refuse)
-    again = round_robin(graph, opponents[::-1], log=MatchLog(digest, path))
-    assert np.array_equal(again.win, first.win[::-1, ::-1])
-    assert round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path)).games == 100
-    with pytest.raises(AssertionError, match="played again"):
-        round_robin(graph, opponents, games=100, seed=2, log=MatchLog(digest, path))
-
-
-def test_an_interrupted_tournament_resumes_to_the_same_end(graph, opponents, tmp_path, monkeypatch):
-    path, digest = tmp_path / "x.json", graph.space.rules.digest
-    monkeypatch.setattr(tournament, "_GAMES_AT_ONCE", 64)
-    expected = round_robin(graph, opponents, games=300, seed=5)
-    calls = []
-
-    def interrupt(*args, **options):
-        calls.append(args)
-        if len(calls) % 7 == 0:
-            raise KeyboardInterrupt
-        return simulate(*args, **options)
-
-    monkeypatch.setattr(matches, "simulate", interrupt)
-    interrupts = 0
-    while True:
-        try:
-            found = round_robin(graph, opponents, games=300, seed=5, log=MatchLog(digest, path))
-            break
-        except KeyboardInterrupt:
-            interrupts += 1
-    assert interrupts == 4
-    # Five pieces for each of six matches, and every interrupt cost one more.
-    assert len(calls) == 30 + interrupts
-    for field in ("win", "error", "breaths"):
-        assert np.array_equal(getattr(found, field), getattr(expected, field))
-
-
-def test_a_longer_match_continues_a_shorter_one(graph, opponents, tmp_path):
-    path, digest = tmp_path / "x.json", graph.space.rules.digest
-    round_robin(graph, opponents, games=100, seed=1, log=MatchLog(digest, path))
-    more = round_robin(graph, opponents, games=300, seed=1, log=MatchLog(digest, path))
-    assert np.array_equal(more.win, round_robin(graph, opponents, games=300, seed=1).win)
-    sampled = json.loads(path.read_text())["sampled"]
-    assert {entry["games"] for entry in sampled.values()} == {300}
-    assert all(str(digest_of(each.policy)) in " ".join(sampled) for each in opponents)
 
 
 def test_an_agent_that_won_every_game_has_a_standard_error(graph, opponents):

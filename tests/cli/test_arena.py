@@ -1,4 +1,4 @@
-"""``arena`` and ``exploit``: results as text and JSON, match logs, and what is refused."""
+"""``arena`` and ``exploit``: results as text and JSON, and refused arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from fuzz.damage import change, put
 
 from cli.conftest import clean_environment, run_apart
-from punish_fast.arena import lineup, matches, simulated_records
+from punish_fast.arena import lineup, simulated_records, tournament
 from punish_fast.arena.players import Player
 from punish_fast.cli import report as reporting
 from punish_fast.duel.exact_evaluation import head_to_head
@@ -112,7 +112,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(matches, "head_to_head", interrupt)
+    monkeypatch.setattr(tournament, "head_to_head", interrupt)
     done = run("arena", "random", "careful", *TINY)
     assert (done.code, done.out) == (130, "")
     assert not list(folder.iterdir())

@@ -1,27 +1,18 @@
 from __future__ import annotations
 
-import json
 import threading
 
 import numpy as np
 import pytest
 
-from punish_fast.arena import tournament
-from punish_fast.arena.match_log import MatchLog
-from punish_fast.arena.matches import SpreadMatches
-from punish_fast.arena.players import Opponent, Player
-from punish_fast.arena.tournament import round_robin
 from punish_fast.cluster import cluster_tasks
 from punish_fast.cluster.cluster_tasks import ClusterTasks
 from punish_fast.cluster.connection import ClusterError
 from punish_fast.cluster.versions import versions
-from punish_fast.duel.graph import Graph
 from punish_fast.games.registry import make_game
 from punish_fast.learn.agent_plans import grid_plans
 from punish_fast.learn.league import League
 from punish_fast.learn.process_pool import run_all
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
 from punish_fast.runtime import _jit
 
 
@@ -94,32 +85,6 @@ def test_tasks_that_are_lost_are_done_again(client, tasks, monkeypatch):
     monkeypatch.setattr(client, "submit", lose)
     with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
         run_all(multiply, [(np.ones(1), 2)], tasks)
-
-
-def played(matches, opponents, path, **options):
-    log = MatchLog(matches.space.rules.digest, path)
-    return round_robin(matches, opponents, log=log, **options), json.loads(path.read_text())
-
-
-@pytest.mark.parametrize("options", [{}, {"games": 300, "seed": 5}])
-def test_a_tournament_has_the_bits_and_the_log_of_one_process(tasks, tmp_path, monkeypatch, options):
-    monkeypatch.setattr(tournament, "_GAMES_AT_ONCE", 64)
-    graph = Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
-    opponents = [Player(name).opponent(graph.space) for name in ("random", "careful", "punisher")]
-    # The same policy twice: their matches are one.
-    opponents.append(Opponent("again", opponents[0].policy))
-    own, log = played(graph, opponents, tmp_path / "a.json", **options)
-    spread = SpreadMatches(graph.space, tasks)
-    steps = []
-    found, its_log = played(spread, opponents, tmp_path / "b.json", progress=lambda *s: steps.append(s), **options)
-    for name in ("win", "error", "breaths"):
-        assert np.array_equal(getattr(found, name), getattr(own, name)), name
-    assert its_log == log
-    assert steps == [("arena", k, 10) for k in range(1, 11)]
-    # It resumes from the log of the other, and plays nothing again.
-    monkeypatch.setattr(spread, "play", lambda tasks: iter(() if not tasks else 1))
-    again, _ = played(spread, opponents, tmp_path / "a.json", **options)
-    assert np.array_equal(again.win, own.win)
 
 
 def test_a_league_is_that_of_processes(tasks, tmp_path):
