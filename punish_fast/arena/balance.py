@@ -12,9 +12,9 @@ from typing import Any
 
 from punish_fast.arena.house_rules import agent_job, equilibrium_job
 from punish_fast.arena.players import Player
-from punish_fast.cluster.grid import Point
 from punish_fast.cluster.jobs import Job, Watch, run_jobs
 from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.cluster.survey import Point
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
 

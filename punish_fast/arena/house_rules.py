@@ -1,6 +1,6 @@
 """Games under house rules, studied point by point: what a change of the rules does to play.
 
-A *point* is a game against an enemy (``cluster/grid.py``). Its agent is solved and then plays the real game, with two
+A *point* is a game against an enemy (``cluster/survey.py``). Its agent is solved and then plays the real game, with two
 hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows how
 players play who know each other's strategy. Both are jobs of their own (``cluster/jobs.py``), so points under the same
 rules share their equilibrium, and what is kept is not studied again.
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player
-from punish_fast.cluster.grid import Grid, Point
 from punish_fast.cluster.jobs import Job, Watch, run_jobs
 from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.cluster.survey import Point, Survey
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
@@ -72,8 +72,8 @@ class PointResult:
         return next((reason for reason in reasons if reason is not None), None)
 
 
-def sweep(
-    grid: Grid,
+def run_survey(
+    survey: Survey,
     results: ResultFolder | None = None,
     iterations: int | None = None,
     client: Any | None = None,
@@ -82,7 +82,7 @@ def sweep(
     """Study all points whose results are not kept.
 
     Args:
-        grid: The points, as `punish_fast.cluster.grid.read_grid` and `grid_of` find them.
+        survey: The points, as `punish_fast.cluster.survey.read_survey` and `survey_of` find them.
         results: Where results are found and kept; None to keep none.
         iterations: Of the equilibrium of each game; None for none.
         client: A `distributed.Client`, whose workers do the work; this process if None.
@@ -94,44 +94,46 @@ def sweep(
         ClusterError: the cluster is lost; finished points are kept.
         OutputError: results cannot be kept.
     """
-    outcomes = iter(run_jobs(jobs_of(grid, iterations), results, client, watch))
-    return [PointResult(point, next(outcomes), None if iterations is None else next(outcomes)) for point in grid.points]
+    outcomes = iter(run_jobs(jobs_of(survey, iterations), results, client, watch))
+    return [
+        PointResult(point, next(outcomes), None if iterations is None else next(outcomes)) for point in survey.points
+    ]
 
 
-def jobs_of(grid: Grid, iterations: int | None) -> list[Job]:
+def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
     """The jobs of points: that of its agent, and with ``iterations`` that of its equilibrium, for each point.
 
     Raises:
         PlayerError: an enemy is unknown.
         ReadError: an enemy's file is damaged, or made for other rules.
     """
-    players = find_enemies(grid)
+    players = find_enemies(survey)
     jobs = []
-    for point in grid.points:
-        label = grid.label(point)
+    for point in survey.points:
+        label = survey.label(point)
         jobs.append(agent_job(f"{label}, agent", point, *players[point.enemy]))
         if iterations is not None:
             jobs.append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
     return jobs
 
 
-def find_enemies(grid: Grid) -> dict[str, tuple[Player, dict[str, Any]]]:
+def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
     """The enemies of all points, by name, and what identifies each.
 
     Raises:
         PlayerError: an enemy is unknown.
         ReadError: an enemy's file is damaged, or made for other rules.
     """
-    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in grid.points)}
-    for point in grid.points:
+    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
+    for point in survey.points:
         players[point.enemy][0].must_fit(point.rules)
     return players
 
 
-def n_missing(grid: Grid, results: ResultFolder, iterations: int | None) -> int:
+def n_missing(survey: Survey, results: ResultFolder, iterations: int | None) -> int:
     """How many points have a result that is not kept yet."""
     per_point = 1 if iterations is None else 2
-    jobs = jobs_of(grid, iterations)
+    jobs = jobs_of(survey, iterations)
     missing = {id(job) for job in jobs if results.find(job.key) is None}
     return sum(any(id(job) in missing for job in jobs[k : k + per_point]) for k in range(0, len(jobs), per_point))
 

@@ -22,7 +22,7 @@ _PANELS = {
     "One-player model": ("solve", "build", "show", "compare", "export", "import_"),
     "Real game between two": ("arena", "exploit", "equilibrium"),
     "Lessons": ("openings", "lessons"),
-    "House rules": ("sweep", "balance"),
+    "House rules": ("survey", "balance"),
     "People and other games": ("play", "practice", "serve", "enemy", "records", "games"),
     "Installation": ("agents", "doctor", "warmup"),
 }

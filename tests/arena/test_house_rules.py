@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.arena.house_rules import jobs_of, n_missing, sweep
+from punish_fast.arena.house_rules import jobs_of, n_missing, run_survey
 from punish_fast.arena.players import PlayerError
-from punish_fast.arena.sweep_table import table_of
+from punish_fast.arena.survey_table import table_of
 from punish_fast.cluster.connection import connected
-from punish_fast.cluster.grid import Point, grid_of
 from punish_fast.cluster.result_folder import ResultFolder
+from punish_fast.cluster.survey import Point, survey_of
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.run import Target, run_equilibrium
@@ -28,7 +28,7 @@ FIELDS = {"base": "tiny", "grid": {"hp": [1, 2]}, "points": [{"damage": [0, 0, 0
 
 @pytest.fixture(scope="module")
 def found():
-    return sweep(grid_of(FIELDS), iterations=2)
+    return run_survey(survey_of(FIELDS), iterations=2)
 
 
 @pytest.mark.slow
@@ -64,16 +64,16 @@ def test_the_states_do_not_depend_on_the_redeal():
     assert np.array_equal(one.code, other.code)
 
 
-def test_points_share_equilibria_and_sweeps_share_points(tmp_path):
+def test_points_share_equilibria_and_surveys_share_points(tmp_path):
     fields = {"base": "tiny", "grid": {"hp": [1], "redeal": ["discard", "reshuffle"]}, "enemies": ["random", "careful"]}
-    jobs = jobs_of(grid_of(fields), 2)
+    jobs = jobs_of(survey_of(fields), 2)
     assert len({str(job.key) for job in jobs if job.key["study"] == "equilibrium"}) == 1
     assert len({str(job.key) for job in jobs if job.key["study"] == "agent"}) == 4
     results = ResultFolder(tmp_path)
-    first = grid_of({"base": "tiny", "grid": {"hp": [1]}})
-    sweep(first, results)
+    first = survey_of({"base": "tiny", "grid": {"hp": [1]}})
+    run_survey(first, results)
     assert (n_missing(first, results, None), n_missing(first, results, 2)) == (0, 1)
-    assert n_missing(grid_of(fields), results, None) == 3
+    assert n_missing(survey_of(fields), results, None) == 3
 
 
 def test_enemies_come_from_files(tmp_path):
@@ -82,24 +82,24 @@ def test_enemies_come_from_files(tmp_path):
     for name in ("one.h5", "two.h5"):
         save(tmp_path / name, space, mdp, solve(mdp), enemy={"kind": "built-in", "name": "random"})
     files = [str(tmp_path / name) for name in ("one.h5", "two.h5", "one.h5@0.5")]
-    one, two, soft = jobs_of(grid_of({"base": "tiny", "enemies": files}), None)
+    one, two, soft = jobs_of(survey_of({"base": "tiny", "enemies": files}), None)
     # What counts is the agent, not the name of its file.
     assert one.key == two.key != soft.key
     assert np.array_equal(one.arguments[1], greedy(space.state_ptr, solve(mdp).q))
     with pytest.raises(PlayerError, match="no such file"):
-        jobs_of(grid_of({"enemies": ["nobody"]}), None)
+        jobs_of(survey_of({"enemies": ["nobody"]}), None)
 
 
 def test_all_results_are_in_the_table(found):
-    grid = grid_of(FIELDS)
-    columns = table_of(grid, found)
+    survey = survey_of(FIELDS)
+    columns = table_of(survey, found)
     assert columns["point"] == ["hp=1", "base", "damage.rush=0 damage.strike=0 damage.punish=0"]
     assert (columns["hp"], columns["damage.strike"]) == ([1, 2, 2], [2, 2, 0])
     assert columns["in_hand_dodge"][1] == found[1].agent.result["in_hand"]["dodge"]
     assert columns["equilibrium_plays_feint"][1] == found[1].equilibrium.result["plays"]["feint"]
     assert columns["length"][2] is columns["equilibrium_exploitability"][2] is None
     assert [reason is None for reason in columns["reason"]] == [True, True, False]
-    assert "equilibrium_length" not in table_of(grid, sweep(grid_of({"base": "tiny", "grid": {"hp": [1]}})))
+    assert "equilibrium_length" not in table_of(survey, run_survey(survey_of({"base": "tiny", "grid": {"hp": [1]}})))
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_all_results_are_in_the_table(found):
 def test_a_cluster_finds_the_same_bits(found, tmp_path):
     pytest.importorskip("distributed")
     with connected("local:1") as client:
-        spread = sweep(grid_of(FIELDS), ResultFolder(tmp_path), 2, client)
+        spread = run_survey(survey_of(FIELDS), ResultFolder(tmp_path), 2, client)
     for own, other in zip(found, spread, strict=True):
         for one, two in ((own.agent, other.agent), (own.equilibrium, other.equilibrium)):
             assert (one.result, one.reason) == (two.result, two.reason)

@@ -36,7 +36,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "equilibrium": ("--rules", "tiny", "--iterations", "2"),
     "openings": ("agent.h5",),
     "lessons": ("strategy.h5",),
-    "sweep": ("grid.toml",),
+    "survey": ("survey.toml",),
     "balance": ("--base", "tiny", "--set", "hp=1"),
     "enemy parless": ("--db", "games.db", "--rules", "house.toml"),
     "enemy pawnn": ("--from", "strategy.h5", "--hidden", "3", "--epochs", "1"),
@@ -114,7 +114,7 @@ def _make_files(files: Path, folder: Path) -> None:
     for path in files.iterdir():
         shutil.copy(path, folder)
     (folder / "house.toml").write_text(HOUSE, encoding="utf-8")
-    (folder / "grid.toml").write_text('base = "tiny"\n[grid]\nhp = [1, 2]\n', encoding="utf-8")
+    (folder / "survey.toml").write_text('base = "tiny"\n[grid]\nhp = [1, 2]\n', encoding="utf-8")
     games = some_games(24, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tiny"]._replace(redeal="reshuffle"))
     (folder / "log.json").write_text(write_log(games), encoding="utf-8")
     generator = np.random.default_rng(4)

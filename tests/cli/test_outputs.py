@@ -124,7 +124,7 @@ READING = {
     "export": (["agent.h5", "--to", "npz"], ["agent.h5"]),
     "import": (["q.json", "--rules", "house.toml"], ["q.json", "house.toml"]),
     "balance": (["house.toml"], ["house.toml"]),
-    "sweep": (["grid.toml"], ["grid.toml"]),
+    "survey": (["survey.toml"], ["survey.toml"]),
     "arena": (["agent.h5", "strategy.h5", "--rules", "house.toml", "--games", "4"], ["agent.h5", "house.toml"]),
     "equilibrium": (["--rules", "house.toml"], ["house.toml"]),
     "openings": (["agent.h5"], ["agent.h5"]),
@@ -150,7 +150,7 @@ READING = {
 def made(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     make_files(_files, tmp_path_factory, folder)
-    (folder / "grid.toml").write_text('base = "tiny"\n', encoding="utf-8")
+    (folder / "survey.toml").write_text('base = "tiny"\n', encoding="utf-8")
     (folder / "learner.h5").write_bytes((folder / "strategy.h5").read_bytes())
     return folder
 

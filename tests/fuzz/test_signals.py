@@ -32,7 +32,7 @@ WRITES = {
     "equilibrium": ("-o", "out.h5", "--resume", "new.h5"),
     "openings": ("--plot", "out.png"),
     "lessons": ("--plot", "out.svg"),
-    "sweep": ("--csv", "out.csv", "--plot", "out.png"),
+    "survey": ("--csv", "out.csv", "--plot", "out.png"),
     "balance": ("--plot", "out.png"),
     "enemy parless": ("-o", "out.h5"),
     "enemy model": ("-o", "out.h5"),

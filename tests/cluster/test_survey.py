@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.cluster import grid as grids
-from punish_fast.cluster.grid import GridError, Point, grid_of, read_grid
+from punish_fast.cluster import survey as surveys
+from punish_fast.cluster.survey import Point, SurveyError, read_survey, survey_of
 from punish_fast.punish.rules import PRESETS, RulesError
 
 TINY, TABLETOP = PRESETS["tiny"], PRESETS["tabletop"]
@@ -11,16 +11,16 @@ TINY, TABLETOP = PRESETS["tiny"], PRESETS["tabletop"]
 
 def read(path, text):
     path.write_text(text, encoding="utf-8")
-    return read_grid(path)
+    return read_survey(path)
 
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "grid.toml"
+    return tmp_path / "survey.toml"
 
 
 def test_a_grid_is_a_product_and_a_list(path):
-    grid = read(
+    survey = read(
         path,
         'base = "tiny"\nenemies = ["random", "careful"]\n'
         "[grid]\nhp = [1, 2]\ndamage.strike = [2, 3]\n"
@@ -30,9 +30,9 @@ def test_a_grid_is_a_product_and_a_list(path):
     products = [TINY._replace(hp=hp, damage=damage) for hp in (1, 2) for damage in (TINY.damage, strike)]
     wanted = [Point(rules, enemy) for rules in products for enemy in ("random", "careful")]
     # The first of the listed points is in the product, too.
-    assert grid.points == [*wanted, Point(TINY._replace(copies=(1, 2, 2, 2, 1)), "naive")]
-    assert grid.base == TINY
-    assert [grid.label(point) for point in grid.points][4:7] == [
+    assert survey.points == [*wanted, Point(TINY._replace(copies=(1, 2, 2, 2, 1)), "naive")]
+    assert survey.base == TINY
+    assert [survey.label(point) for point in survey.points][4:7] == [
         "enemy=random",
         "enemy=careful",
         "damage.strike=3 enemy=random",
@@ -40,18 +40,18 @@ def test_a_grid_is_a_product_and_a_list(path):
 
 
 def test_without_points_there_is_the_base():
-    assert grid_of({}).points == [Point(TABLETOP)]
-    assert grid_of({}).label(Point(TABLETOP)) == "base"
+    assert survey_of({}).points == [Point(TABLETOP)]
+    assert survey_of({}).label(Point(TABLETOP)) == "base"
 
 
 def test_only_discounted_values_have_discounts():
-    grid = grid_of({"objectives": ["win-probability", "discounted"], "discounts": [0.9, 1]})
-    assert [(point.objective, point.discount) for point in grid.points] == [
+    survey = survey_of({"objectives": ["win-probability", "discounted"], "discounts": [0.9, 1]})
+    assert [(point.objective, point.discount) for point in survey.points] == [
         ("win-probability", 1.0),
         ("discounted", 0.9),
         ("discounted", 1.0),
     ]
-    assert grid.varying == ["objective", "discount"]
+    assert survey.varying == ["objective", "discount"]
 
 
 def test_a_file_of_rules_can_be_the_base(path, tmp_path):
@@ -90,7 +90,7 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_in_a_line(path, text, told):
-    with pytest.raises(GridError, match=told) as error:
+    with pytest.raises(SurveyError, match=told) as error:
         read(path, text)
     assert str(error.value).startswith(f"{path}: ")
     assert str(error.value).count(str(path)) == 1
@@ -99,14 +99,16 @@ def test_what_is_wrong_with_a_file_is_told_in_a_line(path, text, told):
 def test_an_unknown_base_and_a_missing_file_are_told(path, tmp_path):
     with pytest.raises(RulesError, match="'nothing' is neither a preset"):
         read(path, 'base = "nothing"')
-    with pytest.raises(GridError, match="there is no such file"):
-        read_grid(tmp_path / "none.toml")
+    with pytest.raises(SurveyError, match="there is no such file"):
+        read_survey(tmp_path / "none.toml")
 
 
 def test_too_many_points_are_refused_before_they_are_made(monkeypatch):
-    with pytest.raises(GridError, match="the grid has 13,122 points, allowed are up to 10,000"):
+    with pytest.raises(SurveyError, match="the survey has 13,122 points, allowed are up to 10,000"):
         values = list(range(1, 10))
-        grid_of({"grid": dict.fromkeys(("hp", "healing", "feints", "guard_reduction"), values), "enemies": ["a", "b"]})
-    monkeypatch.setattr(grids, "MOST_POINTS", 2)
-    with pytest.raises(GridError, match="has 3 points"):
-        grid_of({"grid": {"hp": [1, 2]}, "points": [{"hp": 3}]})
+        survey_of(
+            {"grid": dict.fromkeys(("hp", "healing", "feints", "guard_reduction"), values), "enemies": ["a", "b"]}
+        )
+    monkeypatch.setattr(surveys, "MOST_POINTS", 2)
+    with pytest.raises(SurveyError, match="has 3 points"):
+        survey_of({"grid": {"hp": [1, 2]}, "points": [{"hp": 3}]})

@@ -2,23 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.arena.house_rules import sweep
-from punish_fast.arena.sweep_plot import draw_sweep
-from punish_fast.arena.sweep_table import table_of
-from punish_fast.cluster.grid import grid_of
+from punish_fast.arena.house_rules import run_survey
+from punish_fast.arena.survey_plot import draw_survey
+from punish_fast.arena.survey_table import table_of
+from punish_fast.cluster.survey import survey_of
 from punish_fast.runtime.figures import FigureError
 
 
 @pytest.fixture(scope="module")
 def columns():
-    grid = grid_of({"base": "tiny", "grid": {"hp": [1, 2]}, "points": [{"damage": [0, 0, 0, 0, 0]}]})
-    return table_of(grid, sweep(grid))
+    survey = survey_of({"base": "tiny", "grid": {"hp": [1, 2]}, "points": [{"damage": [0, 0, 0, 0, 0]}]})
+    return table_of(survey, run_survey(survey))
 
 
 def test_a_sweep_is_drawn(columns, tmp_path):
     pytest.importorskip("matplotlib")
-    path = tmp_path / "sweep.svg"
-    draw_sweep(columns, path)
+    path = tmp_path / "survey.svg"
+    draw_survey(columns, path)
     text = path.read_text(encoding="utf-8")
     # Of each point that has results.
     assert "2 points: the agent of each" in text
@@ -31,4 +31,4 @@ def test_too_many_points_or_none_are_not_drawn(columns, tmp_path):
         ({name: values[:1] * 201 for name, values in columns.items()}, "201 points"),
     ):
         with pytest.raises(FigureError, match=f"{told} have results, allowed are 1 to 200"):
-            draw_sweep(some, tmp_path / "sweep.png")
+            draw_survey(some, tmp_path / "survey.png")

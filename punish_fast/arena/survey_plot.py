@@ -1,4 +1,4 @@
-"""The plot of a sweep: for each point what cards are worth, how often they are played, and how games end.
+"""The plot of a survey: for each point what cards are worth, how often they are played, and how games end.
 
 Equilibrium play depends on the rules alone, so of points that differ in nothing else only the first is drawn.
 """
@@ -65,8 +65,8 @@ _PANELS = (
 )
 
 
-def draw_sweep(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Draw the table of a sweep into a PNG or SVG file: equilibrium play if it was studied, else the agents.
+def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Draw the table of a survey into a PNG or SVG file: equilibrium play if it was studied, else the agents.
 
     Args:
         columns: What `table_of` returns.
@@ -86,7 +86,7 @@ def draw_sweep(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
         first = {columns["digest"][k]: k for k in reversed(shown)}
         shown = sorted(first.values())
     labels = [columns["game" if prefix else "point"][k] for k in shown]
-    with picture(path, "sweep") as figure:
+    with picture(path, "survey") as figure:
         width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
         figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
         who = "games under house rules: equilibrium play" if prefix else "points: the agent of each, against itself"

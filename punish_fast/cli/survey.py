@@ -1,4 +1,4 @@
-"""``punish-fast sweep``: many games under house rules, studied point by point."""
+"""``punish-fast survey``: many games under house rules, studied point by point."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from punish_fast.cli.report import Progress, Stopwatch, count, print_table, prin
 
 if TYPE_CHECKING:
     from punish_fast.arena.house_rules import PointResult
-    from punish_fast.cluster.grid import Grid
+    from punish_fast.cluster.survey import Survey
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(ComputeOptions):
-    """Options of ``sweep``."""
+class SurveyOptions(ComputeOptions):
+    """Options of ``survey``."""
 
-    grid: Annotated[Path, argument("GRID.toml", "The points: rules, enemies, objectives.")]
+    survey: Annotated[Path, argument("SURVEY.toml", "The points: rules, enemies, objectives.")]
     results: Annotated[
         Path, option("Find results in this folder and keep them there.", metavar="FOLDER", writes=True)
-    ] = Path("sweep-results")
+    ] = Path("survey-results")
     equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
     csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
     plot: PlotOption = None
@@ -41,76 +41,75 @@ class SweepOptions(ComputeOptions):
 
 
 @verb(
-    "punish-fast sweep grid.toml",
-    "punish-fast sweep grid.toml --equilibrium --csv sweep.csv --plot sweep.png",
-    "punish-fast sweep grid.toml --cluster tcp://host:8786",
+    "punish-fast survey survey.toml",
+    "punish-fast survey survey.toml --equilibrium --csv survey.csv --plot survey.png",
+    "punish-fast survey survey.toml --cluster tcp://host:8786",
 )
-def sweep(options: SweepOptions) -> None:
+def survey(options: SurveyOptions) -> None:
     """Study games under many house rules: their size and length, and what cards are worth.
 
-    Results are kept in sweep-results; repeat the command to resume.
+    Results are kept in survey-results; repeat the command to resume.
     """
-    from punish_fast.arena.house_rules import n_missing
-    from punish_fast.arena.house_rules import sweep as run_sweep
-    from punish_fast.cluster.grid import read_grid
+    from punish_fast.arena.house_rules import n_missing, run_survey
     from punish_fast.cluster.result_folder import ResultFolder
+    from punish_fast.cluster.survey import read_survey
 
     check_name(options.cluster)
-    check_outputs([options.csv], [options.grid], "sweep", options.plot)
+    check_outputs([options.csv], [options.survey], "survey", options.plot)
     clock = Stopwatch()
-    grid = read_grid(options.grid)
-    _check_enemies(options, grid)
+    points = read_survey(options.survey)
+    _check_enemies(options, points)
     results = ResultFolder(options.results)
-    missing = n_missing(grid, results, options.n_iterations)
+    missing = n_missing(points, results, options.n_iterations)
     if not options.quiet:
-        say(f"{count(len(grid.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
-    progress = JobProgress("sweep", options.quiet)
+        say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
+    progress = JobProgress("survey", options.quiet)
     with (
         on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
         kept_note(progress, options.results),
     ):
         client = None if cluster is None else cluster.client
-        found = run_sweep(grid, results, options.n_iterations, client, progress.watch)
+        found = run_survey(points, results, options.n_iterations, client, progress.watch)
     progress.clear()
-    report = _report(options, grid, found, missing, clock) | {"cluster": None if cluster is None else cluster.report}
+    report = _report(options, points, found, missing, clock) | {"cluster": None if cluster is None else cluster.report}
     options.print(report, _print_report)
     failed = [each for each in found if each.reason is not None]
     if failed:
         raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
 
 
-def _check_enemies(options: SweepOptions, grid: Grid) -> None:
+def _check_enemies(options: SurveyOptions, points: Survey) -> None:
     from punish_fast.arena.house_rules import find_enemies
     from punish_fast.arena.players import PlayerError
 
     try:
-        find_enemies(grid)
+        find_enemies(points)
     except PlayerError as error:
-        raise UsageError(f"{options.grid}: {error}") from None
+        raise UsageError(f"{options.survey}: {error}") from None
 
 
 def _report(
-    options: SweepOptions, grid: Grid, found: Sequence[PointResult], missing: int, clock: Stopwatch
+    options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
 ) -> dict[str, Any]:
     """Everything that is printed; files are written on the way."""
-    from punish_fast.arena.sweep_table import table_of
+    from punish_fast.arena.survey_table import table_of
     from punish_fast.runtime import _jit
 
-    columns = table_of(grid, found)
+    columns = table_of(points, found)
     if options.csv is not None:
         from punish_fast.store.formats.tables import write_csv
 
         write_csv(options.csv, columns)
     if options.plot is not None:
-        from punish_fast.arena.sweep_plot import draw_sweep
+        from punish_fast.arena.survey_plot import draw_survey
 
-        draw_sweep(columns, options.plot)
+        draw_survey(columns, options.plot)
     return {
-        "grid": options.grid,
+        "survey": options.survey,
         "results": options.results,
         "iterations": options.n_iterations,
         "studied": missing,
-        "points": [_point_report(grid, each) for each in found],
+        "points": [_point_report(points, each) for each in found],
         "threads": _jit.threads(),
         "seconds": clock.total(),
         "csv": options.csv,
@@ -118,17 +117,17 @@ def _report(
     }
 
 
-def _point_report(grid: Grid, each: PointResult) -> dict[str, Any]:
+def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
     from punish_fast.punish.rule_changes import changes_of
     from punish_fast.punish.rules import name_of
 
     point = each.point
     return {
-        "point": grid.label(point),
-        "game": grid.game_label(point),
+        "point": points.label(point),
+        "game": points.game_label(point),
         "rules": name_of(point.rules),
         "rules_digest": point.rules.digest,
-        "changes": changes_of(point.rules, grid.base),
+        "changes": changes_of(point.rules, points.base),
         "enemy": point.enemy,
         "objective": point.objective,
         "discount": point.discount,

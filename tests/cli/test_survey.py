@@ -1,4 +1,4 @@
-"""``sweep``: what it prints, keeps, writes and refuses."""
+"""``survey``: what it prints, keeps, writes and refuses."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
 
 @pytest.fixture(autouse=True)
 def _grid(folder):
-    (folder / "grid.toml").write_text(GRID, encoding="utf-8")
+    (folder / "survey.toml").write_text(GRID, encoding="utf-8")
 
 
-def test_a_sweep_is_printed_kept_and_resumed(run, folder, monkeypatch):
-    done = run("sweep", "grid.toml", "--equilibrium")
+def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
+    done = run("survey", "survey.toml", "--equilibrium")
     assert done.code == 0, done.err
     assert done.out.startswith("2 points, 2 of them studied now\n")
     assert "one more card in the opening hand" in done.out
     assert "equilibrium play, 40 iterations" in done.out
-    assert "2 points, 2 of them to be studied; results in sweep-results" in done.err
-    assert len(list((folder / "sweep-results").glob("*.json"))) == 4
+    assert "2 points, 2 of them to be studied; results in survey-results" in done.err
+    assert len(list((folder / "survey-results").glob("*.json"))) == 4
     monkeypatch.setattr(house_rules, "study_agent", None)
-    again = run("sweep", "grid.toml", "--json", "--csv", "t.csv").report
+    again = run("survey", "survey.toml", "--json", "--csv", "t.csv").report
     assert (again["studied"], again["cluster"], again["iterations"]) == (0, None, None)
     assert [point["changes"] for point in again["points"]] == [{"hp": 1}, {}]
     with (folder / "t.csv").open(encoding="utf-8", newline="") as file:
@@ -37,18 +37,18 @@ def test_a_sweep_is_printed_kept_and_resumed(run, folder, monkeypatch):
 
 def test_tables_fold_at_the_width_of_the_terminal(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    out = run("sweep", "grid.toml", "-q").out
+    out = run("survey", "survey.toml", "-q").out
     assert max(map(len, out.splitlines())) <= 80
 
 
 def test_a_point_without_a_result_ends_with_1(run, folder):
-    (folder / "grid.toml").write_text(ENDLESS, encoding="utf-8")
-    done = run("sweep", "grid.toml", "-q")
+    (folder / "survey.toml").write_text(ENDLESS, encoding="utf-8")
+    done = run("survey", "survey.toml", "-q")
     assert done.code == 1
     assert "error: 1 of 3 points could not be studied\n" in done.err
     assert "damage.rush=0 damage.strike=0 damage.punish=0: duel: not converged" in done.out
     # That is known now, and still a failure.
-    assert run("sweep", "grid.toml", "-q").code == 1
+    assert run("survey", "survey.toml", "-q").code == 1
 
 
 def test_an_interrupt_says_what_is_kept(run, folder, monkeypatch):
@@ -61,28 +61,28 @@ def test_an_interrupt_says_what_is_kept(run, folder, monkeypatch):
         return study(*arguments)
 
     monkeypatch.setattr(house_rules, "study_agent", interrupted)
-    done = run("sweep", "grid.toml")
+    done = run("survey", "survey.toml")
     assert done.code == 130
-    assert "sweep-results has the results of all finished jobs; the same command resumes from there" in done.err
-    assert [path.suffix for path in (folder / "sweep-results").iterdir()] == [".json"]
-    assert run("sweep", "grid.toml", "--json").report["studied"] == 1
+    assert "survey-results has the results of all finished jobs; the same command resumes from there" in done.err
+    assert [path.suffix for path in (folder / "survey-results").iterdir()] == [".json"]
+    assert run("survey", "survey.toml", "--json").report["studied"] == 1
 
 
 @pytest.mark.filterwarnings("default")
 def test_a_damaged_result_is_computed_again(run, folder):
-    first = run("sweep", "grid.toml", "--json").report
-    path = next(iter((folder / "sweep-results").iterdir()))
+    first = run("survey", "survey.toml", "--json").report
+    path = next(iter((folder / "survey-results").iterdir()))
     path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
-    again = run("sweep", "grid.toml", "--json")
-    assert f"warning: sweep-results/{path.name}: is damaged" in again.err
+    again = run("survey", "survey.toml", "--json")
+    assert f"warning: survey-results/{path.name}: is damaged" in again.err
     assert again.report["studied"] == 1
     for one, other in zip(first["points"], again.report["points"], strict=True):
         assert one["agent"] == other["agent"]
 
 
 def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
-    (folder / "grid.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
-    out = run("sweep", "grid.toml", "-q", "--equilibrium").out
+    (folder / "survey.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
+    out = run("survey", "survey.toml", "-q", "--equilibrium").out
     before, after = out.split("equilibrium play", 1)
     assert before.count("hp=1 enemy=careful") > 1
     assert "enemy" not in after
@@ -92,14 +92,14 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
 @pytest.mark.parametrize(
     ("grid", "options", "text"),
     [
-        ("hp = 3", (), "grid.toml: unknown key 'hp', allowed are base"),
+        ("hp = 3", (), "survey.toml: unknown key 'hp', allowed are base"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
-        (GRID, ("--csv", "grid.toml"), "is the file to sweep"),
-        (GRID, ("--results", "grid.toml"), "grid.toml: is a file, not a folder"),
-        ('enemies = ["nobody"]', (), "grid.toml: 'nobody': no such file"),
+        (GRID, ("--csv", "survey.toml"), "is the file to survey"),
+        (GRID, ("--results", "survey.toml"), "survey.toml: is a file, not a folder"),
+        ('enemies = ["nobody"]', (), "survey.toml: 'nobody': no such file"),
     ],
 )
 def test_what_is_wrong_is_told_before_any_work(run, folder, grid, options, text):
-    (folder / "grid.toml").write_text(grid, encoding="utf-8")
-    run("sweep", "grid.toml", "-q", *options).refused(text)
+    (folder / "survey.toml").write_text(grid, encoding="utf-8")
+    run("survey", "survey.toml", "-q", *options).refused(text)

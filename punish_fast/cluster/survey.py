@@ -1,4 +1,4 @@
-"""The grid of a sweep over house rules: a TOML file of points, each with rules, an enemy and an objective.
+"""A survey of house rules: a TOML file of points, each with rules, an enemy and an objective.
 
 ::
 
@@ -46,8 +46,8 @@ _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
 
 
-class GridError(PunishFastError, ValueError):
-    """A file that is no grid; the message names the key, its value and what is allowed."""
+class SurveyError(PunishFastError, ValueError):
+    """An invalid survey file; the message names the key, its value and what is allowed."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Grid:
-    """The points of a sweep.
+class Survey:
+    """The points of a survey.
 
     Attributes:
         base: The rules that they are compared with.
@@ -99,49 +99,49 @@ class Grid:
         return [name for name, values in found.items() if len(values) > 1]
 
 
-def read_grid(path: str | Path) -> Grid:
-    """The grid in a TOML file.
+def read_survey(path: str | Path) -> Survey:
+    """Read a survey from a TOML file.
 
     Raises:
-        GridError: the file cannot be read, a key is unknown, or its value is not allowed.
+        SurveyError: the file cannot be read, a key is unknown, or its value is not allowed.
         RulesError: there is no such base.
     """
     if fault := fault_of_input(path):
-        raise GridError(f"{path}: {fault}")
+        raise SurveyError(f"{path}: {fault}")
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise GridError(f"{path}: is longer than {_MOST_BYTES:,} bytes, too long for a grid")
-        return grid_of(tomllib.loads(content.decode()))
+            raise SurveyError(f"{path}: is longer than {_MOST_BYTES:,} bytes, too long for a survey")
+        return survey_of(tomllib.loads(content.decode()))
     except OSError as error:
-        raise GridError(f"{path}: cannot be read ({error.strerror})") from None
-    except (GridError, RulesError) as error:
+        raise SurveyError(f"{path}: cannot be read ({error.strerror})") from None
+    except (SurveyError, RulesError) as error:
         raise type(error)(str(error) if str(error).startswith(f"{path}:") else f"{path}: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise GridError(f"{path}: is not a TOML file ({error})") from None
+        raise SurveyError(f"{path}: is not a TOML file ({error})") from None
 
 
-def grid_of(fields: Mapping[str, Any]) -> Grid:
-    """The grid that a mapping holds, which is written as in a TOML file.
+def survey_of(fields: Mapping[str, Any]) -> Survey:
+    """Return the survey of a mapping with the keys of a TOML file.
 
     Raises:
-        GridError: a key is unknown, or its value is not allowed.
+        SurveyError: a key is unknown, or its value is not allowed.
         RulesError: there is no such base.
     """
     unknown = [key for key in fields if key not in _KEYS]
     if unknown:
-        raise GridError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")
+        raise SurveyError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")
     named = fields.get("base", "tabletop")
     if not isinstance(named, str):
-        raise GridError(f"base is {brief(named)}, allowed is the name of a preset or of a TOML file")
+        raise SurveyError(f"base is {brief(named)}, allowed is the name of a preset or of a TOML file")
     base = load_rules(named)
     methods = _Methods(fields)
     axes, listed = _axes(fields.get("grid", {})), _tables(fields.get("points", []))
     n_rules = prod(len(values) for _, values in axes) * ("grid" in fields or not listed) + len(listed)
     n_points = n_rules * methods.n_each
     if n_points > MOST_POINTS:
-        raise GridError(f"the grid has {n_points:,} points, allowed are up to {MOST_POINTS:,}")
+        raise SurveyError(f"the survey has {n_points:,} points, allowed are up to {MOST_POINTS:,}")
     points: list[Point] = []
     if "grid" in fields or not listed:
         for chosen in product(*(values for _, values in axes)):
@@ -151,9 +151,9 @@ def grid_of(fields: Mapping[str, Any]) -> Grid:
         try:
             rules = from_mapping({key: value for key, value in table.items() if key not in _OWN}, base)
             points.extend(methods.points(rules, table))
-        except (GridError, RulesError) as error:
-            raise GridError(f"points: number {number}: {_told(error)}") from None
-    return Grid(base, list(dict.fromkeys(points)))
+        except (SurveyError, RulesError) as error:
+            raise SurveyError(f"points: number {number}: {_told(error)}") from None
+    return Survey(base, list(dict.fromkeys(points)))
 
 
 class _Methods:
@@ -171,7 +171,7 @@ class _Methods:
             _check_discount("discounts", discount)
         has_discounts = any(isinstance(point, dict) and "objective" in point for point in _some(fields.get("points")))
         if "discounts" in fields and "discounted" not in self._objectives and not has_discounts:
-            raise GridError("discounts go with the objective discounted only, which objectives does not name")
+            raise SurveyError("discounts go with the objective discounted only, which objectives does not name")
 
     @property
     def n_each(self) -> int:
@@ -189,7 +189,7 @@ class _Methods:
         if "discount" in own:
             discounts = [_check_discount("discount", own["discount"])]
             if "discounted" not in objectives:
-                raise GridError("discount goes with the objective discounted only")
+                raise SurveyError("discount goes with the objective discounted only")
         for enemy, objective in product(enemies, objectives):
             for discount in discounts if objective == "discounted" else [1.0]:
                 yield Point(rules, enemy, objective, float(discount))
@@ -198,15 +198,15 @@ class _Methods:
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
     """The fields that a product goes over, and their values."""
     if not isinstance(grid, Mapping):
-        raise GridError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
+        raise SurveyError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
     axes: list[tuple[str, list[Any]]] = []
     for field, values in grid.items():
         if field not in Rules._fields:
-            raise GridError(f"grid: unknown field {brief(field)}, allowed are {', '.join(Rules._fields)}")
+            raise SurveyError(f"grid: unknown field {brief(field)}, allowed are {', '.join(Rules._fields)}")
         if field in BY_CARD and isinstance(values, Mapping):
             unknown = [card for card in values if card not in CARDS]
             if unknown:
-                raise GridError(f"grid: {field} names {brief(unknown[0])}, allowed are {', '.join(CARDS)}")
+                raise SurveyError(f"grid: {field} names {brief(unknown[0])}, allowed are {', '.join(CARDS)}")
             axes += [(f"{field}.{card}", _alternatives(f"{field}.{card}", each)) for card, each in values.items()]
         else:
             axes.append((field, _alternatives(field, values)))
@@ -215,7 +215,7 @@ def _axes(grid: object) -> list[tuple[str, list[Any]]]:
 
 def _alternatives(name: str, values: object) -> list[Any]:
     if not isinstance(values, list) or not values:
-        raise GridError(f"grid: {name} is {brief(values)}, allowed is a list of the values to try")
+        raise SurveyError(f"grid: {name} is {brief(values)}, allowed is a list of the values to try")
     return values
 
 
@@ -232,7 +232,7 @@ def _rules(base: Rules, chosen: list[tuple[str, Any]]) -> Rules:
         return from_mapping(fields, base)
     except RulesError as error:
         where = " ".join(change_text(name, value) for name, value in chosen)
-        raise GridError(f"grid: {where[:120]}: {_told(error)}") from None
+        raise SurveyError(f"grid: {where[:120]}: {_told(error)}") from None
 
 
 def _told(error: Exception) -> str:
@@ -242,7 +242,7 @@ def _told(error: Exception) -> str:
 def _list(fields: Mapping[str, Any], key: str, default: list[Any]) -> list[Any]:
     value = fields.get(key, default)
     if not isinstance(value, list) or not value:
-        raise GridError(f"{key} is {brief(value)}, allowed is a list of values")
+        raise SurveyError(f"{key} is {brief(value)}, allowed is a list of values")
     return value
 
 
@@ -252,27 +252,27 @@ def _some(value: object) -> list[Any]:
 
 def _tables(points: object) -> list[dict[str, Any]]:
     if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
-        raise GridError(f"points is {brief(points)}, allowed are tables, each under [[points]]")
+        raise SurveyError(f"points is {brief(points)}, allowed are tables, each under [[points]]")
     return points
 
 
 def _check_enemy(key: str, value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise GridError(f"{key}: {brief(value)} is not allowed, it must be the name of a player or of a file")
+        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be the name of a player or of a file")
     return value
 
 
 def _check_objective(key: str, value: object) -> str:
     if not isinstance(value, str) or value not in OBJECTIVES:
-        raise GridError(f"{key}: {brief(value)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
+        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
     return value
 
 
 def _check_discount(key: str, value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise GridError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1")
+        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1")
     try:
         check_options(value)
     except SolveError:
-        raise GridError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1") from None
+        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1") from None
     return float(value)

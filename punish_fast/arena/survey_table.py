@@ -1,4 +1,4 @@
-"""The results of a sweep as one flat table: a row for each point, a column for each number."""
+"""The results of a survey as one flat table: a row for each point, a column for each number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from punish_fast.arena.house_rules import PointResult
-from punish_fast.cluster.grid import Grid
+from punish_fast.cluster.survey import Survey
 from punish_fast.punish.rule_changes import changes_of, value_of, value_text
 from punish_fast.punish.rules import CARDS, name_of
 from punish_fast.study.frequencies import PLAYS
@@ -17,22 +17,22 @@ _GROUPS = {"in_hand": CARDS, "kept": CARDS, "plays": PLAYS}
 _EQUILIBRIUM = ("iterations", "exploitability")
 
 
-def table_of(grid: Grid, found: Sequence[PointResult]) -> dict[str, list[Any]]:
+def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
     """The columns of the table, each with a value for each point; None for what is unknown.
 
     Fields of the rules that no point changes have no column. Numbers of equilibrium play, if there are any, have
     columns named after those of the agent, with ``equilibrium_`` before.
     """
-    fields = list(dict.fromkeys(name for point in grid.points for name in changes_of(point.rules, grid.base)))
+    fields = list(dict.fromkeys(name for point in survey.points for name in changes_of(point.rules, survey.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)
-    rows = [_row(each, grid, fields, has_equilibrium) for each in found]
+    rows = [_row(each, survey, fields, has_equilibrium) for each in found]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _row(each: PointResult, grid: Grid, fields: Sequence[str], has_equilibrium: bool) -> dict[str, Any]:
+def _row(each: PointResult, survey: Survey, fields: Sequence[str], has_equilibrium: bool) -> dict[str, Any]:
     point = each.point
-    row: dict[str, Any] = {"point": grid.label(point), "game": grid.game_label(point)}
+    row: dict[str, Any] = {"point": survey.label(point), "game": survey.game_label(point)}
     row |= {"rules": name_of(point.rules), "digest": point.rules.digest}
     for name in fields:
         value = value_of(point.rules, name)
