@@ -49,7 +49,6 @@ HOMES = {
     "pydantic": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
-    "filelock": {"runtime"},
     "matplotlib": {"arena", "enemies", "learn", "records", "runtime", "study"},
 }
 # Imports that a room may have: mdp imports no game, and the other games import nothing of the card game.

@@ -1,7 +1,7 @@
 """What a change of the rules does to play: the same game under two rules, side by side.
 
-Numbers are those of an approximate equilibrium of each game, or of the agent solved against uniform play. Short runs of
-the equilibrium leave both sides exploitable, so differences about as small as the exploitability mean little.
+Numbers are those of an approximate equilibrium of each game. Short runs leave both sides exploitable, so differences
+about as small as the exploitability mean little.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.arena.house_rules import agent_job, equilibrium_job
-from punish_fast.arena.players import Player
-from punish_fast.cluster.jobs import Job, Watch, run_jobs
-from punish_fast.cluster.result_folder import Outcome, ResultFolder
-from punish_fast.cluster.survey import Point
+from punish_fast.arena.house_rules import equilibrium_job
+from punish_fast.cluster.jobs import Watch, run_jobs
+from punish_fast.cluster.results_file import Outcome
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
 
@@ -55,21 +53,16 @@ class Balance:
     Attributes:
         base: The rules to compare with.
         rules: The changed rules.
-        iterations: Of both equilibria; None if the agents solved against uniform play are compared.
+        iterations: Iterations of both equilibria.
         standard: What the study found under ``base``.
         changed: What it found under ``rules``.
     """
 
     base: Rules
     rules: Rules
-    iterations: int | None
+    iterations: int
     standard: Outcome
     changed: Outcome
-
-    @property
-    def who(self) -> str:
-        """Whose play is compared."""
-        return "naive against itself" if self.iterations is None else "equilibrium play"
 
     @property
     def change(self) -> str:
@@ -112,39 +105,11 @@ class Balance:
         return each if size >= _LEAST else None
 
 
-def balance(
-    rules: Rules,
-    base: Rules,
-    iterations: int | None = DEFAULT_ITERATIONS,
-    results: ResultFolder | None = None,
-    client: Any | None = None,
-    watch: Watch | None = None,
-) -> Balance:
-    """Study a game under two rules, with the true redeal.
-
-    Args:
-        rules: The changed rules.
-        base: The rules to compare with.
-        iterations: Of the equilibrium of each game; None to study the agents solved against uniform play.
-        results: Where results are found and kept; None to keep none.
-        client: A `distributed.Client`, whose workers do the work; this process if None.
-        watch: Who watches.
-
-    Raises:
-        ClusterError: the cluster is lost.
-        OutputError: results cannot be kept.
-    """
+def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
+    """Study a game under two rules, with the true redeal, by equilibria of this many iterations."""
     pair = true_rules(base), true_rules(rules)
-    return Balance(*pair, iterations, *run_jobs(jobs_of(rules, base, iterations), results, client, watch))
-
-
-def jobs_of(rules: Rules, base: Rules, iterations: int | None) -> list[Job]:
-    """Return the jobs that study both games, for the arguments of `balance`."""
-    pair = zip(_SIDES, (true_rules(base), true_rules(rules)), strict=True)
-    if iterations is not None:
-        return [equilibrium_job(name, each, iterations) for name, each in pair]
-    player = Player("random")
-    return [agent_job(name, Point(each), player, player.note()) for name, each in pair]
+    jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
+    return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
 
 
 def report_of(found: Balance) -> dict[str, Any]:
@@ -154,7 +119,7 @@ def report_of(found: Balance) -> dict[str, Any]:
         "changed": dict(_sides(found.rules, found.changed)),
         "change": found.change,
         "finding": found.finding if found.measures else None,
-        "play": found.who,
+        "play": "equilibrium play",
         "iterations": found.iterations,
         "measures": [
             {"group": each.group, "name": each.name, "base": each.standard, "changed": each.changed}

@@ -15,7 +15,7 @@ import numpy as np
 
 from punish_fast.arena.players import Player
 from punish_fast.cluster.jobs import Job, Watch, run_jobs
-from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.cluster.results_file import Outcome, ResultsFile
 from punish_fast.cluster.survey import Point, Survey
 from punish_fast.duel.graph import Graph, Outline
 from punish_fast.equilibrium.best_response import best_response
@@ -74,7 +74,7 @@ class PointResult:
 
 def run_survey(
     survey: Survey,
-    results: ResultFolder | None = None,
+    results: ResultsFile | None = None,
     iterations: int | None = None,
     client: Any | None = None,
     watch: Watch | None = None,
@@ -130,7 +130,7 @@ def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
     return players
 
 
-def n_missing(survey: Survey, results: ResultFolder, iterations: int | None) -> int:
+def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> int:
     """How many points have a result that is not kept yet."""
     per_point = 1 if iterations is None else 2
     jobs = jobs_of(survey, iterations)

@@ -54,11 +54,11 @@ class JobProgress:
 
 
 @contextmanager
-def kept_note(progress: JobProgress, folder: Path) -> Iterator[None]:
+def kept_note(progress: JobProgress, file: Path) -> Iterator[None]:
     """Say after an interrupt what is kept, and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
         progress.clear()
-        say(f"{folder} has the results of all finished jobs; the same command resumes from there")
+        say(f"{file} has the results of all finished jobs; the same command resumes from there")
         raise

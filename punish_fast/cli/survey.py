@@ -24,9 +24,9 @@ class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 
     survey: Annotated[Path, argument("SURVEY.toml", "The points: rules, enemies, objectives.")]
-    results: Annotated[
-        Path, option("Find results in this folder and keep them there.", metavar="FOLDER", writes=True)
-    ] = Path("survey-results")
+    results: Annotated[Path, option("Find results in this file and keep them there.", metavar="FILE", writes=True)] = (
+        Path("survey-results.jsonl")
+    )
     equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
     csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
     plot: PlotOption = None
@@ -48,18 +48,18 @@ class SurveyOptions(ComputeOptions):
 def survey(options: SurveyOptions) -> None:
     """Study games under many house rules: their size and length, and what cards are worth.
 
-    Results are kept in survey-results; repeat the command to resume.
+    Results are kept in survey-results.jsonl; repeat the command to resume.
     """
     from punish_fast.arena.house_rules import n_missing, run_survey
-    from punish_fast.cluster.result_folder import ResultFolder
+    from punish_fast.cluster.results_file import ResultsFile
     from punish_fast.cluster.survey import read_survey
 
     check_name(options.cluster)
-    check_outputs([options.csv], [options.survey], "survey", options.plot)
+    check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
     clock = Stopwatch()
     points = read_survey(options.survey)
     _check_enemies(options, points)
-    results = ResultFolder(options.results)
+    results = ResultsFile(options.results)
     missing = n_missing(points, results, options.n_iterations)
     if not options.quiet:
         say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")

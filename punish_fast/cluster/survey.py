@@ -14,30 +14,27 @@
     [[points]]                              # and these
     hp = 4
     copies = { strike = 2, punish = 4 }
-    enemy = "careful"
 
 Every list of ``[grid]`` holds alternatives, each written as in a file of rules; ``copies`` and ``damage`` may have a
-list for each of some cards instead. A point of ``[[points]]`` changes fields of ``base``; without an enemy, an
-objective or a discount of its own it takes all those of the file. Equal points count once.
+list for each of some cards instead. A table of ``[[points]]`` changes fields of ``base``. Equal points count once.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES, check_options
-from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES
 from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
 from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import fault_of_input
-from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.json_values import brief, is_number
 
 MOST_POINTS = 10_000
 # Of a file: the time that dotted keys take grows with the square of their length.
@@ -136,63 +133,44 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
     if not isinstance(named, str):
         raise SurveyError(f"base is {brief(named)}, allowed is the name of a preset or of a TOML file")
     base = load_rules(named)
-    methods = _Methods(fields)
+    methods = _methods(fields)
     axes, listed = _axes(fields.get("grid", {})), _tables(fields.get("points", []))
-    n_rules = prod(len(values) for _, values in axes) * ("grid" in fields or not listed) + len(listed)
-    n_points = n_rules * methods.n_each
+    has_grid = "grid" in fields or not listed
+    n_points = (prod(len(values) for _, values in axes) * has_grid + len(listed)) * len(methods)
     if n_points > MOST_POINTS:
         raise SurveyError(f"the survey has {n_points:,} points, allowed are up to {MOST_POINTS:,}")
-    points: list[Point] = []
-    if "grid" in fields or not listed:
-        for chosen in product(*(values for _, values in axes)):
-            rules = _rules(base, [(name, value) for (name, _), value in zip(axes, chosen, strict=True)])
-            points.extend(methods.points(rules, {}))
+    names = [name for name, _ in axes]
+    chosen = product(*(values for _, values in axes)) if has_grid else ()
+    games = [_rules(base, list(zip(names, values, strict=True))) for values in chosen]
     for number, table in enumerate(listed, 1):
         try:
-            rules = from_mapping({key: value for key, value in table.items() if key not in _OWN}, base)
-            points.extend(methods.points(rules, table))
-        except (SurveyError, RulesError) as error:
+            games.append(from_mapping(table, base))
+        except RulesError as error:
             raise SurveyError(f"points: number {number}: {_told(error)}") from None
+    points = [Point(rules, *method) for rules in games for method in methods]
     return Survey(base, list(dict.fromkeys(points)))
 
 
-class _Methods:
-    """The enemies, objectives and discounts of a file."""
-
-    def __init__(self, fields: Mapping[str, Any]) -> None:
-        self._enemies = _list(fields, "enemies", ["random"])
-        self._objectives = _list(fields, "objectives", ["win-probability"])
-        for enemy in self._enemies:
-            _check_enemy("enemies", enemy)
-        for objective in self._objectives:
-            _check_objective("objectives", objective)
-        self._discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
-        for discount in self._discounts:
-            _check_discount("discounts", discount)
-        has_discounts = any(isinstance(point, dict) and "objective" in point for point in _some(fields.get("points")))
-        if "discounts" in fields and "discounted" not in self._objectives and not has_discounts:
-            raise SurveyError("discounts go with the objective discounted only, which objectives does not name")
-
-    @property
-    def n_each(self) -> int:
-        """The most points that some rules have."""
-        n_discounted = len(self._discounts) if "discounted" in self._objectives else 1
-        return len(self._enemies) * (len(self._objectives) + n_discounted - 1)
-
-    def points(self, rules: Rules, own: Mapping[str, Any]) -> Iterator[Point]:
-        """The points of some rules, with what a table says of its ``own``."""
-        enemies, objectives, discounts = self._enemies, self._objectives, self._discounts
-        if "enemy" in own:
-            enemies = [_check_enemy("enemy", own["enemy"])]
-        if "objective" in own:
-            objectives = [_check_objective("objective", own["objective"])]
-        if "discount" in own:
-            discounts = [_check_discount("discount", own["discount"])]
-            if "discounted" not in objectives:
-                raise SurveyError("discount goes with the objective discounted only")
-        for enemy, objective in product(enemies, objectives):
-            for discount in discounts if objective == "discounted" else [1.0]:
-                yield Point(rules, enemy, objective, float(discount))
+def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
+    """The enemies, objectives and discounts of each point."""
+    enemies, objectives = _list(fields, "enemies", ["random"]), _list(fields, "objectives", ["win-probability"])
+    discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
+    for enemy in enemies:
+        if not isinstance(enemy, str) or not enemy:
+            raise SurveyError(f"enemies: {brief(enemy)} is not allowed, it must be the name of a player or of a file")
+    for objective in objectives:
+        if not isinstance(objective, str) or objective not in OBJECTIVES:
+            raise SurveyError(f"objectives: {brief(objective)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
+    for discount in discounts:
+        if not is_number(discount, 0, 1):
+            raise SurveyError(f"discounts: {brief(discount)} is not allowed, it must be a number from 0 to 1")
+    if "discounts" in fields and "discounted" not in objectives:
+        raise SurveyError("discounts go with the objective discounted only, which objectives does not name")
+    return [
+        (enemy, objective, float(discount))
+        for enemy, objective in product(enemies, objectives)
+        for discount in (discounts if objective == "discounted" else [1.0])
+    ]
 
 
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
@@ -246,33 +224,7 @@ def _list(fields: Mapping[str, Any], key: str, default: list[Any]) -> list[Any]:
     return value
 
 
-def _some(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _tables(points: object) -> list[dict[str, Any]]:
     if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
         raise SurveyError(f"points is {brief(points)}, allowed are tables, each under [[points]]")
     return points
-
-
-def _check_enemy(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be the name of a player or of a file")
-    return value
-
-
-def _check_objective(key: str, value: object) -> str:
-    if not isinstance(value, str) or value not in OBJECTIVES:
-        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
-    return value
-
-
-def _check_discount(key: str, value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1")
-    try:
-        check_options(value)
-    except SolveError:
-        raise SurveyError(f"{key}: {brief(value)} is not allowed, it must be a number from 0 to 1") from None
-    return float(value)

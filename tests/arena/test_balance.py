@@ -4,7 +4,7 @@ import pytest
 
 from punish_fast.arena.balance import Balance, balance, report_of
 from punish_fast.arena.balance_plot import draw_balance
-from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.cluster.results_file import Outcome
 from punish_fast.punish.rule_changes import changed
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.runtime.figures import FigureError
@@ -24,7 +24,7 @@ def made_up(**changes):
     zero = {"length": 3.0, "first_deal": 0.0, "best_response": 0.5, "in_hand": dict.fromkeys(CARDS, 0.0)}
     zero |= {"kept": dict.fromkeys(CARDS), "plays": dict.fromkeys(PLAYS, 0.0)}
     other = {name: zero[name] | changes.get(name, {}) if isinstance(zero[name], dict) else zero[name] for name in zero}
-    return Balance(TINY, STRIKE, None, Outcome(zero), Outcome(other))
+    return Balance(TINY, STRIKE, 2, Outcome(zero), Outcome(other))
 
 
 def test_both_games_stand_side_by_side(found):
@@ -45,15 +45,6 @@ def test_the_finding_names_what_changes_most():
     )
     assert "no card is worth more or less" in made_up().finding
     assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
-
-
-def test_agents_are_compared_without_equilibria(tmp_path):
-    results = ResultFolder(tmp_path)
-    found = balance(STRIKE, TINY, None, results)
-    assert found.who == "naive against itself"
-    assert report_of(found)["changed"]["exploitability"] is None
-    assert len(list(tmp_path.glob("*.json"))) == 2
-    assert balance(STRIKE, TINY, None, results) == found
 
 
 def test_a_game_without_an_end_has_no_measures(tmp_path):

@@ -7,7 +7,7 @@ from punish_fast.arena.house_rules import jobs_of, n_missing, run_survey
 from punish_fast.arena.players import PlayerError
 from punish_fast.arena.survey_table import table_of
 from punish_fast.cluster.connection import connected
-from punish_fast.cluster.result_folder import ResultFolder
+from punish_fast.cluster.results_file import ResultsFile
 from punish_fast.cluster.survey import Point, survey_of
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response
@@ -69,7 +69,7 @@ def test_points_share_equilibria_and_surveys_share_points(tmp_path):
     jobs = jobs_of(survey_of(fields), 2)
     assert len({str(job.key) for job in jobs if job.key["study"] == "equilibrium"}) == 1
     assert len({str(job.key) for job in jobs if job.key["study"] == "agent"}) == 4
-    results = ResultFolder(tmp_path)
+    results = ResultsFile(tmp_path / "results.jsonl")
     first = survey_of({"base": "tiny", "grid": {"hp": [1]}})
     run_survey(first, results)
     assert (n_missing(first, results, None), n_missing(first, results, 2)) == (0, 1)
@@ -107,7 +107,7 @@ def test_all_results_are_in_the_table(found):
 def test_a_cluster_finds_the_same_bits(found, tmp_path):
     pytest.importorskip("distributed")
     with connected("local:1") as client:
-        spread = run_survey(survey_of(FIELDS), ResultFolder(tmp_path), 2, client)
+        spread = run_survey(survey_of(FIELDS), ResultsFile(tmp_path / "results.jsonl"), 2, client)
     for own, other in zip(found, spread, strict=True):
         for one, two in ((own.agent, other.agent), (own.equilibrium, other.equilibrium)):
             assert (one.result, one.reason) == (two.result, two.reason)

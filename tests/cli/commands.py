@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.app import app
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
-from punish_fast.runtime.folder_lock import folder_lock
 from punish_fast.store.formats.flux import write_flux
 
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
@@ -97,15 +97,16 @@ def all_verbs() -> dict[str, Any]:
 def make_files(files: Path, factory: pytest.TempPathFactory, folder: Path) -> None:
     """Put what ``EXAMPLES`` read into a folder: copies of ``files``, rules, logs, a database and weights.
 
-    They are made once for all processes of a test run.
+    All processes of a test run share them.
     """
     place = factory.getbasetemp()
     place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
     made = place / "examples"
-    with folder_lock(place):
-        if not made.exists():
-            parts = factory.mktemp("parts")
-            _make_files(files, parts)
+    if not made.exists():
+        parts = factory.mktemp("parts")
+        _make_files(files, parts)
+        # Another process may have been faster.
+        with suppress(OSError):
             parts.rename(made)
     shutil.copytree(made, folder, dirs_exist_ok=True)
 

@@ -24,8 +24,8 @@ def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     assert done.out.startswith("2 points, 2 of them studied now\n")
     assert "one more card in the opening hand" in done.out
     assert "equilibrium play, 40 iterations" in done.out
-    assert "2 points, 2 of them to be studied; results in survey-results" in done.err
-    assert len(list((folder / "survey-results").glob("*.json"))) == 4
+    assert "2 points, 2 of them to be studied; results in survey-results.jsonl" in done.err
+    assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
     monkeypatch.setattr(house_rules, "study_agent", None)
     again = run("survey", "survey.toml", "--json", "--csv", "t.csv").report
     assert (again["studied"], again["cluster"], again["iterations"]) == (0, None, None)
@@ -51,7 +51,7 @@ def test_a_point_without_a_result_ends_with_1(run, folder):
     assert run("survey", "survey.toml", "-q").code == 1
 
 
-def test_an_interrupt_says_what_is_kept(run, folder, monkeypatch):
+def test_an_interrupt_says_what_is_kept(run, monkeypatch):
     study, calls = house_rules.study_agent, []
 
     def interrupted(*arguments):
@@ -63,18 +63,17 @@ def test_an_interrupt_says_what_is_kept(run, folder, monkeypatch):
     monkeypatch.setattr(house_rules, "study_agent", interrupted)
     done = run("survey", "survey.toml")
     assert done.code == 130
-    assert "survey-results has the results of all finished jobs; the same command resumes from there" in done.err
-    assert [path.suffix for path in (folder / "survey-results").iterdir()] == [".json"]
+    assert "survey-results.jsonl has the results of all finished jobs; the same command resumes from there" in done.err
     assert run("survey", "survey.toml", "--json").report["studied"] == 1
 
 
 @pytest.mark.filterwarnings("default")
 def test_a_damaged_result_is_computed_again(run, folder):
     first = run("survey", "survey.toml", "--json").report
-    path = next(iter((folder / "survey-results").iterdir()))
+    path = folder / "survey-results.jsonl"
     path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
     again = run("survey", "survey.toml", "--json")
-    assert f"warning: survey-results/{path.name}: is damaged" in again.err
+    assert "warning: survey-results.jsonl: 1 damaged lines" in again.err
     assert again.report["studied"] == 1
     for one, other in zip(first["points"], again.report["points"], strict=True):
         assert one["agent"] == other["agent"]
@@ -96,7 +95,7 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
         (GRID, ("--csv", "survey.toml"), "is the file to survey"),
-        (GRID, ("--results", "survey.toml"), "survey.toml: is a file, not a folder"),
+        (GRID, ("--results", "survey.toml"), "is the file to survey"),
         ('enemies = ["nobody"]', (), "survey.toml: 'nobody': no such file"),
     ],
 )

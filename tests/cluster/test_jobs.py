@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 
 import pytest
 
-from punish_fast.cluster import jobs
 from punish_fast.cluster.connection import ClusterError
 from punish_fast.cluster.jobs import Job, Watch, run_jobs
-from punish_fast.cluster.result_folder import Outcome, ResultFolder
+from punish_fast.cluster.results_file import ResultsFile
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.runtime import _jit
 
@@ -31,8 +29,8 @@ def job_of(number, function=square):
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return ResultFolder(tmp_path / "results")
+def results(tmp_path):
+    return ResultsFile(tmp_path / "results.jsonl")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +44,7 @@ def results_of(outcomes):
     return [outcome.result and outcome.result["square"] for outcome in outcomes]
 
 
-def test_jobs_are_done_once_and_kept(folder):
+def test_jobs_are_done_once_and_kept(results):
     told, stages = [], []
 
     @contextmanager
@@ -54,78 +52,42 @@ def test_jobs_are_done_once_and_kept(folder):
         stages.append((job.label, name))
         yield
 
-    found = run_jobs([job_of(2), job_of(3), job_of(2)], folder, watch=Watch(lambda *each: told.append(each), stage))
+    found = run_jobs([job_of(2), job_of(3), job_of(2)], results, watch=Watch(lambda *each: told.append(each), stage))
     assert results_of(found) == [4, 9, 4]
     assert told == [(0, 2), (1, 2), (2, 2)]
     assert stages == [("job 2", "square"), ("job 3", "square")]
     # A function that would fail is not called again.
-    assert run_jobs([job_of(3, interrupt), job_of(2, interrupt)], folder) == [found[1], found[0]]
+    assert run_jobs([job_of(3, interrupt), job_of(2, interrupt)], results) == [found[1], found[0]]
 
 
-def test_without_a_folder_nothing_is_kept():
+def test_without_a_file_nothing_is_kept():
     assert results_of(run_jobs([job_of(2), job_of(2)])) == [4, 4]
 
 
-def test_what_cannot_be_done_stops_nothing(folder):
-    endless, large, found = run_jobs([job_of(-1), job_of(101), job_of(2)], folder)
+def test_what_cannot_be_done_stops_nothing(results):
+    endless, large, found = run_jobs([job_of(-1), job_of(101), job_of(2)], results)
     assert (endless.result, endless.reason) == (None, "duel: numbers below 0 never end")
     assert (large.reason, large.is_final) == ("too large", False)
     assert results_of([found]) == [4]
     # Another machine may have more memory.
-    assert folder.find({"number": 101}) is None
+    assert results.find({"number": 101}) is None
     with pytest.raises(ZeroDivisionError):
-        run_jobs([job_of(0, lambda number, _stage: 1 / number)], folder)
+        run_jobs([job_of(0, lambda number, _stage: 1 / number)], results)
 
 
-def test_an_interrupted_run_goes_on(folder):
+def test_an_interrupted_run_goes_on(results):
     with pytest.raises(KeyboardInterrupt):
-        run_jobs([job_of(2), job_of(3), job_of(4, interrupt), job_of(5)], folder)
+        run_jobs([job_of(2), job_of(3), job_of(4, interrupt), job_of(5)], results)
     told = []
     watch = Watch(lambda *each: told.append(each))
-    assert results_of(run_jobs([job_of(n) for n in (2, 3, 4, 5)], folder, watch=watch)) == [4, 9, 16, 25]
+    assert results_of(run_jobs([job_of(n) for n in (2, 3, 4, 5)], results, watch=watch)) == [4, 9, 16, 25]
     assert told[0] == (0, 2)
 
 
-def test_two_runs_at_once_share_the_work(folder, monkeypatch):
-    monkeypatch.setattr(jobs, "_PAUSE", 0.001)
-    done, gate = [], threading.Event()
-
-    def slow(number, _stage):
-        gate.wait(10)
-        done.append(number)
-        return {"square": number**2}
-
-    both = [job_of(number, slow) for number in range(20)]
-    found = {}
-    runs = [threading.Thread(target=lambda k=k: found.update({k: run_jobs(both, folder)})) for k in range(2)]
-    for run in runs:
-        run.start()
-    gate.set()
-    for run in runs:
-        run.join()
-    assert sorted(done) == list(range(20))
-    assert results_of(found[0]) == results_of(found[1]) == [n**2 for n in range(20)]
-
-
-def test_what_another_process_holds_is_waited_for(folder, monkeypatch):
-    claim = ResultFolder(folder.path).claim({"number": 2})
-    assert claim.__enter__()
-    pauses = []
-
-    def pause(_seconds):
-        pauses.append(1)
-        ResultFolder(folder.path).keep({"number": 2}, Outcome({"square": -4}))
-        claim.__exit__(None, None, None)
-
-    monkeypatch.setattr(jobs.time, "sleep", pause)
-    assert results_of(run_jobs([job_of(2), job_of(3)], folder)) == [-4, 9]
-    assert pauses == [1]
-
-
-def test_workers_do_jobs(client, folder):
-    found = run_jobs([job_of(number) for number in (2, -1, 3)], folder, client)
+def test_workers_do_jobs(client, results):
+    found = run_jobs([job_of(number) for number in (2, -1, 3)], results, client)
     assert results_of(found) == [4, None, 9]
-    assert results_of(run_jobs([job_of(3), job_of(5)], folder, client)) == [9, 25]
+    assert results_of(run_jobs([job_of(3), job_of(5)], results, client)) == [9, 25]
 
 
 def test_jobs_that_workers_lose_are_given_out_again(client, monkeypatch):

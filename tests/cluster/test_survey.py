@@ -24,13 +24,14 @@ def test_a_grid_is_a_product_and_a_list(path):
         path,
         'base = "tiny"\nenemies = ["random", "careful"]\n'
         "[grid]\nhp = [1, 2]\ndamage.strike = [2, 3]\n"
-        '[[points]]\nhp = 2\nenemy = "random"\n[[points]]\ncopies = { dodge = 2 }\nenemy = "naive"\n',
+        "[[points]]\nhp = 2\n[[points]]\ncopies = { dodge = 2 }\n",
     )
     strike = (*TINY.damage[:3], 3, *TINY.damage[4:])
     products = [TINY._replace(hp=hp, damage=damage) for hp in (1, 2) for damage in (TINY.damage, strike)]
     wanted = [Point(rules, enemy) for rules in products for enemy in ("random", "careful")]
     # The first of the listed points is in the product, too.
-    assert survey.points == [*wanted, Point(TINY._replace(copies=(1, 2, 2, 2, 1)), "naive")]
+    dodges = TINY._replace(copies=(1, 2, 2, 2, 1))
+    assert survey.points == [*wanted, Point(dodges), Point(dodges, "careful")]
     assert survey.base == TINY
     assert [survey.label(point) for point in survey.points][4:7] == [
         "enemy=random",
@@ -75,8 +76,7 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
         ("[grid]\ncopies.dodge = [1]\nhand_size = [7]", "copies.dodge=1 hand_size=7: copies is .* need at least"),
         ("points = 3", "points is 3, allowed are tables, each under \\[\\[points\\]\\]"),
         ("[[points]]\nhp = 0", "points: number 1: hp is 0, allowed are whole numbers"),
-        ("[[points]]\ndiscount = 0.9", "points: number 1: discount goes with the objective discounted only"),
-        ("[[points]]\nobjective = 'glory'", "points: number 1: objective: 'glory' is not allowed, it must be"),
+        ("[[points]]\nenemy = 'careful'", "points: number 1: unknown field 'enemy'"),
         ("enemies = 'random'", "enemies is 'random', allowed is a list"),
         ("enemies = [3]", "enemies: 3 is not allowed, it must be the name of a player or of a file"),
         ("objectives = ['glory']", "objectives: 'glory' is not allowed, it must be discounted or win-probability"),

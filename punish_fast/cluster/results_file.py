@@ -1,0 +1,93 @@
+"""Results in a file of JSON lines, found by their keys.
+
+A *key* is a JSON object of everything that a result depends on: rules, enemy, method, versions. Each result is a line
+that is appended as soon as it is known::
+
+    {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
+
+So an interrupted run loses no finished result, and runs can share a file. Damaged lines count as missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from punish_fast.runtime.files import OutputError, ReadError, check_output, explain
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a job."""
+
+    result: dict[str, Any] | None  # JSON-like; None if the job cannot be done
+    reason: str | None = None  # why not, in a line; None with a result
+    is_final: bool = True  # False if another machine might succeed, after a lack of memory
+    seconds: float = 0.0
+
+
+class ResultsFile:
+    """A file of results; one that does not exist is created with the first result."""
+
+    def __init__(self, path: Path) -> None:
+        check_output(path)
+        self.path = path
+        self._found: dict[str, Outcome] = {}
+        try:
+            lines = path.read_bytes().splitlines() if path.exists() else []
+        except OSError as error:
+            raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
+        found = [_read(line) for line in lines]
+        self._found = dict(pair for pair in found if pair is not None)
+        if lines and not self._found:
+            raise OutputError(f"{path}: is not a file of results and will not be extended")
+        if damaged := found.count(None):
+            warnings.warn(f"{path}: {damaged} damaged lines, their results are computed again", stacklevel=2)
+
+    def find(self, key: Mapping[str, Any]) -> Outcome | None:
+        """Return the result of a key, or None."""
+        return self._found.get(address_of(key))
+
+    def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:
+        """Append a result unless it is not final."""
+        if not outcome.is_final:
+            return
+        content = {"key": key} | {name: value for name, value in asdict(outcome).items() if name != "is_final"}
+        line = json.dumps(content | {"checksum": address_of(content)}).encode() + b"\n"
+        try:
+            with self.path.open("a+b") as file:
+                size = file.seek(0, os.SEEK_END)
+                if size:
+                    file.seek(-1, os.SEEK_END)
+                    # A crash may have cut the last line.
+                    line = line if file.read() == b"\n" else b"\n" + line
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise explain(self.path, error) from None
+        self._found[address_of(key)] = outcome
+
+
+def address_of(key: Mapping[str, Any]) -> str:
+    """The hash of a key: 32 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _read(line: bytes) -> tuple[str, Outcome] | None:
+    """The address and outcome of a line; None if it is damaged."""
+    try:
+        content = json.loads(line)
+        checksum = content.pop("checksum")
+        if checksum != address_of(content):
+            return None
+        key = content.pop("key")
+        return address_of(key), Outcome(**content)
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return None
