@@ -26,19 +26,12 @@ _LEAST = 0.001
 
 @dataclass(frozen=True)
 class Measure:
-    """A number under both rules.
+    """A number under both rules."""
 
-    Attributes:
-        group: ``game``, ``in_hand``, ``kept`` or ``plays``.
-        name: Of a card or a play, or what the number is.
-        standard: Under the rules to compare with; None if it is unknown.
-        changed: Under the changed rules.
-    """
-
-    group: str
-    name: str
-    standard: float | None
-    changed: float | None
+    group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
+    name: str  # of a card or a play, or what the number is
+    standard: float | None  # under the rules to compare with; None if it is unknown
+    changed: float | None  # under the changed rules
 
     @property
     def difference(self) -> float | None:
@@ -48,21 +41,13 @@ class Measure:
 
 @dataclass(frozen=True)
 class Balance:
-    """A game under two rules.
+    """A game under two rules."""
 
-    Attributes:
-        base: The rules to compare with.
-        rules: The changed rules.
-        iterations: Iterations of both equilibria.
-        standard: What the study found under ``base``.
-        changed: What it found under ``rules``.
-    """
-
-    base: Rules
-    rules: Rules
-    iterations: int
-    standard: Outcome
-    changed: Outcome
+    base: Rules  # the rules to compare with
+    rules: Rules  # the changed rules
+    iterations: int  # iterations of both equilibria
+    standard: Outcome  # what the study found under ``base``
+    changed: Outcome  # what it found under ``rules``
 
     @property
     def change(self) -> str:

@@ -27,14 +27,7 @@ _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsiz
 
 
 def draw_balance(found: Balance, path: Path) -> None:
-    """Draw a balance into a PNG or SVG file: two bars for each card, and the difference beside them.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg, or a game could not be studied.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ExtraError: matplotlib is not installed.
-    """
+    """Draw a balance into a PNG or SVG file: two bars for each card, and the difference beside them."""
     measures = found.measures
     if not measures:
         raise FigureError(f"{path}: there is nothing to draw, since a game could not be studied")

@@ -53,17 +53,11 @@ BEST_RESPONSE_SHARE = default_response_share("view")
 
 @dataclass(frozen=True)
 class PointResult:
-    """What the study of a point led to.
-
-    Attributes:
-        point: The point.
-        agent: What its agent does.
-        equilibrium: What equilibrium play does; None if that was not asked for.
-    """
+    """What the study of a point led to."""
 
     point: Point
-    agent: Outcome
-    equilibrium: Outcome | None
+    agent: Outcome  # what its agent does
+    equilibrium: Outcome | None  # what equilibrium play does; None if that was not asked for
 
     @property
     def reason(self) -> str | None:
@@ -87,12 +81,6 @@ def run_survey(
         iterations: Of the equilibrium of each game; None for none.
         client: A `distributed.Client`, whose workers do the work; this process if None.
         watch: Who watches.
-
-    Raises:
-        PlayerError: an enemy is unknown.
-        ReadError: an enemy's file is damaged, or made for other rules.
-        ClusterError: the cluster is lost; finished points are kept.
-        OutputError: results cannot be kept.
     """
     outcomes = iter(run_jobs(jobs_of(survey, iterations), results, client, watch))
     return [
@@ -101,12 +89,7 @@ def run_survey(
 
 
 def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
-    """The jobs of points: that of its agent, and with ``iterations`` that of its equilibrium, for each point.
-
-    Raises:
-        PlayerError: an enemy is unknown.
-        ReadError: an enemy's file is damaged, or made for other rules.
-    """
+    """The jobs of points: that of its agent, and with ``iterations`` that of its equilibrium, for each point."""
     players = find_enemies(survey)
     jobs = []
     for point in survey.points:
@@ -118,12 +101,7 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
 
 
 def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
-    """The enemies of all points, by name, and what identifies each.
-
-    Raises:
-        PlayerError: an enemy is unknown.
-        ReadError: an enemy's file is damaged, or made for other rules.
-    """
+    """The enemies of all points, by name, and what identifies each."""
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     for point in survey.points:
         players[point.enemy][0].must_fit(point.rules)
@@ -172,11 +150,6 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     Returns:
         The size of the model; the agent's mean ``value`` over all openings, against its enemy; what `study_game` finds;
         and the win probability of the ``best_response`` to it.
-
-    Raises:
-        DuelError: games may never end.
-        SolveError: the model cannot be solved.
-        MemoryError: it does not fit into memory.
     """
     with stage("model"):
         space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
@@ -208,10 +181,6 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
     Returns:
         What `study_game` finds; the ``exploitability`` in percentage points, and the win probability of the
         ``best_response``.
-
-    Raises:
-        DuelError: games may never end.
-        MemoryError: the game does not fit into memory.
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)

@@ -33,11 +33,6 @@ class Lineup:
         Args:
             arguments: Built-in players, agent files or strategy files, as for `Player`.
             rules: The rules; None for those of the first file, or ``tabletop`` without a file.
-
-        Raises:
-            PlayerError: a player is unknown or given twice.
-            PolicyError: a temperature is not above 0.
-            ReadError: a file is damaged, or its rules differ in more than the redeal.
         """
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
@@ -55,9 +50,6 @@ class Lineup:
 
         Args:
             stage: A context for each of the stages ``agents`` and ``graph``, given its name.
-
-        Raises:
-            ReadError: a file is damaged.
         """
         with stage("agents"):
             # Before the graph, which takes longer, so that damaged files are reported soon.
@@ -66,10 +58,6 @@ class Lineup:
             return Graph(space), opponents
 
     def opponents(self) -> tuple[StateSpace, list[Opponent]]:
-        """The states of the game, and the players in it.
-
-        Raises:
-            ReadError: a file is damaged.
-        """
+        """The states of the game, and the players in it."""
         space = StateSpace(self.rules, self.information)
         return space, [player.opponent(space, name) for name, player in zip(self.names, self._players, strict=True)]

@@ -46,19 +46,12 @@ class PlayerError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Opponent:
-    """A player in a given game.
+    """A player in a given game."""
 
-    Attributes:
-        name: Its name in tables.
-        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-        temperature: That of its softmax; None if it plays otherwise.
-        response: float64 ``[n_rows]``, a good response to it that its file holds; None without.
-    """
-
-    name: str
-    policy: np.ndarray
-    temperature: float | None = None
-    response: np.ndarray | None = None
+    name: str  # its name in tables
+    policy: np.ndarray  # float64 ``[n_rows]``, the probability of each row of the state space in its state
+    temperature: float | None = None  # that of its softmax; None if it plays otherwise
+    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to it that its file holds; None without
 
 
 # Players under any rules, and all.
@@ -193,12 +186,7 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
 
 
 def noted_enemy(agent: Artefact) -> Player:
-    """The enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder.
-
-    Raises:
-        PlayerError: the file does not say who it was, or the enemy's file is not there, or is another by now.
-        ReadError: the note or the enemy's file is damaged.
-    """
+    """The enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder."""
     note = agent.enemy
     source = note.get("name", "")
     if note["kind"] != "built-in":
@@ -222,11 +210,7 @@ def brief_name(argument: str) -> str:
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Different names for the arguments of players, each as brief as possible.
-
-    Raises:
-        PlayerError: an argument is given twice.
-    """
+    """Different names for the arguments of players, each as brief as possible."""
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
         raise PlayerError(f"{twice[0]}: given twice, allowed is each player once")

@@ -29,18 +29,7 @@ MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Check that the games of a tournament can be recorded, before any is played.
-
-    Args:
-        names: The players.
-        games: Games of each pair.
-        database: The database.
-
-    Raises:
-        TournamentError: there are too many games, or a log cannot hold a player's name.
-        RecordsError: the file is not a database of recorded games.
-        LockedError: another process keeps the database locked.
-    """
+    """Check that the games of a tournament can be recorded, before any is played."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {MAX_RECORDED_GAMES:,}")
@@ -65,13 +54,6 @@ def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed:
         games: Games of each pair, an even number.
         seed: Random seed of the games.
         database: The database.
-
-    Raises:
-        TournamentError: there are too many games.
-        RecordsError: the file is not a database of recorded games.
-        LockedError: another process keeps the database locked.
-        OutputError: the database cannot be written.
-        WriteError: writing failed.
     """
     check_recording([opponent.name for opponent in opponents], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in opponents]) if pair[0] != pair[1]]
@@ -103,9 +85,6 @@ def record_match(
         seed: As in `simulate`.
         paired: As in `simulate`.
         first_game: As in `simulate`.
-
-    Raises:
-        DuelError: an argument that `simulate` refuses, or both players have the same name.
     """
     own, enemy = players
     if own.name == enemy.name:

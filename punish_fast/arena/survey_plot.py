@@ -71,12 +71,6 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     Args:
         columns: What `table_of` returns.
         path: The file; its suffix gives the format.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg, or there are no points to draw, or too many.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ExtraError: matplotlib is not installed.
     """
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]

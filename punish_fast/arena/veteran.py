@@ -40,21 +40,13 @@ def default_opponent(rules: Rules) -> str:
 
 
 def must_be_at_home(rules: Rules) -> None:
-    """Check that it plays under these rules.
-
-    Raises:
-        VeteranError: it does not.
-    """
+    """Check that it plays under these rules."""
     if not is_at_home(rules):
         raise VeteranError(f"{NAME}: knows the standard rules alone, not {name_of(rules)}; naive plays under any rules")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Its policy, float64 ``[n_rows]``, in the states of the view.
-
-    Raises:
-        VeteranError: it does not know the rules.
-    """
+    """Its policy, float64 ``[n_rows]``, in the states of the view."""
     must_be_at_home(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)

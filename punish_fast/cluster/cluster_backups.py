@@ -51,15 +51,10 @@ _USUAL_PACE = 1e-8
 
 @dataclass(frozen=True)
 class Overhead:
-    """What tasks cost, as measured.
+    """What tasks cost, as measured."""
 
-    Attributes:
-        task: Seconds to hand out a task and fetch what it found.
-        entry: Seconds of a thread to make an entry of a row.
-    """
-
-    task: float
-    entry: float
+    task: float  # seconds to hand out a task and fetch what it found
+    entry: float  # seconds of a thread to make an entry of a row
 
 
 class ClusterBackups:
@@ -148,9 +143,6 @@ class ClusterBackups:
             arrays: The arrays that a task has for itself.
             v: Values of states, of which workers get those of the layer that follows.
             shared: What all workers get whole, once.
-
-        Raises:
-            ClusterError: the cluster is lost.
         """
         paces: list[float] = []
 

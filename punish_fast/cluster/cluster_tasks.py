@@ -48,9 +48,6 @@ def finished(
         begin: Makes the tasks, by number.
         submit: Hands out tasks.
         on_loss: Called before tasks are handed out again, with which everything that they need must be.
-
-    Raises:
-        ClusterError: the cluster is lost.
     """
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
@@ -98,10 +95,6 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
     """Give each value to a worker, from which the others fetch it; check the workers while waiting.
 
     A broadcast might not terminate if a worker dies.
-
-    Raises:
-        ClusterError: The scheduler does not answer, or a worker that joined has other versions.
-        TimeoutError: Workers were frozen or are paused.
     """
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
     # Large values may take longer than any limit.
@@ -146,12 +139,7 @@ class ClusterTasks:
         return max(1, n_threads(self._client))
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order.
-
-        Raises:
-            ClusterError: the cluster is lost.
-            Exception: a task failed with it.
-        """
+        """The number of each task, and the result of ``function`` for its arguments, in any order."""
 
         def submit_all(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
             return [submit(self._client, function, *map(self._as_data, task), retries=_RETRIES) for _, task in left]

@@ -36,12 +36,7 @@ class ClusterError(PunishFastError):
 
 
 def check_cluster(where: str) -> None:
-    """Check how a cluster is named, and that Dask is installed.
-
-    Raises:
-        ValueError: it is neither the address of a scheduler nor ``local:N``.
-        ExtraError: the extra ``cluster`` is not installed.
-    """
+    """Check how a cluster is named, and that Dask is installed."""
     if not _LOCAL.fullmatch(where) and not _ADDRESS.fullmatch(where):
         raise ValueError(f"{where!r} is not allowed, it must be a scheduler such as tcp://host:8786, or local:4")
     require("cluster", "distributed")
@@ -54,12 +49,6 @@ def connected(where: str) -> Iterator[Client]:
     Args:
         where: The address of a scheduler, such as ``tcp://host:8786``, or ``local:N`` for N worker processes with one
             thread each, which end with the block.
-
-    Raises:
-        ValueError: ``where`` is neither.
-        ExtraError: the extra ``cluster`` is not installed.
-        ClusterError: the scheduler does not answer, has no punish-fast or no workers that answer, or is lost, or a
-            worker has other versions.
     """
     check_cluster(where)
     from distributed import CancelledError, LocalCluster
@@ -140,9 +129,6 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
     Args:
         client: The client of the cluster.
         workers: Addresses of the workers; all if None. Workers that were lost are passed over.
-
-    Raises:
-        ClusterError: A worker has other versions or cannot run this package, or the scheduler is lost or frozen.
     """
     before = workers_of(client)
     try:
@@ -176,22 +162,13 @@ def remove_workers(client: Any, workers: Collection[str]) -> None:
 
 
 def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Check that a worker has the versions of its client.
-
-    Raises:
-        ClusterError: They differ.
-    """
+    """Check that a worker has the versions of its client."""
     if found != wanted:
         raise ClusterError(f"cluster: worker {worker} has {differences(found, wanted)}; all must have the same")
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until a worker accepts tasks, after an error that means that workers or their data were lost.
-
-    Raises:
-        ClusterError: The scheduler is lost, no worker accepts tasks, or a worker has other versions.
-        Exception: The error, if it means something else.
-    """
+    """Wait until a worker accepts tasks, after an error that means that workers or their data were lost."""
     from distributed import CancelledError, KilledWorker
 
     lost = (CancelledError, KilledWorker, OSError)

@@ -26,11 +26,7 @@ class LimitedClient(Client):
     def sync(
         self, func: Any, *args: Any, asynchronous: bool | None = None, callback_timeout: Any = None, **kwargs: Any
     ) -> Any:
-        """Call a coroutine function, and wait for the result.
-
-        Raises:
-            ClusterError: The call takes longer than the limit.
-        """
+        """Call a coroutine function, and wait for the result."""
         call: Any = super().sync
         if asynchronous:
             return call(func, *args, asynchronous=True, callback_timeout=callback_timeout, **kwargs)

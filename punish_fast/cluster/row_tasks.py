@@ -22,81 +22,48 @@ from punish_fast.punish.space import StateSpace
 
 
 class SharedGame(NamedTuple):
-    """A game against an enemy.
-
-    Attributes:
-        rules: Its rules.
-        enemy: A name for the enemy's policy, unique in this run; empty for uniform play.
-    """
+    """A game against an enemy."""
 
     rules: Rules
-    enemy: str
+    enemy: str  # a name for the enemy's policy, unique in this run; empty for uniform play
 
 
 class LayerValues(NamedTuple):
-    """Values of the states that a layer leads to.
+    """Values of the states that a layer leads to."""
 
-    Attributes:
-        first: The number of the first of them.
-        v: float64 ``[n]``.
-        terminals: float64 ``[2]``, those of win and loss.
-    """
-
-    first: int
-    v: np.ndarray
-    terminals: np.ndarray
+    first: int  # the number of the first of them
+    v: np.ndarray  # float64 ``[n]``
+    terminals: np.ndarray  # float64 ``[2]``, those of win and loss
 
 
 class RowTask(NamedTuple):
-    """Consecutive batches of a layer.
+    """Consecutive batches of a layer."""
 
-    Attributes:
-        number: The number of the task within its layer.
-        game: The game.
-        batches: The blocks of each.
-        states: The states of all.
-        rows: The rows of all.
-        n_entries: The entries of all rows.
-    """
-
-    number: int
+    number: int  # the number of the task within its layer
     game: SharedGame
-    batches: tuple[BlockRange, ...]
-    states: slice
-    rows: slice
-    n_entries: int
+    batches: tuple[BlockRange, ...]  # the blocks of each
+    states: slice  # the states of all
+    rows: slice  # the rows of all
+    n_entries: int  # the entries of all rows
 
 
 class RowArrays(NamedTuple):
-    """Arrays of the states and rows of a task; what a kind of work does not need is None.
+    """Arrays of the states and rows of a task; what a kind of work does not need is None."""
 
-    Attributes:
-        discount: The factor of the successors' values.
-        reward: float64 ``[n_rows]``; the game's own rewards if None.
-        q: float64 ``[n_rows]``, values of rows.
-        choice: int64 ``[n_states]``, the best row of each state.
-    """
-
-    discount: float
-    reward: np.ndarray | None = None
-    q: np.ndarray | None = None
-    choice: np.ndarray | None = None
+    discount: float  # the factor of the successors' values
+    reward: np.ndarray | None = None  # float64 ``[n_rows]``; the game's own rewards if None
+    q: np.ndarray | None = None  # float64 ``[n_rows]``, values of rows
+    choice: np.ndarray | None = None  # int64 ``[n_states]``, the best row of each state
 
 
 class TaskResult(NamedTuple):
-    """What a task found.
+    """What a task found."""
 
-    Attributes:
-        number: The number of the task.
-        seconds: How long it took.
-        arrays: New values, by the names of `RowArrays`.
-        parts: What each batch found besides: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose
-            first number means nothing.
-    """
-
-    number: int
-    seconds: float
-    arrays: dict[str, np.ndarray]
+    number: int  # the number of the task
+    seconds: float  # how long it took
+    arrays: dict[str, np.ndarray]  # new values, by the names of `RowArrays`
+    # What each batch found besides: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose first
+    # number means nothing.
     parts: list[Any]
 
 

@@ -49,32 +49,20 @@ class SurveyError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Point:
-    """A game against an enemy.
-
-    Attributes:
-        rules: The rules.
-        enemy: The enemy's name or file, as `punish_fast.arena.players.Player` takes it.
-        objective: What the agent maximises, as for `punish_fast.mdp.solver.solve`.
-        discount: From 0 to 1; 1 for win probabilities.
-    """
+    """A game against an enemy."""
 
     rules: Rules
-    enemy: str = "random"
-    objective: str = "win-probability"
-    discount: float = 1.0
+    enemy: str = "random"  # the enemy's name or file, as `punish_fast.arena.players.Player` takes it
+    objective: str = "win-probability"  # what the agent maximises, as for `punish_fast.mdp.solver.solve`
+    discount: float = 1.0  # from 0 to 1; 1 for win probabilities
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The points of a survey.
+    """The points of a survey."""
 
-    Attributes:
-        base: The rules that they are compared with.
-        points: All different, in the order of the file.
-    """
-
-    base: Rules
-    points: list[Point]
+    base: Rules  # the rules that they are compared with
+    points: list[Point]  # all different, in the order of the file
 
     def label(self, point: Point) -> str:
         """A point in words: what differs from the base, and from other points."""
@@ -97,12 +85,7 @@ class Survey:
 
 
 def read_survey(path: str | Path) -> Survey:
-    """Read a survey from a TOML file.
-
-    Raises:
-        SurveyError: the file cannot be read, a key is unknown, or its value is not allowed.
-        RulesError: there is no such base.
-    """
+    """Read a survey from a TOML file."""
     if fault := fault_of_input(path):
         raise SurveyError(f"{path}: {fault}")
     try:
@@ -120,12 +103,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Return the survey of a mapping with the keys of a TOML file.
-
-    Raises:
-        SurveyError: a key is unknown, or its value is not allowed.
-        RulesError: there is no such base.
-    """
+    """Return the survey of a mapping with the keys of a TOML file."""
     unknown = [key for key in fields if key not in _KEYS]
     if unknown:
         raise SurveyError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")

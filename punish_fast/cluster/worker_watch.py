@@ -36,12 +36,7 @@ class WorkerWatch:
         self._moving = time.monotonic()
 
     def look(self) -> None:
-        """Check the workers, at most every two seconds.
-
-        Raises:
-            ClusterError: A worker that joined has other versions.
-            TimeoutError: Tasks are held up by paused workers, or were by frozen ones, which are removed.
-        """
+        """Check the workers, at most every two seconds."""
         if time.monotonic() < self._next_look:
             return
         workers = workers_of(self._client)

@@ -39,20 +39,14 @@ Progress = Callable[[str, int, float], None]
 
 @dataclass(frozen=True)
 class BayesResult:
-    """Results of the games of a Bayes exploiter.
+    """Results of the games of a Bayes exploiter."""
 
-    Attributes:
-        base: Exact win probability of the base.
-        gain: float64 ``[n_games]``, gain over the base in each game, in win probability; with a search of one breath
-            never below 0 but for rounding.
-        won: uint8 ``[n_games]``, 1 for a win.
-        breaths: int32 ``[n_games]``, lengths.
-    """
-
-    base: float
+    base: float  # exact win probability of the base
+    # float64 ``[n_games]``, gain over the base in each game, in win probability; with a search of one breath never
+    # below 0 but for rounding.
     gain: np.ndarray
-    won: np.ndarray
-    breaths: np.ndarray
+    won: np.ndarray  # uint8 ``[n_games]``, 1 for a win
+    breaths: np.ndarray  # int32 ``[n_games]``, lengths
 
     @property
     def win_probability(self) -> float:
@@ -67,20 +61,13 @@ class BayesResult:
 
 
 class BeliefTrace(NamedTuple):
-    """The beliefs of the exploiter in every breath of its games.
+    """The beliefs of the exploiter in every breath of its games."""
 
-    Attributes:
-        ptr: int64 ``[n_games + 1]``, the first breath of each game.
-        full: int64 ``[n]``, full states.
-        rows: int64 ``[n, 2]``, the rows of the own action and of the enemy's.
-        draws: int64 ``[n, 2]``, the kinds that feints of both drew, 5 for none.
-        beliefs: float64 ``[n, most_decks]``, the probability of each full state of the information state, in order.
-    """
-
-    ptr: np.ndarray
-    full: np.ndarray
-    rows: np.ndarray
-    draws: np.ndarray
+    ptr: np.ndarray  # int64 ``[n_games + 1]``, the first breath of each game
+    full: np.ndarray  # int64 ``[n]``, full states
+    rows: np.ndarray  # int64 ``[n, 2]``, the rows of the own action and of the enemy's
+    draws: np.ndarray  # int64 ``[n, 2]``, the kinds that feints of both drew, 5 for none
+    # float64 ``[n, most_decks]``, the probability of each full state of the information state, in order.
     beliefs: np.ndarray
 
 
@@ -102,11 +89,6 @@ class BayesExploiter:
             base: The duel of any agent against it on the same graph, best of the strongest known.
             depth: Search depth in breaths, 1 to those of a measure. Each one more takes ten to a hundred times as
                 long.
-
-        Raises:
-            PolicyError: ``policy`` does not belong to the game.
-            DuelError: ``base`` is of another graph, or ``depth`` is out of range.
-            MemoryError: the values of all actions would not fit into memory.
         """
         must_be_graph(graph)
         policy = policy_of(policy, graph.space)
@@ -133,9 +115,6 @@ class BayesExploiter:
             seed: Random seed, 0 to 2^64 - 1.
             first_game: Number of the first game.
             progress: Called as ``progress("bayes", games, win_probability)`` from time to time.
-
-        Raises:
-            EndlessError: a game does not end.
         """
         gain = np.zeros(n_games)
         won, breaths = np.zeros(n_games, dtype=np.uint8), np.zeros(n_games, dtype=np.int32)

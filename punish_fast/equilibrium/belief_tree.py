@@ -31,9 +31,6 @@ class BeliefTrees:
         Args:
             v: float64 ``[n_values]``, values of all numbers.
             breaths: Breaths, from 0 on.
-
-        Raises:
-            MemoryError: the table would not fit into memory.
         """
         tree = self._room(breaths)
         for number in breaths:
@@ -48,9 +45,6 @@ class BeliefTrees:
         Args:
             v: float64 ``[n_values]``, values of all numbers; those of full states are written.
             n_breaths: Breaths in the table.
-
-        Raises:
-            MemoryError: the table would not fit into memory.
         """
         graph, ptr = self.graph, self.graph.space.state_ptr
         first = self._room(range(n_breaths))

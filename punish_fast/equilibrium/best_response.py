@@ -54,33 +54,22 @@ Progress = Callable[[str, int, float], None]
 
 
 class Start(NamedTuple):
-    """A start for the search for an exploiter.
+    """A start for the search for an exploiter."""
 
-    Attributes:
-        policy: float64 ``[n_rows]``, a response.
-        nodes: float64 ``[n_nodes, 2]``, estimates of win probabilities and expected breaths from the nodes between
-            measures; None if there are none.
-        name: What progress calls it.
-    """
-
-    policy: np.ndarray
+    policy: np.ndarray  # float64 ``[n_rows]``, a response
+    # float64 ``[n_nodes, 2]``, estimates of win probabilities and expected breaths from the nodes between measures;
+    # None if there are none.
     nodes: np.ndarray | None = None
-    name: str = "true"
+    name: str = "true"  # what progress calls it
 
 
 @dataclass(frozen=True)
 class Exploiter:
-    """An agent that exploits a policy.
+    """An agent that exploits a policy."""
 
-    Attributes:
-        policy: float64 ``[n_rows]``: one action in each state, or the policy itself.
-        duel: Its exact duel against the policy.
-        win_probabilities: Win probabilities of all responses evaluated, in their order.
-    """
-
-    policy: np.ndarray
-    duel: Duel
-    win_probabilities: list[float]
+    policy: np.ndarray  # float64 ``[n_rows]``: one action in each state, or the policy itself
+    duel: Duel  # its exact duel against the policy
+    win_probabilities: list[float]  # win probabilities of all responses evaluated, in their order
 
     @property
     def win_probability(self) -> float:
@@ -164,13 +153,10 @@ class _Search:
 
     Attributes:
         graph: The game.
-        response: The response being improved.
-        choice: int64 ``[n_states]``, the rows of the best one so far.
-        duel: Its duel.
     """
 
-    response: CounterfactualResponse
-    choice: np.ndarray
+    response: CounterfactualResponse  # the response being improved
+    choice: np.ndarray  # int64 ``[n_states]``, the rows of the best one so far
     duel: Duel
 
     def __init__(

@@ -45,20 +45,14 @@ _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
 class RegretMinimiser(Protocol):
-    """What both kinds have in common.
+    """What both kinds have in common."""
 
-    Attributes:
-        tables: All arrays that the strategy follows from, and ``total``, the weighted sum of strategies, by name:
-            float64 ``[n_rows]`` or ``[n_states]``.
-        regret: float64 ``[n_rows]``, where the regrets of an iteration are written.
-        off_policy_weight: Least weight of an own choice in beliefs about the enemy's hand.
-        least_probability: Actions with a lower average probability are dropped from the result.
-    """
-
+    # All arrays that the strategy follows from, and ``total``, the weighted sum of strategies, by name: float64
+    # ``[n_rows]`` or ``[n_states]``.
     tables: dict[str, np.ndarray]
-    regret: np.ndarray
-    off_policy_weight: float
-    least_probability: float
+    regret: np.ndarray  # float64 ``[n_rows]``, where the regrets of an iteration are written
+    off_policy_weight: float  # least weight of an own choice in beliefs about the enemy's hand
+    least_probability: float  # actions with a lower average probability are dropped from the result
 
     def is_full(self, iteration: int) -> bool:
         """Whether an iteration, counted from 1, must run on the whole graph."""

@@ -31,20 +31,11 @@ class TargetError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """When to stop: at whichever comes first. Without any target, after ``DEFAULT_ITERATIONS``.
+    """When to stop: at whichever comes first. Without any target, after ``DEFAULT_ITERATIONS``."""
 
-    Attributes:
-        iterations: Number of iterations, earlier ones from a checkpoint included.
-        exploitability: Percentage points.
-        seconds: Seconds of learning in this run.
-
-    Raises:
-        TargetError: a number is out of range.
-    """
-
-    iterations: int | None = None
-    exploitability: float | None = None
-    seconds: float | None = None
+    iterations: int | None = None  # number of iterations, earlier ones from a checkpoint included
+    exploitability: float | None = None  # percentage points
+    seconds: float | None = None  # seconds of learning in this run
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -62,37 +53,22 @@ class Target:
 
 
 class IterationStatus(NamedTuple):
-    """The state of a run after an iteration.
+    """The state of a run after an iteration."""
 
-    Attributes:
-        iteration: Its number.
-        last: The number of the last iteration; None if only time or exploitability ends the run.
-        seconds_each: Mean seconds of an iteration of this run.
-        seconds_left: Estimated seconds to the end of learning; None if unknown.
-        exploitability: The last measurement, in percentage points; None before the first.
-    """
-
-    iteration: int
-    last: int | None
-    seconds_each: float
-    seconds_left: float | None
-    exploitability: float | None
+    iteration: int  # its number
+    last: int | None  # the number of the last iteration; None if only time or exploitability ends the run
+    seconds_each: float  # mean seconds of an iteration of this run
+    seconds_left: float | None  # estimated seconds to the end of learning; None if unknown
+    exploitability: float | None  # the last measurement, in percentage points; None before the first
 
 
 class EquilibriumRun(NamedTuple):
-    """What a run reached.
+    """What a run reached."""
 
-    Attributes:
-        iterations: Iterations, earlier ones from a checkpoint included.
-        exploitability: Percentage points that the best known response wins above one half.
-        response: float64 ``[n_rows]``, that response.
-        seconds: Seconds of ``iterations``, ``measure`` and ``checkpoint``.
-    """
-
-    iterations: int
-    exploitability: float
-    response: np.ndarray
-    seconds: dict[str, float]
+    iterations: int  # iterations, earlier ones from a checkpoint included
+    exploitability: float  # percentage points that the best known response wins above one half
+    response: np.ndarray  # float64 ``[n_rows]``, that response
+    seconds: dict[str, float]  # seconds of ``iterations``, ``measure`` and ``checkpoint``
 
 
 def run_equilibrium(

@@ -58,19 +58,14 @@ Progress = Callable[[str, int, float], None]
 
 @dataclass(frozen=True)
 class UpperBound:
-    """An upper bound on the win probability against a policy.
+    """An upper bound on the win probability against a policy."""
 
-    Attributes:
-        win_probability: The bound, before the cards are dealt.
-        nodes: float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
-        bounds: The bound after each iteration, descending.
-        converged: False if the iterations stopped before their estimated rest was below the tolerance.
-            Iterations count endless play as a win, so the bound is not tight if an opponent can avoid every end.
-    """
-
-    win_probability: float
+    win_probability: float  # the bound, before the cards are dealt
+    # float64 ``[n_nodes]``, upper bounds from the nodes between measures, with the enemy's kept hand shown.
     nodes: np.ndarray
-    bounds: list[float]
+    bounds: list[float]  # the bound after each iteration, descending
+    # False if the iterations stopped before their estimated rest was below the tolerance. Iterations count endless play
+    # as a win, so the bound is not tight if an opponent can avoid every end.
     converged: bool
 
 

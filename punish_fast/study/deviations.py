@@ -39,56 +39,32 @@ class DeviationError(PunishFastError, ValueError):
 
 
 class Cost(NamedTuple):
-    """The loss of choices of one kind, in win probability.
+    """The loss of choices of one kind, in win probability."""
 
-    Attributes:
-        grouping: Name of the grouping.
-        label: The kind.
-        n: Number of choices.
-        mean: Mean loss of a choice.
-        error: Its standard error, by games; infinite for a single game.
-        share: Share of all losses.
-        people: float64 ``[6]``, frequencies of `PLAYS` in the choices.
-        policy: float64 ``[6]``, frequencies of the policy in the same states.
-    """
-
-    grouping: str
-    label: str
-    n: int
-    mean: float
-    error: float
-    share: float
-    people: np.ndarray
-    policy: np.ndarray
+    grouping: str  # name of the grouping
+    label: str  # the kind
+    n: int  # number of choices
+    mean: float  # mean loss of a choice
+    error: float  # its standard error, by games; infinite for a single game
+    share: float  # share of all losses
+    people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in the choices
+    policy: np.ndarray  # float64 ``[6]``, frequencies of the policy in the same states
 
 
 @dataclass(frozen=True)
 class AssessedChoices:
-    """Recorded choices between at least two legal actions.
+    """Recorded choices between at least two legal actions."""
 
-    Attributes:
-        row: int64 ``[n]``, states of the view.
-        column: int64 ``[n]``, the actions chosen, by their place in 10, 11, 20, 21, ..., 51, 90.
-        game: int64 ``[n]``, ids of their games.
-        values: float64 ``[n, 11]``, win probability after each action; NaN for illegal ones.
-        policy: float64 ``[n, 11]``, the policy.
-        n_recorded: All recorded choices, forced ones included.
-        n_games: All games.
-        n_illegal: Choices left out because they are illegal in their state.
-        n_unknown: Choices left out because no game reaches their state.
-        n_exact: Choices whose information state is certain.
-    """
-
-    row: np.ndarray
-    column: np.ndarray
-    game: np.ndarray
-    values: np.ndarray
-    policy: np.ndarray
-    n_recorded: int
-    n_games: int
-    n_illegal: int
-    n_unknown: int
-    n_exact: int
+    row: np.ndarray  # int64 ``[n]``, states of the view
+    column: np.ndarray  # int64 ``[n]``, the actions chosen, by their place in 10, 11, 20, 21, ..., 51, 90
+    game: np.ndarray  # int64 ``[n]``, ids of their games
+    values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN for illegal ones
+    policy: np.ndarray  # float64 ``[n, 11]``, the policy
+    n_recorded: int  # all recorded choices, forced ones included
+    n_games: int  # all games
+    n_illegal: int  # choices left out because they are illegal in their state
+    n_unknown: int  # choices left out because no game reaches their state
+    n_exact: int  # choices whose information state is certain
 
     @property
     def loss(self) -> np.ndarray:
@@ -104,23 +80,14 @@ class AssessedChoices:
 
 @dataclass(frozen=True)
 class Deviations:
-    """Where people deviate from a policy.
+    """Where people deviate from a policy."""
 
-    Attributes:
-        choices: Their choices.
-        per_game: Mean loss of a player in a game.
-        per_game_error: Its standard error; infinite for a single game.
-        policy_per_choice: Mean loss of the policy itself in the same states, per choice.
-        costs: Losses by situation and by play.
-        worst: Losses by breath, HP and hand together, the largest mean first.
-    """
-
-    choices: AssessedChoices
-    per_game: float
-    per_game_error: float
-    policy_per_choice: float
-    costs: list[Cost]
-    worst: list[Cost]
+    choices: AssessedChoices  # their choices
+    per_game: float  # mean loss of a player in a game
+    per_game_error: float  # its standard error; infinite for a single game
+    policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
+    costs: list[Cost]  # losses by situation and by play
+    worst: list[Cost]  # losses by breath, HP and hand together, the largest mean first
 
 
 def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
@@ -130,9 +97,6 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
         play: Self-play of the policy.
         view: The states of the view, under the same rules.
         choices: The choices.
-
-    Raises:
-        DeviationError: none of them is between legal actions of the game.
     """
     row, column = locate_choices(view, choices.decimal, choices.action)
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))

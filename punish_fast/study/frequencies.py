@@ -28,39 +28,23 @@ _PUNISH = CARDS.index("punish")
 
 
 class Grouping(NamedTuple):
-    """A partition of the information states into situations.
+    """A partition of the information states into situations."""
 
-    Attributes:
-        name: What the situations differ in.
-        labels: Their names.
-        group: int64 ``[n_states]``, the situation of each information state.
-    """
-
-    name: str
-    labels: list[str]
-    group: np.ndarray
+    name: str  # what the situations differ in
+    labels: list[str]  # their names
+    group: np.ndarray  # int64 ``[n_states]``, the situation of each information state
 
 
 class SituationFrequencies(NamedTuple):
-    """The plays in a situation.
+    """The plays in a situation."""
 
-    Attributes:
-        grouping: Name of the grouping.
-        label: Name of the situation.
-        choices: Expected number of a player's choices there in a game.
-        shares: float64 ``[6]``, frequencies of `PLAYS` in all choices; they sum to 1.
-        possible: float64 ``[6]``, share of the choices that allow each play.
-        when_possible: float64 ``[6]``, frequencies in these choices; NaN without any.
-        given: float64 ``[5]``, the card given up, as shares of all feints; NaN without feints.
-    """
-
-    grouping: str
-    label: str
-    choices: float
-    shares: np.ndarray
-    possible: np.ndarray
-    when_possible: np.ndarray
-    given: np.ndarray
+    grouping: str  # name of the grouping
+    label: str  # name of the situation
+    choices: float  # expected number of a player's choices there in a game
+    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in all choices; they sum to 1
+    possible: np.ndarray  # float64 ``[6]``, share of the choices that allow each play
+    when_possible: np.ndarray  # float64 ``[6]``, frequencies in these choices; NaN without any
+    given: np.ndarray  # float64 ``[5]``, the card given up, as shares of all feints; NaN without feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:

@@ -38,9 +38,6 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
         dealt again; by card ``in_hand``, the average gain of one more copy in the opening hand, and ``kept``, the gain
         of keeping the card over a fresh one, both in win probability; and ``plays``, the share of each card and of
         feints in all choices. What never happens is None.
-
-    Raises:
-        DuelError: the policy is invalid, or a game may never end.
     """
     with stage("self-play"):
         play = self_play(graph, policy)

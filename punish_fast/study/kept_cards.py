@@ -26,33 +26,21 @@ _N_KINDS = len(CARDS)
 
 
 class Kept(NamedTuple):
-    """Gains of keeping cards, as differences of win probabilities; NaN for what never happens.
+    """Gains of keeping cards, as differences of win probabilities; NaN for what never happens."""
 
-    Attributes:
-        share: float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
-        over_fresh: float64 ``[5]``, gain of keeping the card over a fresh card.
-        over_other: float64 ``[5, 5]``, gain of keeping the card of the row over the card of the column.
-    """
-
+    # float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
     share: np.ndarray
-    over_fresh: np.ndarray
-    over_other: np.ndarray
+    over_fresh: np.ndarray  # float64 ``[5]``, gain of keeping the card over a fresh card
+    over_other: np.ndarray  # float64 ``[5, 5]``, gain of keeping the card of the row over the card of the column
 
 
 class _Gaps(NamedTuple):
-    """Hands between two measures, with one own card taken away.
+    """Hands between two measures, with one own card taken away."""
 
-    Attributes:
-        own: int64 ``[n, 5]``, the rest of the own hand.
-        enemy: int64 ``[n, 5]``, the enemy's hand.
-        hps: int64 ``[n]``, own and enemy HP in one number, ``hp (own - 1) + enemy - 1``.
-        weight: float64 ``[n]``, expected visits.
-    """
-
-    own: np.ndarray
-    enemy: np.ndarray
-    hps: np.ndarray
-    weight: np.ndarray
+    own: np.ndarray  # int64 ``[n, 5]``, the rest of the own hand
+    enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
+    hps: np.ndarray  # int64 ``[n]``, own and enemy HP in one number, ``hp (own - 1) + enemy - 1``
+    weight: np.ndarray  # float64 ``[n]``, expected visits
 
 
 def kept_cards(play: SelfPlay) -> Kept:

@@ -22,42 +22,26 @@ from punish_fast.study.selfplay import SelfPlay
 
 
 class Hands(NamedTuple):
-    """The opening hands.
+    """The opening hands."""
 
-    Attributes:
-        hand: int64 ``[n, 5]``, copies of each card.
-        p: float64 ``[n]``, probability that they are dealt.
-        value: float64 ``[n]``, win probability, averaged over the revealed cards.
-    """
-
-    hand: np.ndarray
-    p: np.ndarray
-    value: np.ndarray
+    hand: np.ndarray  # int64 ``[n, 5]``, copies of each card
+    p: np.ndarray  # float64 ``[n]``, probability that they are dealt
+    value: np.ndarray  # float64 ``[n]``, win probability, averaged over the revealed cards
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """What a policy teaches.
+    """What a policy teaches."""
 
-    Attributes:
-        length: Expected number of breaths of a game.
-        dealt: Win probability by own and enemy HP, before the cards of a measure are dealt.
-        during: Win probability by own and enemy HP, as games reach them after the first breath of a measure.
-        openings: All deals of a hand and revealed cards that a game can begin with; rows are information states.
-        value: float64 ``[n]``, win probability with them.
-        hands: The same by hands alone.
-        kept: The value of keeping cards.
-        frequencies: The frequencies of plays.
-    """
-
-    length: float
-    dealt: dict[tuple[int, int], float]
+    length: float  # expected number of breaths of a game
+    dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
+    # Win probability by own and enemy HP, as games reach them after the first breath of a measure.
     during: dict[tuple[int, int], float]
-    openings: Openings
-    value: np.ndarray
-    hands: Hands
-    kept: Kept
-    frequencies: list[SituationFrequencies]
+    openings: Openings  # all deals of a hand and revealed cards that a game can begin with; rows are information states
+    value: np.ndarray  # float64 ``[n]``, win probability with them
+    hands: Hands  # the same by hands alone
+    kept: Kept  # the value of keeping cards
+    frequencies: list[SituationFrequencies]  # the frequencies of plays
 
 
 def lessons(play: SelfPlay) -> Lessons:

@@ -44,12 +44,6 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
         title: The headline; none if empty.
         path: The file; its suffix gives the format.
         rows: Which of `ROWS` to draw.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ExtraError: matplotlib is not installed.
     """
     with picture(path, "lessons") as figure:
         shown = [situation for situation in found.frequencies if situation.grouping != "hand"]

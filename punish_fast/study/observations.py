@@ -16,31 +16,18 @@ from punish_fast.punish.strategy import COLUMN
 
 
 class Observations(NamedTuple):
-    """What is observed in each information state of the breaths of a measure.
+    """What is observed in each information state of the breaths of a measure."""
 
-    Attributes:
-        breath: uint8 ``[n_states]``, from 1.
-        hand: uint8 ``[n_states, 5]``, copies in the own hand.
-        gone: uint8 ``[n_states, 5]``, copies that were revealed or played.
-        own_hp: uint8 ``[n_states]``.
-        enemy_hp: uint8 ``[n_states]``.
-        own_exhausted: uint8 ``[n_states]``, 1 or 0.
-        own_feinted: uint8 ``[n_states]``, feints made in this measure.
-        enemy_exhausted: uint8 ``[n_states]``, 1 or 0.
-        enemy_feinted: uint8 ``[n_states]``, feints made in this measure.
-        chooses: bool ``[n_states]``, whether more than one action is legal.
-    """
-
-    breath: np.ndarray
-    hand: np.ndarray
-    gone: np.ndarray
-    own_hp: np.ndarray
-    enemy_hp: np.ndarray
-    own_exhausted: np.ndarray
-    own_feinted: np.ndarray
-    enemy_exhausted: np.ndarray
-    enemy_feinted: np.ndarray
-    chooses: np.ndarray
+    breath: np.ndarray  # uint8 ``[n_states]``, from 1
+    hand: np.ndarray  # uint8 ``[n_states, 5]``, copies in the own hand
+    gone: np.ndarray  # uint8 ``[n_states, 5]``, copies that were revealed or played
+    own_hp: np.ndarray  # uint8 ``[n_states]``
+    enemy_hp: np.ndarray  # uint8 ``[n_states]``
+    own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
+    own_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
+    enemy_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
+    enemy_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
+    chooses: np.ndarray  # bool ``[n_states]``, whether more than one action is legal
 
 
 def observe(space: StateSpace) -> Observations:

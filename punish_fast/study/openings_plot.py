@@ -34,12 +34,6 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
         is_chance: Whether values are win probabilities.
         title: The headline.
         path: The file; its suffix gives the format.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ExtraError: matplotlib is not installed.
     """
     value, unit = (100 * value, "win probability, in per cent") if is_chance else (value, "value")
     with picture(path, "openings") as figure:

@@ -35,19 +35,12 @@ Cards = tuple[int, ...]
 
 
 class Reconstruction(NamedTuple):
-    """The information states in which choices may have been made.
+    """The information states in which choices may have been made."""
 
-    Attributes:
-        choice: int64 ``[m]``, choices, ascending.
-        state: int64 ``[m]``, states of the policy's information model.
-        weight: float64 ``[m]``, their probabilities; those of a choice sum to 1.
-        n_exact: Choices with a single state.
-    """
-
-    choice: np.ndarray
-    state: np.ndarray
-    weight: np.ndarray
-    n_exact: int
+    choice: np.ndarray  # int64 ``[m]``, choices, ascending
+    state: np.ndarray  # int64 ``[m]``, states of the policy's information model
+    weight: np.ndarray  # float64 ``[m]``, their probabilities; those of a choice sum to 1
+    n_exact: int  # choices with a single state
 
 
 def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Reconstruction:

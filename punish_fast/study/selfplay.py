@@ -23,23 +23,14 @@ _NEGLIGIBLE = 1e-13
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """A policy against itself.
+    """A policy against itself."""
 
-    Attributes:
-        graph: The game.
-        policy: float64 ``[n_rows]``, what both sides play.
-        duel: Its duel with itself.
-        dealt: float64 ``[n]``, expected visits of each full state of the first breath in a game.
-        visits: float64 ``[n_full]``, expected visits of each full state.
-        nodes: float64 ``[n_nodes]``, expected visits of each node between two measures.
-    """
-
-    graph: Graph
-    policy: np.ndarray
-    duel: Duel
-    dealt: np.ndarray
-    visits: np.ndarray
-    nodes: np.ndarray
+    graph: Graph  # the game
+    policy: np.ndarray  # float64 ``[n_rows]``, what both sides play
+    duel: Duel  # its duel with itself
+    dealt: np.ndarray  # float64 ``[n]``, expected visits of each full state of the first breath in a game
+    visits: np.ndarray  # float64 ``[n_full]``, expected visits of each full state
+    nodes: np.ndarray  # float64 ``[n_nodes]``, expected visits of each node between two measures
 
     @cached_property
     def state_visits(self) -> np.ndarray:
@@ -75,9 +66,6 @@ def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
     Args:
         graph: The game, of any information model.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-
-    Raises:
-        DuelError: the policy is invalid, or the game may never end.
     """
     duel = head_to_head(graph, policy, policy)
     visits = np.zeros(graph.n_full)
