@@ -19,12 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from punish_fast.enemies.folds import folds_of
 from punish_fast.enemies.pawnn import Network, NetworkError, encode, forward, n_inputs, network_of
 from punish_fast.enemies.training_options import OPTIMISERS, PRESETS, TrainingOptions
 from punish_fast.punish.codes import ACTIONS, digits_of
@@ -138,6 +139,34 @@ def train(
         raise NetworkError("training: diverged, try a lower learning rate")
     network = network_of(rules, layers, options.encoding, options.softmax)
     return Trained(network, curves[0], curves[1] if len(sets) > 1 else np.zeros((0, 2)))
+
+
+def cross_validate(
+    rules: Rules, examples: Examples, options: TrainingOptions, n_folds: int = 5, on_epoch: OnEpoch | None = None
+) -> list[Trained]:
+    """Train a network for each fold of the examples on all other folds, and test it on that one.
+
+    Args:
+        rules: The rules of the game.
+        examples: States and their action probabilities.
+        options: How to train; the split follows from the same random seed.
+        n_folds: Number of folds.
+        on_epoch: Called after each epoch with the number of epochs done and the total, over all folds.
+
+    Raises:
+        FoldsError: If there are more folds than examples.
+    """
+    fold = folds_of(np.arange(len(examples)), n_folds, options.seed, "states")
+
+    def count(number: int, done: int, _of_fold: int) -> None:
+        if on_epoch is not None:
+            on_epoch(number * options.epochs + done, n_folds * options.epochs)
+
+    parts = [(examples.part(fold != number), examples.part(fold == number)) for number in range(n_folds)]
+    return [
+        train(rules, learned, options, held_out, partial(count, number))
+        for number, (learned, held_out) in enumerate(parts)
+    ]
 
 
 def _arrays(rules: Rules, options: TrainingOptions, examples: Examples) -> tuple[jax.Array, jax.Array]:

@@ -56,7 +56,6 @@ class Selection:
 
     Attributes:
         humans_only: Only games in which neither player is a bot.
-        since: Only games played in this Unix second or later.
         until: Only games played in this Unix second or earlier.
         player: Only games of this player.
         game: Only the game with this id.
@@ -64,7 +63,6 @@ class Selection:
     """
 
     humans_only: bool = False
-    since: int | None = None
     until: int | None = None
     player: str | None = None
     game: int | None = None
@@ -76,7 +74,7 @@ class Selection:
         Raises:
             RecordsError: one does not fit into 64 bits.
         """
-        for field in ("since", "until", "game", "before"):
+        for field in ("until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}, allowed are whole numbers of 64 bits")
@@ -91,7 +89,6 @@ class Selection:
 
 _CONDITIONS = {
     "humans_only": "winner.is_bot = 0 AND loser.is_bot = 0",
-    "since": f"{PLAYED} >= :since",
     "until": f"{PLAYED} <= :until",
     "player": ":player IN (winner.username, loser.username)",
     "game": "games.game_id = :game",
@@ -104,7 +101,6 @@ def read_choices(
     *,
     humans_only: bool = True,
     winners: bool = False,
-    since: int | None = None,
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
@@ -114,7 +110,6 @@ def read_choices(
         path: A database of recorded games.
         humans_only: Only games in which neither player is a bot.
         winners: Only choices of the player who won that game.
-        since: Only games played in this Unix second or later.
         until: Only games played in this Unix second or earlier.
         player: Only choices of this player.
 
@@ -122,7 +117,7 @@ def read_choices(
         RecordsError: it cannot be read, is no database of recorded games, or has no such player.
     """
     path = Path(path)
-    selection = Selection(humans_only, since, until, player)
+    selection = Selection(humans_only, until, player)
     with open_to_read(path) as connection:
         require_player(path, connection, player)
         rows = connection.execute(_query(selection, winners), selection.where()[1]).fetchall()

@@ -98,15 +98,13 @@ class ImportReport:
         }
 
 
-def import_logs(
-    space: StateSpace, paths: Iterable[str | Path], database: str | Path, strict: bool = False
-) -> ImportReport:
+def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | Path) -> ImportReport:
     """Read logs and import them with `insert_logs`.
 
     Raises:
         RecordsError: a file cannot be read or is no log.
     """
-    return insert_logs(space, [read_log(path) for path in paths], database, strict)
+    return insert_logs(space, [read_log(path) for path in paths], database)
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
@@ -119,14 +117,13 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
     return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 
 
-def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path, strict: bool = False) -> ImportReport:
+def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
     """Import logs into a database in one transaction.
 
     Args:
         space: The states of the game, under the rules that were played.
         logs: The logs.
         database: The database, created if there is none.
-        strict: Reject games with any fault, not only unreachable states, rounded ones and illegal actions.
 
     Raises:
         RecordsError: the database holds something else.
@@ -134,11 +131,11 @@ def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path
         OutputError: the database may not be written to.
         WriteError: it could not be written to its end.
     """
-    report, candidates = _examine(space, logs, strict)
+    report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
         imported = datetime.now(UTC).isoformat(timespec="seconds")
         with open_to_write(Path(database), creates=True) as connection:
-            inserter = _Inserter(connection, imported, strict)
+            inserter = _Inserter(connection, imported)
             for game, log, warnings in candidates:
                 inserter.insert(game, log, warnings, report)
     return report
@@ -147,7 +144,7 @@ def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path
 _Candidate = tuple[RecordedGame, GameLog, list[Remark]]
 
 
-def _examine(space: StateSpace, logs: Sequence[GameLog], strict: bool) -> tuple[ImportReport, list[_Candidate]]:
+def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, list[_Candidate]]:
     """A report on the rejected games, and the other games with their warnings."""
     report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
@@ -162,7 +159,7 @@ def _examine(space: StateSpace, logs: Sequence[GameLog], strict: bool) -> tuple[
         faults = check_games(space, log.games)
         rounded = _rounded_games(space, log, faults)
         for game, found in zip(log.games, faults, strict=True):
-            rejects = [fault for fault in found if fault.is_fatal or strict]
+            rejects = [fault for fault in found if fault.is_fatal]
             if game in rounded:
                 report.remarks.append(_remark(REJECTED, ROUNDED, _WHY_ROUNDED, game, log))
             elif rejects:
@@ -229,9 +226,8 @@ _CANDIDATES = (
 class _Inserter:
     """Inserts games that a database does not hold, each under a free id."""
 
-    def __init__(self, connection: sqlite3.Connection, imported: str, strict: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection, imported: str) -> None:
         self._connection = connection
-        self._strict = strict
         self._imported = imported
         self._writer = GameWriter(connection)
 
@@ -253,11 +249,8 @@ class _Inserter:
         number = game.id
         if number in numbers:
             number = new_id()
-            reason = f"another game has this id: {'not stored' if self._strict else f'stored as {number}'}"
-            verdict = REJECTED if self._strict else WARNING
-            report.remarks.append(_remark(verdict, SAME_SECOND, reason, game, log))
-            if self._strict:
-                return
+            reason = f"another game has this id: stored as {number}"
+            report.remarks.append(_remark(WARNING, SAME_SECOND, reason, game, log))
         self._writer.write(number, game, Origin(log.digest, self._imported))
         report.imported += 1
         report.remarks += warnings

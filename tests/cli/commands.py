@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -18,7 +19,6 @@ from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.app import app
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
-from punish_fast.store.formats.flux import write_flux
 
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
 
@@ -39,10 +39,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "survey": ("survey.toml",),
     "balance": ("--base", "tiny", "--set", "hp=1"),
     "enemy parless": ("--db", "games.db", "--rules", "house.toml"),
-    "enemy pawnn": ("--from", "strategy.h5", "--hidden", "3", "--epochs", "1"),
-    "enemy model": ("--db", "games.db", "--rules", "house.toml", "--folds", "2"),
+    "enemy pawnn": ("--from", "strategy.h5", "--set", "hidden=3", "--set", "epochs=1"),
+    "enemy model": ("--db", "games.db", "--rules", "house.toml"),
     "enemy import-flux": ("params.json", "--rules", "tiny"),
-    "enemy validate": ("--db", "games.db", "--rules", "house.toml", "--models", "uniform,parless", "--folds", "2"),
+    "enemy validate": ("--db", "games.db", "--rules", "house.toml", "--models", "uniform,parless"),
     "enemy show": ("strategy.h5",),
     "records import": ("log.json", "--db", "games.db", "--rules", "house.toml"),
     "records list": ("--db", "games.db"),
@@ -119,10 +119,8 @@ def _make_files(files: Path, folder: Path) -> None:
     games = some_games(24, seed=1, names=("Ann", "Ben", "Cay"), rules=PRESETS["tiny"]._replace(redeal="reshuffle"))
     (folder / "log.json").write_text(write_log(games), encoding="utf-8")
     generator = np.random.default_rng(4)
-    sizes = ((18, 3), (3, 11))
-    write_flux(
-        folder / "params.json", [(generator.normal(size=size), generator.normal(size=size[1])) for size in sizes]
-    )
+    layers = [generator.normal(size=size).tolist() for size in ((18, 3), 3, (3, 11), 11)]
+    (folder / "params.json").write_text(json.dumps(layers), encoding="utf-8")
     for line in _FIRST:
         subprocess.run(
             [*COMMAND, *line.split(), "-q"], cwd=folder, env=clean_environment(), capture_output=True, check=True

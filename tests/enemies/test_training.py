@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded_counts
+from punish_fast.enemies.folds import FoldsError, folds_of
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
-from punish_fast.enemies.training import Examples, examples_of, train
+from punish_fast.enemies.training import Examples, cross_validate, examples_of, train
 from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
@@ -222,3 +223,23 @@ def test_training_by_default_is_as_good_as_published(notebook):
     trained = train(notebook.rules, found)
     assert len(found) == 3991
     assert mean_squared_error(trained.network, notebook.rules, found.digits, found.p) <= 0.0036
+
+
+@pytest.mark.slow
+@needs_jax
+def test_a_fold_says_nothing_of_what_it_holds_out(examples):
+    """Other targets in the fold held out change its errors there, and nothing else."""
+    method, steps = replace(QUICK, epochs=2), []
+    fold = folds_of(np.arange(len(examples)), 3, method.seed)
+    changed = examples.p.copy()
+    changed[fold == 0] = np.eye(11)[0]
+    before, *others = cross_validate(TINY, examples, method, 3, lambda *step: steps.append(step))
+    assert (len(others), steps) == (2, [(k, 6) for k in range(1, 7)])
+    after = cross_validate(TINY, Examples(examples.digits, changed), method, 3)[0]
+    assert np.array_equal(before.train, after.train)
+    assert not np.array_equal(before.test, after.test)
+
+
+def test_more_folds_than_examples_are_refused(examples):
+    with pytest.raises(FoldsError, match=r"^folds: 5000 is not allowed"):
+        cross_validate(TINY, examples, QUICK, 5000)

@@ -95,8 +95,8 @@ def test_imports_of_damaged_logs(run, house, n_files, generator):
     for number in range(n_files):
         restore(house, files)
         (house / "bad.json").write_bytes(mutated(sound[number % len(sound)], generator))
-        command = ["records", "import", "bad.json", "--db", "x.db", "--rules", "house.toml", "--report", "r.json"]
-        trials.attempt(number, command, writes=["x.db", "r.json"], codes=(0, 1))
+        command = ["records", "import", "bad.json", "--db", "x.db", "--rules", "house.toml"]
+        trials.attempt(number, command, writes=["x.db"], codes=(0, 1))
     nothing_found(trials.wrong)
     assert trials.ended[1] + trials.ended[2] > n_files / 10
 

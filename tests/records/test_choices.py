@@ -22,8 +22,7 @@ def test_choices_of_an_original_database_stand_in_order(original):
 def test_choices_are_selected(original):
     assert len(read_choices(original)) == 4
     assert len(read_choices(original, winners=True)) == 2
-    assert len(read_choices(original, humans_only=False, since=101)) == 2
-    assert len(read_choices(original, humans_only=False, since=100, until=100)) == 4
+    assert len(read_choices(original, humans_only=False, until=100)) == 4
     assert len(read_choices(original, humans_only=False, until=99)) == 0
     assert set(read_choices(original, humans_only=False, player="Ben").player) == {"Ben"}
     assert read_choices(original, humans_only=False, player="Ben", winners=True).decimal.dtype == np.int64
@@ -40,7 +39,7 @@ def test_unknown_players_and_ids_that_cannot_be_are_refused(original):
     run_sql(original, "UPDATE players SET username = 'A' || char(10) || 'nn' WHERE player_id = 1")
     with pytest.raises(RecordsError, match=r"allowed are 'A\\nnn', Ben, naive"):
         read_choices(original, player="Zoe")
-    for wrong in ({"since": 2**63}, {"until": -(2**63) - 1}):
+    for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
         with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):
             Selection(**wrong)
 

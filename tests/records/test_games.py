@@ -126,4 +126,4 @@ def test_games_are_selected(path):
     assert names
     assert not any("naive" in pair for pair in names)
     assert all("Ann" in (g.winner.name, g.loser.name) for _, g in stored(path, Selection(player="Ann")))
-    assert len(stored(path, Selection(since=FIRST_ID + 60, until=FIRST_ID + 180))) == 3
+    assert len(stored(path, Selection(until=FIRST_ID + 180))) == 4

@@ -50,7 +50,7 @@ def test_games_go_in_and_come_out_as_they_were(tmp_path, space, games):
 def test_importing_again_changes_nothing(tmp_path, space, db, log, games):
     before = db.read_bytes()
     other = write(tmp_path / "other.json", games[::-1], "games")
-    report = import_logs(space, [log, other, log], db, strict=True)
+    report = import_logs(space, [log, other, log], db)
     assert (report.games, report.imported, report.known) == (90, 0, 90)
     assert db.read_bytes() == before
 
@@ -102,12 +102,6 @@ def test_every_game_that_stays_out_has_a_reason(tmp_path, space, games):
         assert remark["reason"]
         assert len(remark["players"]) == 2
     assert {remark["kind"] for remark in mapping["remarks"]} <= {ILLEGAL, UNREACHABLE, SUCCESSION, FEINTS}
-
-
-def test_strict_rejects_what_is_otherwise_warned_of(tmp_path, space, games):
-    path = write(tmp_path / "x.json", faulty(games))
-    report = import_logs(space, [path], tmp_path / "x.db", strict=True)
-    assert (report.imported, report.rejected, report.count("warning")) == (1, 4, {})
 
 
 def test_nothing_is_made_if_nothing_goes_in(tmp_path, space, games):
@@ -183,8 +177,8 @@ def test_games_of_the_same_players_and_second_are_kept_and_known_again(tmp_path,
         found = dict(read_games(connection))
     assert {game.second for game in found.values()} == {games[0].id}
     exported = write(tmp_path / "out.json", found.values(), layout)
-    assert import_logs(space, [exported], db, strict=True).known == 4
-    assert import_logs(space, [exported], tmp_path / "y.db", strict=True).imported == 4
+    assert import_logs(space, [exported], db).known == 4
+    assert import_logs(space, [exported], tmp_path / "y.db").imported == 4
     assert import_logs(space, [log, exported], tmp_path / "y.db").known == 8
 
 
@@ -199,8 +193,8 @@ def test_recorded_games_keep_their_ids_and_times_in_logs(tmp_path, space, games)
     assert sorted(found) == sorted(game.id for game in played)
     for layout in LAYOUTS:
         log = write(tmp_path / f"{layout}.json", found.values(), layout)
-        assert import_logs(space, [log], tmp_path / "x.db", strict=True).known == 30
-        assert import_logs(space, [log], tmp_path / f"{layout}.db", strict=True).imported == 30
+        assert import_logs(space, [log], tmp_path / "x.db").known == 30
+        assert import_logs(space, [log], tmp_path / f"{layout}.db").imported == 30
         assert rows(tmp_path / f"{layout}.db") == rows(tmp_path / "x.db")
     with pytest.raises(RecordsError, match="a log takes names of 1 to"):
         record_games(space, [with_side(played[0], name="\n")], tmp_path / "x.db")
@@ -256,7 +250,6 @@ def test_games_of_one_second_take_a_random_id(tmp_path, space, games):
     before = (tmp_path / "x.db").read_bytes()
     assert import_logs(space, [path], tmp_path / "x.db").known == 4
     assert (tmp_path / "x.db").read_bytes() == before
-    assert import_logs(space, [path], tmp_path / "y.db", strict=True).count("rejected") == {SAME_SECOND: 2}
 
 
 def test_games_that_the_original_mixed_up_are_known(tmp_path, space, db, games):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import replace
 
@@ -39,6 +40,13 @@ def test_games_are_accepted_and_rejected_for_reasons(imported):
     assert (report.games, report.imported, report.known) == (1261, 1210, 0)
     assert report.count("rejected") == {ILLEGAL: 46, UNREACHABLE: 5}
     assert report.count("warning") == {FEINTS: 280, SAME_SECOND: 20, SUCCESSION: 6}
+
+
+def test_every_remark_is_as_it_was(imported):
+    """A digest of all verdicts, kinds and reasons by game; the ids of games of one second are random."""
+    remarks = [each for each in imported[1].remarks if each.kind != SAME_SECOND]
+    lines = sorted(f"{each.game} {each.verdict} {each.kind} {each.reason}" for each in remarks)
+    assert (len(lines), hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]) == (337, "0ae63147b95b39f4")
 
 
 def test_importing_the_real_logs_again_changes_nothing(imported, real_logs, tabletop_space):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.options import CommonOptions, DatabaseOption, RulesOption, option
 from punish_fast.cli.outputs import default_output, rules_stem
-from punish_fast.cli.records.selection import SinceOption, UntilOption, require_games
+from punish_fast.cli.records.selection import require_games
 from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ class ChoicesOptions(CommonOptions):
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the player who won each game (champion).")] = False
-    since: SinceOption = None
-    until: UntilOption = None
+    until: Annotated[int | None, option("Leave out games played after this Unix second.", metavar="SECONDS")] = None
     player: Annotated[str | None, option("Learn only from the choices of this player.", metavar="NAME")] = None
     rules: RulesOption = None
 
@@ -32,27 +31,20 @@ class ChoicesOptions(CommonOptions):
         """``"champion"`` for winners' choices, else ``"general"``."""
         return "champion" if self.winners else "general"
 
-    def read(self, needed: int = 1, folds: int | None = None) -> tuple[StateSpace, Choices]:
-        """Return the states of the game, and the choices of at least ``needed`` games, for this number of folds.
-
-        Raises:
-            RulesError: there are no such rules.
-            RecordsError: the database cannot be read.
-            UsageError: If the choices are of fewer games than ``needed``.
-        """
+    def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
+        """Return the states of the game, and the choices of at least ``needed`` games."""
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.space import StateSpace
         from punish_fast.records.choices import read_choices
 
         rules = load_rules(self.rules or "notebook")
-        limits = {"since": self.since, "until": self.until, "player": self.player}
-        choices = read_choices(self.database, winners=self.winners, **limits)  # type: ignore[arg-type]
-        require_games(self.database, choices, needed, folds)
+        choices = read_choices(self.database, winners=self.winners, until=self.until, player=self.player)
+        require_games(self.database, choices, needed)
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:
         """The selection, to be noted in a file made from it."""
-        options = {name: getattr(self, name) for name in ("since", "until", "player")}
+        options = {name: getattr(self, name) for name in ("until", "player")}
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
-from punish_fast.cli.options import FixedSeedOption, OutputOption, option, verb
+from punish_fast.cli.options import OutputOption, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.report import Stopwatch
 
@@ -15,10 +15,6 @@ from punish_fast.cli.report import Stopwatch
 class ChoiceModelOptions(ChoicesOptions):
     """Options of ``enemy model``."""
 
-    ridge: Annotated[float, option("Ridge penalty on the weights.", metavar="R")] = 5.0
-    lapse: Annotated[float, option("Lapse rate: probability of a uniformly random action.", metavar="E")] = 0.01
-    folds: Annotated[int, option("Folds of games, to fit the concentration of the prior.", metavar="K")] = 5
-    seed: FixedSeedOption = 0
     output: OutputOption = None
 
 
@@ -35,21 +31,20 @@ def model(options: ChoiceModelOptions) -> None:
     """
     import numpy as np
 
-    from punish_fast.enemies.choice_model import choice_model_policy, fit_choice_model
+    from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
     from punish_fast.punish.rules import name_of
     from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
-    settings = {name: getattr(options, name) for name in ("ridge", "lapse", "folds", "seed")}
-    made = {"method": "choice-model", **settings, **options.note()}
+    made = {"method": "choice-model", "ridge": RIDGE, "lapse": LAPSE, "folds": FOLDS, "seed": 0, **options.note()}
     output = options.output or options.default_output("choice-model", made)
     check_outputs([output], [options.database, *rules_files(options.rules)], "learn from")
-    space, recorded = options.read(options.folds, options.folds)
+    space, recorded = options.read(FOLDS)
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
     with clock("fit"):
-        fitted = fit_choice_model(space, choices.row, choices.column, choices.game, **settings)
+        fitted = fit_choice_model(space, choices.row, choices.column, choices.game)
     with clock("evaluation"):
         policy = choice_model_policy(space, fitted)
     name = f"{options.whose} choice model"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import FixedSeedOption, option, verb
+from punish_fast.cli.options import option, verb
 from punish_fast.cli.report import Progress, Stopwatch, finite, print_table
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ class ValidateOptions(ChoicesOptions):
         str,
         option("Models to compare, the last one with all others; pawnn needs the extra `learn`.", metavar="NAME,..."),
     ] = ",".join(_MODELS)
-    folds: Annotated[int, option("Folds of games.", metavar="K")] = 5
-    seed: FixedSeedOption = 0
 
     def names(self) -> list[str]:
         """The models, each once, in the order given.
@@ -47,7 +45,7 @@ class ValidateOptions(ChoicesOptions):
 
 @verb(
     "punish-fast enemy validate --db games.db",
-    "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --folds 10 --json",
+    "punish-fast enemy validate --db games.db --models uniform,parless,choice-model --json",
 )
 def validate(options: ValidateOptions) -> None:
     """Measure how well enemies predict people in games they have not seen: log loss in nats per choice.
@@ -56,6 +54,7 @@ def validate(options: ValidateOptions) -> None:
     """
     import numpy as np
 
+    from punish_fast.enemies.choice_model import FOLDS
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import (
         Located,
@@ -68,7 +67,7 @@ def validate(options: ValidateOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     names = options.names()
-    space, recorded = options.read(games_needed(names, options.folds), options.folds)
+    space, recorded = options.read(games_needed(names, FOLDS))
     choices = Located(*locate_choices(space, recorded.decimal, recorded.action), recorded.game)
 
     def on_fold(model: str, done: int, folds: int) -> None:
@@ -77,7 +76,7 @@ def validate(options: ValidateOptions) -> None:
             progress.start()
 
     progress.start()
-    losses = held_out_losses(space, choices, names, options.folds, options.seed, on_fold)
+    losses = held_out_losses(space, choices, names, on_fold=on_fold)
     progress.clear()
     game = choices.game[free_choices(space, choices)]
     reference = losses[names[-1]]
@@ -95,8 +94,8 @@ def validate(options: ValidateOptions) -> None:
         "games": len(np.unique(choices.game)),
         "choices": len(choices.row),
         "measured": len(game),
-        "folds": options.folds,
-        "seed": options.seed,
+        "folds": FOLDS,
+        "seed": 0,
         "reference": names[-1],
         "models": models,
         "seconds": clock.total(),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from punish_fast.cli.errors import CheckError
-from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, option, verb
+from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
 from punish_fast.cli.records.selection import PlayedRulesOption
 from punish_fast.cli.report import count, print_table
@@ -20,16 +19,12 @@ class RecordsImportOptions(CommonOptions):
 
     files: Annotated[list[Path], argument("FILE...", "Logs of the original game, in either layout.")]
     database: DatabaseOption
-    strict: Annotated[bool, option("Reject games with any fault, even where every choice is legal.")] = False
-    report: Annotated[
-        Path | None, option("List every rejection and warning in this JSON file.", metavar="FILE", writes=True)
-    ] = None
     rules: PlayedRulesOption = "tabletop"
 
 
 @verb(
     "punish-fast records import saves.json --db games.db",
-    "punish-fast records import one.json two.json --db games.db --strict --report remarks.json",
+    "punish-fast records import one.json two.json --db games.db --json",
     stage="import",
 )
 def import_(options: RecordsImportOptions) -> None:
@@ -41,16 +36,10 @@ def import_(options: RecordsImportOptions) -> None:
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.space import StateSpace
     from punish_fast.records.importing import REJECTED, import_logs
-    from punish_fast.runtime.files import write_text
 
-    sources = [*options.files, *rules_files(options.rules)]
-    check_outputs([options.database], sources, "read")
-    check_outputs([options.report], [options.database, *sources], "read")
-    space = StateSpace(load_rules(options.rules))
-    report = import_logs(space, options.files, options.database, options.strict).as_mapping()
-    if options.report is not None:
-        write_text(options.report, json.dumps(report, indent=2) + "\n")
-    options.print(report, lambda report: _print_report(report, options.report))
+    check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
+    report = import_logs(StateSpace(load_rules(options.rules)), options.files, options.database).as_mapping()
+    options.print(report, _print_report)
     faults = [f"{file['file']} {file['flaw']}" for file in report["files"] if file["flaw"]]
     if report["rejected"]:
         reason = next(remark["reason"] for remark in report["remarks"] if remark["verdict"] == REJECTED)
@@ -59,7 +48,7 @@ def import_(options: RecordsImportOptions) -> None:
         raise CheckError("; ".join(faults))
 
 
-def _print_report(report: dict[str, Any], file: Path | None) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     print(
         f"{count(len(report['files']), 'log')}, {count(report['games'], 'game')}: {report['imported']:,} imported, "
         f"{report['known']:,} known, {report['rejected']:,} rejected"
@@ -70,5 +59,4 @@ def _print_report(report: dict[str, Any], file: Path | None) -> None:
             print(title)
             print_table([[kind, f"{n:,}"] for kind, n in kinds.items()], indent="  ")
     if report["remarks"]:
-        where = f"listed in {file}" if file else "--report FILE lists them"
-        print(f"{count(len(report['remarks']), 'remark')}: {where}")
+        print(f"{count(len(report['remarks']), 'remark')}: --json lists them")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,6 @@ class PlayerOptions(CommonOptions):
     anonymise: Annotated[bool, option("Replace the player's name by a number.", writes=True)] = False
     delete: Annotated[bool, option("Delete the player and all games played.", writes=True)] = False
     yes: Annotated[bool, option("Delete without asking.", writes=True)] = False
-    layout: Annotated[Literal["breaths", "games"], option("One object per breath, or one per game.")] = "breaths"
     output: OutputOption = None
 
     def action(self) -> str:
@@ -67,7 +66,7 @@ def _export(options: PlayerOptions) -> None:
     if options.output is not None:
         check_outputs([options.output], [options.database], "read")
     games = games_of_player(options.database, options.name)
-    text = write_log(games, options.layout)
+    text = write_log(games)
     if options.output is None:
         print(text, end="")
         return

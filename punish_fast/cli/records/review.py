@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.options import CommonOptions, argument, game_rules_option, option, verb
+from punish_fast.cli.options import CommonOptions, argument, option, verb
 from punish_fast.cli.records.selection import PlayedDatabaseOption
 from punish_fast.cli.report import Progress, print_table, print_text
 from punish_fast.cli.table import played_database
@@ -31,7 +31,6 @@ class ReviewOptions(CommonOptions):
             metavar="FILE.h5",
         ),
     ] = None
-    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
 
 
 @verb(
@@ -43,40 +42,36 @@ def review(options: ReviewOptions) -> None:
     """Judge the choices of a recorded game: the chance to win in every breath, and what each choice lost of it.
 
     Chances to win are those against the enemy that the agent was solved for. An agent for this is made by solve
-    --objective win-probability. Without one, the best choices against the veteran, or against naive under other rules
-    than the standard ones, are solved for at once.
+    --objective win-probability. Without one, the best choices against the veteran are solved for first.
     """
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
     from punish_fast.play.review_report import review_report
 
     game = read_game(played_database(options.db), options.game)
-    jury, enemy = _jury(options)
+    jury, enemy = _jury(options.agent, options.quiet)
     players = review_report(judge(jury, game))
     report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
 
-def _jury(options: ReviewOptions) -> tuple[Judge, str]:
-    """The judge, and the enemy that it knows in words."""
+def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
+    """Return the judge, and in words the enemy that it was solved for."""
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.review import Judge, judge_of
     from punish_fast.punish.rules import load_rules
     from punish_fast.store.notes import enemy_text
     from punish_fast.store.reader import load
 
-    rules = None if options.rules is None else load_rules(options.rules)
-    if options.agent is not None:
-        agent = load(options.agent)
-        if rules is not None:
-            agent.must_have_rules(rules, any_redeal=True)
+    if file is not None:
+        agent = load(file)
         return judge_of(agent), enemy_text(agent.enemy)
     from punish_fast.arena.players import Player
     from punish_fast.play.why import explainer_against
 
-    rules = load_rules("tabletop") if rules is None else rules
+    rules = load_rules("tabletop")
     enemy = default_opponent(rules)
-    with Progress(options.quiet).stage("solving"):
+    with Progress(quiet).stage("solving"):
         best = explainer_against(Player(enemy), rules)
     return Judge(best.table.space, best.solution, enemy), enemy
 

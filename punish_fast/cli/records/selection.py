@@ -18,14 +18,10 @@ PlayedDatabaseOption = Annotated[
     Path | None, option("A database of recorded games.  [default: that of play]", "--db", metavar="DB")
 ]
 PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
-SinceOption = Annotated[int | None, option("Leave out games played before this Unix second.", metavar="SECONDS")]
-UntilOption = Annotated[int | None, option("Leave out games played after this Unix second.", metavar="SECONDS")]
 
 
-def require_games(
-    database: Path, choices: Choices, needed: int = 1, folds: int | None = None, kind: str = " between people"
-) -> None:
-    """Check that choices are of enough games to learn from, in folds if their number is given.
+def require_games(database: Path, choices: Choices, needed: int = 1, kind: str = " between people") -> None:
+    """Check that choices are of enough games to learn from.
 
     Raises:
         UsageError: If they are not.
@@ -33,8 +29,7 @@ def require_games(
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
         found = f"{database}: holds {count(n_games, 'game')}{kind} in this selection"
-        reason = "" if folds is None else f" for --folds {folds}"
-        raise UsageError(f"{found}, at least {needed:,} {'is' if needed == 1 else 'are'} needed{reason}")
+        raise UsageError(f"{found}, at least {needed:,} {'is' if needed == 1 else 'are'} needed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +37,6 @@ class SelectionOptions(CommonOptions):
     """A database and the games of it to use."""
 
     db: PlayedDatabaseOption = None
-    humans_only: Annotated[bool, option("Leave out games with bots.")] = False
-    since: SinceOption = None
-    until: UntilOption = None
     player: Annotated[str | None, option("Leave out games without this player.", metavar="NAME")] = None
 
     @property
@@ -56,4 +48,4 @@ class SelectionOptions(CommonOptions):
         """The games to use."""
         from punish_fast.records.choices import Selection
 
-        return Selection(self.humans_only, self.since, self.until, self.player)
+        return Selection(player=self.player)

@@ -20,7 +20,7 @@ class SummaryOptions(SelectionOptions):
 
 @verb(
     "punish-fast records summary --db games.db",
-    "punish-fast records summary --db games.db --humans-only --until 1668358800 --json",
+    "punish-fast records summary --db games.db --player Joe --json",
     stage="summary",
 )
 def summary(options: SummaryOptions) -> None:

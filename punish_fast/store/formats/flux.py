@@ -7,13 +7,12 @@ for each output: the transpose of Flux's matrix, which a row of inputs is multip
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from punish_fast.runtime.files import ReadError, fault_of_input, write_text
+from punish_fast.runtime.files import ReadError, fault_of_input
 
 _MOST_BYTES = 1 << 28
 
@@ -31,25 +30,6 @@ def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
     return [
         (_array(path, arrays, number, 2), _array(path, arrays, number + 1, 1)) for number in range(0, len(arrays), 2)
     ]
-
-
-def write_flux(path: str | Path, layers: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write weights and biases in the notebook's format, whole or not at all.
-
-    Raises:
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
-    """
-    path = Path(path)
-    arrays = [_numbers(array) for layer in layers for array in layer]
-    write_text(path, json.dumps(arrays))
-
-
-def _numbers(array: np.ndarray) -> list[Any]:
-    """An array as lists of the shortest numbers that give the same float32 or float64 array back."""
-    if array.ndim > 1:
-        return [_numbers(part) for part in array]
-    return [float(str(value)) for value in array]
 
 
 def _parse(path: Path) -> Any:

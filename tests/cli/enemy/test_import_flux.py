@@ -11,7 +11,7 @@ import pytest
 from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.formats.flux import read_flux, write_flux
+from punish_fast.store.formats.flux import read_flux
 from punish_fast.store.reader import load
 
 # Read before a test clears the environment of options.
@@ -22,10 +22,8 @@ SAVES = os.environ.get("PUNISH_FAST_SAVES")
 def parameters(folder):
     """Weights of a network from 18 digits to 3 units to 11 actions."""
     generator = np.random.default_rng(4)
-    sizes = ((18, 3), (3, 11))
-    write_flux(
-        folder / "params.json", [(generator.normal(size=size), generator.normal(size=size[1])) for size in sizes]
-    )
+    layers = [generator.normal(size=size).tolist() for size in ((18, 3), 3, (3, 11), 11)]
+    (folder / "params.json").write_text(json.dumps(layers))
     return folder / "params.json"
 
 
