@@ -53,7 +53,6 @@ from punish_fast.punish.refillable_tensor import Refillable
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
-from punish_fast.records.legality import judge
 from punish_fast.store.relations import flaw_of_rows, flaw_of_states
 from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play
@@ -107,8 +106,6 @@ def _solve() -> None:
     evaluate(compact, policy)
     for row in (0, space.n_states - 1):
         space.row(space.state(row))
-    no_breaths, nothing = np.zeros((0, 18)), np.zeros((0, 2))
-    judge(space, no_breaths, no_breaths, nothing, nothing[:, 0])
 
 
 def _meet(name: str) -> None:

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from punish_fast.duel import _simulator
+from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
 from punish_fast.play.match import UndoError
 from punish_fast.play.table import Table
 from punish_fast.play.view import View
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import LOSS, NOTHING, REST, WIN
+from punish_fast.punish._clash import NOTHING, REST, WIN
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish.codes import State, join_statuses, split_between_statuses, split_statuses, to_decimal
+from punish_fast.punish.codes import STATUS, State, join_statuses, split_digits, to_decimal
 from punish_fast.punish.rules import Five
 
 _MOST_BREATHS = 100_000
@@ -119,20 +120,21 @@ class PunishMatch:
         both = actions[0], actions[1]
         picks = tuple(REST if action == REST_ACTION else action // 10 - 1 for action in both)
         feints = both[0] % 10 == 1, both[1] % 10 == 1
-        status, numbers = self._status, self._numbers
+        numbers = self._numbers
         self._note(both)
         drawn = self._draw(feints, numbers)
-        resolved = tuple(pick if draw == NOTHING else draw for pick, draw in zip(picks, drawn, strict=True))
+        views = split_digits(np.array([self.breaths[-1].states[0]]))
+        played = play_breaths(self._rules, views, np.array([both]), np.array([drawn]))
+        own, enemy = played.resolved[0].tolist()
         shown = tuple(None if draw == NOTHING else draw for draw in drawn)
-        events: list[Event] = [Reveal(self._breath, both, shown), Clash(resolved)]  # type: ignore[arg-type]
-        for seat in (0, 1):
+        events: list[Event] = [Reveal(self._breath, both, shown), Clash((own, enemy))]  # type: ignore[arg-type]
+        for seat, hp in enumerate(played.hp[0].tolist()):
             self._pay(seat, picks, drawn)
-            amount = int(self.table.damage[resolved[1 - seat], resolved[seat]])
+            amount = self._sides[seat].hp - hp
             if amount:
-                self._sides[seat].hp -= amount
-                events.append(Damage(seat, amount, self._sides[seat].hp))
-        after = self.table.status_after(status, self._breath, resolved, feints)  # type: ignore[arg-type]
-        return events + self._follow(after)
+                self._sides[seat].hp = hp
+                events.append(Damage(seat, amount, hp))
+        return events + self._follow(int(played.result[0]), Status(*played.digits[0, STATUS].tolist()))
 
     def undo(self) -> None:
         """Nothing of it: a breath reveals cards.
@@ -142,23 +144,18 @@ class PunishMatch:
         """
         raise UndoError("a breath that was revealed cannot be undone")
 
-    def _follow(self, after: int) -> list[Event]:
-        """What a status after a clash brings about."""
-        if after in (WIN, LOSS):
+    def _follow(self, result: int, status: Status) -> list[Event]:
+        """Enter the status after a breath, or end the game with a result; return the events."""
+        if result:
             self._is_on = False
-            return [End(0 if after == WIN else 1, all(side.hp <= 0 for side in self._sides))]
-        if self._breath == self._rules.breaths:
-            return self._end_measure(after)
-        self._breath += 1
-        self._enter(split_statuses(self.table.space.layout, np.array(after)))
-        return [Exhaustion(seat) for seat in (0, 1) if self._sides[seat].exhausted]
-
-    def _end_measure(self, after: int) -> list[Event]:
-        own_hp, enemy_hp, _ = split_between_statuses(self.table.space.layout, np.array(after))
+            return [End(0 if result == WIN else 1, all(side.hp <= 0 for side in self._sides))]
         before = [side.hp for side in self._sides]
-        self._enter(Status(own_hp, enemy_hp, 0, 0, 0, 0))
-        hp = self._sides[0].hp, self._sides[1].hp
-        return [Reshuffle(hp, (hp[0] - before[0], hp[1] - before[1])), self._deal()]
+        self._enter(status)
+        if self._breath == self._rules.breaths:
+            hp = status.own_hp, status.enemy_hp
+            return [Reshuffle(hp, (hp[0] - before[0], hp[1] - before[1])), self._deal()]
+        self._breath += 1
+        return [Exhaustion(seat) for seat in (0, 1) if self._sides[seat].exhausted]
 
     def _deal(self) -> Deal:
         kept = np.stack([side.hand for side in self._sides])
@@ -192,7 +189,7 @@ class PunishMatch:
             side.hand[picks[seat]] -= 1
 
     def _enter(self, status: Status) -> None:
-        own_hp, enemy_hp, *flags = map(int, status)
+        own_hp, enemy_hp, *flags = status
         for side, hp, (exhausted, feinted) in zip(self._sides, (own_hp, enemy_hp), (flags[:2], flags[2:]), strict=True):
             side.hp, side.exhausted, side.feinted = hp, exhausted, feinted
 
@@ -216,10 +213,6 @@ class PunishMatch:
     @property
     def _n_deck(self) -> int:
         return int(self.table.draws.copies[self._deck].sum())
-
-    @property
-    def _status(self) -> int:
-        return self._status_of(0)
 
     def _status_of(self, seat: int) -> int:
         own, enemy = self._sides[seat], self._sides[1 - seat]

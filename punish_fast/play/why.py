@@ -14,24 +14,15 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import Player, noted_enemy
+from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
 from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
 from punish_fast.play.scale import Scale, as_chances
 from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
-from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import LOSS, REST, WIN
-from punish_fast.punish._codes import Status
-from punish_fast.punish.codes import (
-    State,
-    action_name,
-    join_statuses,
-    rows_of,
-    split_between_statuses,
-    split_statuses,
-    to_decimal,
-)
+from punish_fast.punish._clash import LOSS, NOTHING, WIN
+from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.space import StateSpace
@@ -195,37 +186,25 @@ class Explainer:
     def _against(self, state: State, action: int, plays: dict[_Play, float]) -> tuple[Answer, ...]:
         if state.breath > self.table.space.rules.breaths:
             return ()
-        clashes = [self._clash(state, action, play) for play in plays]
+        rules, finals = self.table.space.rules, self._finals
+        both, drawn = zip(*(((action, enemy), _drawn(cards)) for enemy, *cards in plays), strict=True)
+        views = split_digits(np.array([to_decimal(state)]))[0]
+        after = play_breaths(rules, views, np.array(both), np.array(drawn))
+        states = [state_of_digits(digits) for digits in after.digits.tolist()]
+        results, hps = after.result.tolist(), after.hp.tolist()
         # All states at once, since a look-up of one takes nearly as long.
-        decimals = np.array([0 if after is None else to_decimal(after) for after, _, _ in clashes])
-        rows = rows_of(self.table.space, decimals)
-        discount, v = self.solution.discount, self.solution.v
+        decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
+        rows = rows_of(self.table.space, np.array(decimals))
+        values = self.solution.discount * self.solution.v[rows]
         by_action: dict[int, list[Consequence]] = {}
-        for (play, p), (after, final, words), row in zip(plays.items(), clashes, rows.tolist(), strict=True):
-            value = discount * float(v[row]) if final is None else final
-            by_action.setdefault(play[0], []).append(Consequence((play[1], play[2]), p, value, after, words))
-        answers = [Answer(enemy_action, tuple(found)) for enemy_action, found in by_action.items()]
+        for k, ((enemy, *cards), p) in enumerate(plays.items()):
+            if results[k]:
+                then, value, words = None, finals[results[k]], _ending(results[k] == WIN, max(hps[k]) <= 0)
+            else:
+                then, value, words = states[k], float(values[k]), ", ".join(_changes(state, states[k], hps[k]))
+            by_action.setdefault(enemy, []).append(Consequence((cards[0], cards[1]), p, value, then, words))
+        answers = [Answer(enemy, tuple(found)) for enemy, found in by_action.items()]
         return tuple(sorted(answers, key=lambda answer: place_of(answer.probability)))
-
-    def _clash(self, state: State, action: int, play: _Play) -> tuple[State | None, float | None, str]:
-        """What follows a breath: the position, or the value of its end, and words."""
-        enemy_action, *drawn = play
-        layout = self.table.space.layout
-        cards = [_resolved(each, draw) for each, draw in zip((action, enemy_action), drawn, strict=True)]
-        resolved, feints = (cards[0], cards[1]), (action % 10 == 1, enemy_action % 10 == 1)
-        status = int(join_statuses(layout, _status_of(state)))
-        after = self.table.status_after(status, state.breath, resolved, feints)
-        dealt, taken = int(self.table.damage[resolved]), int(self.table.damage[resolved[::-1]])
-        hp = state.own_hp - taken, state.enemy_hp - dealt
-        if after in (WIN, LOSS):
-            return None, self._finals[after], _ending(after == WIN, max(hp) <= 0)
-        if state.breath == self.table.space.rules.breaths:
-            own_hp, enemy_hp, _ = map(int, split_between_statuses(layout, np.array(after)))
-            new = Status(own_hp, enemy_hp, 0, 0, 0, 0)
-        else:
-            new = Status(*map(int, split_statuses(layout, np.array(after))))
-        words = ", ".join([_damage(dealt, taken, hp), *_changes(new, hp)])
-        return _moved(state, new, (action, enemy_action), (drawn[0], drawn[1])), None, words
 
 
 def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
@@ -275,36 +254,8 @@ def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, fl
             yield kind, copies / sum(deck), (*deck[:kind], copies - 1, *deck[kind + 1 :])
 
 
-def _resolved(action: int, drawn: int | None) -> int:
-    """The card that counts, from 0 for guard; 5 for rest."""
-    if drawn is not None:
-        return drawn
-    return REST if action == REST_ACTION else action // 10 - 1
-
-
-def _status_of(state: State) -> Status:
-    own = state.own_exhausted, state.own_feinted
-    return Status(state.own_hp, state.enemy_hp, *own, state.enemy_exhausted, state.enemy_feinted)
-
-
-def _moved(state: State, status: Status, actions: tuple[int, int], drawn: tuple[int | None, int | None]) -> State:
-    """The position after a breath that leads to a status."""
-    hand, discard, enemy_hand = list(state.hand), list(state.discard), state.enemy_hand
-    picks = [None if action == REST_ACTION else action // 10 - 1 for action in actions]
-    for kind in (*picks, *drawn):
-        if kind is not None:
-            discard[kind] += 1
-    if picks[0] is not None:
-        hand[picks[0]] -= 1
-    enemy_hand -= picks[1] is not None
-    mine = status.own_hp, status.own_exhausted, status.own_feinted
-    theirs = status.enemy_hp, enemy_hand, status.enemy_exhausted, status.enemy_feinted
-    return State(state.breath + 1, _five(hand), *mine, *theirs, _five(discard))
-
-
-def _five(counts: list[int]) -> Five:
-    guard, rush, dodge, strike, punish = counts
-    return guard, rush, dodge, strike, punish
+def _drawn(cards: list[int | None]) -> list[int]:
+    return [NOTHING if kind is None else kind for kind in cards]
 
 
 def _ending(wins: bool, both_fall: bool) -> str:
@@ -313,18 +264,19 @@ def _ending(wins: bool, both_fall: bool) -> str:
     return "you win" if wins else "you lose"
 
 
-def _damage(dealt: int, taken: int, hp: tuple[int, int]) -> str:
-    parts = [f"you deal {dealt} (enemy {hp[1]} HP)"] if dealt else []
-    parts += [f"you take {taken} (you {hp[0]} HP)"] if taken else []
-    return ", ".join(parts) or "nobody is hurt"
-
-
-def _changes(new: Status, hp: tuple[int, int]) -> Iterator[str]:
-    """What else a breath changes."""
-    resting = {(1, 0): "you", (0, 1): "the enemy", (1, 1): "both"}.get((new.own_exhausted, new.enemy_exhausted))
+def _changes(before: State, after: State, hp: list[int]) -> Iterator[str]:
+    """What a breath changes; ``hp`` is after the damage and before healing."""
+    dealt, taken = before.enemy_hp - hp[1], before.own_hp - hp[0]
+    if dealt:
+        yield f"you deal {dealt} (enemy {hp[1]} HP)"
+    if taken:
+        yield f"you take {taken} (you {hp[0]} HP)"
+    if not dealt and not taken:
+        yield "nobody is hurt"
+    resting = {(1, 0): "you", (0, 1): "the enemy", (1, 1): "both"}.get((after.own_exhausted, after.enemy_exhausted))
     if resting is not None:
         yield f"{resting} must rest next"
-    own, enemy = new.own_hp - hp[0], new.enemy_hp - hp[1]
+    own, enemy = after.own_hp - hp[0], after.enemy_hp - hp[1]
     if own and own == enemy:
         yield f"both heal {own}"
         return

@@ -36,13 +36,12 @@ FIELDS = (
 )
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
-# Columns of the decimal digits.
-_BREATH = 0
-_HAND = slice(1, 6)
-_OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, _ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)
-_DISCARD = slice(13, 18)
-# Those of a status, in the order of `Status`.
-_STATUS = [_OWN_HP, _ENEMY_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_EXHAUSTED, _ENEMY_FEINTED]
+# Columns of the decimal digits: cards of the hand and of the discard pile, and the fields of a `Status` in its order.
+BREATH = 0
+HAND = slice(1, 6)
+_OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)
+DISCARD = slice(13, 18)
+STATUS = [_OWN_HP, _ENEMY_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_EXHAUSTED, _ENEMY_FEINTED]
 
 _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
@@ -196,14 +195,15 @@ def decode(layout: Layout, code: int) -> State:
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: allowed are 0 to {n_codes - 1}")
-    state = _state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
+    state = state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"code {code}: {problem}")
     return state
 
 
-def _state_of_digits(digits: list[int]) -> State:
+def state_of_digits(digits: list[int]) -> State:
+    """Return the state with these 18 decimal digits."""
     return State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
 
 
@@ -221,7 +221,7 @@ def from_decimal(layout: Layout, code: int) -> State:
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")
-    state = _state_of_digits([int(digit) for digit in text])
+    state = state_of_digits([int(digit) for digit in text])
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"state code {text}: {problem}")
@@ -326,13 +326,13 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     rest, status = np.divmod(codes, layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
-    digits[:, _BREATH] = layer + 1
-    digits[:, _HAND], digits[:, _DISCARD] = split_pairs(layout, cards)
+    digits[:, BREATH] = layer + 1
+    digits[:, HAND], digits[:, DISCARD] = split_pairs(layout, cards)
     play, between = _status_tables(layout)
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
     # So far the column of the enemy's hand holds the cards drawn from the deck.
-    seen = digits[:, _HAND].sum(axis=1) + digits[:, _DISCARD].sum(axis=1)
-    digits[:, _ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
+    seen = digits[:, HAND].sum(axis=1) + digits[:, DISCARD].sum(axis=1)
+    digits[:, ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
     return digits
 
 
@@ -341,21 +341,21 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     codes = np.arange(layout.n_statuses)
     play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
     status = split_statuses(layout, codes)
-    play[:, _STATUS] = np.stack(status, axis=1)
-    play[:, _ENEMY_HAND] = status.own_feinted + status.enemy_feinted
+    play[:, STATUS] = np.stack(status, axis=1)
+    play[:, ENEMY_HAND] = status.own_feinted + status.enemy_feinted
     own_hp, enemy_hp, drawn = split_between_statuses(layout, codes)
-    between[:, [_OWN_HP, _ENEMY_HP, _ENEMY_HAND]] = np.stack([own_hp, enemy_hp, drawn], axis=1)
+    between[:, [_OWN_HP, _ENEMY_HP, ENEMY_HAND]] = np.stack([own_hp, enemy_hp, drawn], axis=1)
     middle = slice(_OWN_HP, _ENEMY_FEINTED + 1)
     return play[:, middle], between[:, middle]
 
 
 def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
     """The mixed-radix codes of decimal digits, int64 ``[k]``; contradictory digits may have any."""
-    hand, discard = digits[:, _HAND], digits[:, _DISCARD]
-    play = join_statuses(layout, Status(*digits[:, _STATUS].T))
-    seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, _ENEMY_HAND]
+    hand, discard = digits[:, HAND], digits[:, DISCARD]
+    play = join_statuses(layout, Status(*digits[:, STATUS].T))
+    seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]
     drawn = layout.deck_size - (layout.n_cards - seen)
     between = (drawn * layout.hp + digits[:, _OWN_HP] - 1) * layout.hp + digits[:, _ENEMY_HP] - 1
-    status = np.where(digits[:, _BREATH] <= layout.breaths, play, between)
+    status = np.where(digits[:, BREATH] <= layout.breaths, play, between)
     cards = join_pairs(layout, hand, discard)
-    return np.asarray(((digits[:, _BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status)
+    return np.asarray(((digits[:, BREATH] - 1) * layout.n_cards_codes + cards) * layout.n_statuses + status)

@@ -1,29 +1,39 @@
-"""Whether recorded breaths follow from each other under the rules."""
+"""Legality of recorded breaths: whether each can follow from the one before, given both hands and both actions.
+
+Only the cards drawn by feints are unknown, so every draw that the deck allows is tried, and a breath is legal if one of
+them leads to it. Between measures both players keep their remaining cards; the cards that they draw and the revealed
+ones come from the pool of the redeal.
+"""
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
+from punish_fast.duel.breath import CARD, picks_of, play_breaths
+from punish_fast.punish._clash import LOSS, NOTHING
+from punish_fast.punish.codes import BREATH, DISCARD, HAND, STATUS
 from punish_fast.punish.space import StateSpace
-from punish_fast.records import _legality
 
-FITS = _legality.FITS
+# Verdicts from worst to best; the best of all draws counts.
+NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
 # Reasons by verdict.
 REASONS = {
-    _legality.NO_DRAW: "a feint finds no card in the deck",
-    _legality.OVER: "the game is over but goes on",
-    _legality.NOT_OVER: "the game ends but nobody has won",
-    _legality.LOST: "the game ends but the other player has won",
-    _legality.OTHER_BREATH: "the next breath has another number",
-    _legality.OTHER_HAND: "the next hands are not the cards left of these",
-    _legality.OTHER_CARDS: "the next discard pile or deal is impossible",
-    _legality.OTHER_STATUS: "the next HP or statuses are impossible",
+    NO_DRAW: "a feint finds no card in the deck",
+    OVER: "the game is over but goes on",
+    NOT_OVER: "the game ends but nobody has won",
+    LOST: "the game ends but the other player has won",
+    OTHER_BREATH: "the next breath has another number",
+    OTHER_HAND: "the next hands are not the cards left of these",
+    OTHER_CARDS: "the next discard pile or deal is impossible",
+    OTHER_STATUS: "the next HP or statuses are impossible",
 }
 
 
 def judge(space: StateSpace, own: np.ndarray, enemy: np.ndarray, actions: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
+    """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
         space: The states of the game.
@@ -32,8 +42,55 @@ def judge(space: StateSpace, own: np.ndarray, enemy: np.ndarray, actions: np.nda
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 after the last one of a game.
     """
-    verdicts = np.zeros(len(own), dtype=np.int64)
-    reshuffles = space.rules.redeal == "reshuffle"
-    arrays = [np.ascontiguousarray(array, dtype=np.int64) for array in (own, enemy, actions, after)]
-    _legality.judge_breaths(space.rules, space.layout, reshuffles, *arrays, verdicts)
+    own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
+    feints = actions % 10 == 1
+    gone = own[:, HAND] + enemy[:, HAND] + own[:, DISCARD]
+    verdicts = np.full(len(own), NO_DRAW)
+    for drawn in product(range(NOTHING + 1), repeat=2):
+        cards = CARD[list(drawn)].sum(axis=0)
+        fits_deck = ((cards == 0) | (gone + cards <= space.layout.copies)).all(axis=1)
+        which = np.flatnonzero(fits_deck & (feints == (np.array(drawn) != NOTHING)).all(axis=1))
+        if len(which):
+            found = _judge_draw(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
+            verdicts[which] = np.maximum(verdicts[which], found)
     return verdicts
+
+
+def _judge_draw(
+    space: StateSpace,
+    own: np.ndarray,
+    enemy: np.ndarray,
+    actions: np.ndarray,
+    after: np.ndarray,
+    which: np.ndarray,
+    drawn: tuple[int, ...],
+) -> np.ndarray:
+    """Return the verdicts on some breaths if their feints draw these cards."""
+    rules, ends, then = space.rules, after < 0, own[after]
+    played = play_breaths(rules, own[which], actions, np.broadcast_to(drawn, actions.shape))
+    is_last = own[which, BREATH] == rules.breaths
+    kept = played.digits[:, HAND], enemy[which, HAND] - CARD[picks_of(actions[:, 1])]
+    more = then[:, HAND] - kept[0], enemy[after, HAND] - kept[1]
+    dealt = more[0] + more[1]
+    other_hand = (more[0] < 0) | (more[1] < 0) | (~is_last[:, None] & (dealt > 0))
+    gone = played.digits[:, DISCARD]
+    pool = space.layout.copies - kept[0] - kept[1] if rules.redeal == "reshuffle" else gone
+    last_fits = dealt + then[:, DISCARD] <= pool
+    other_cards = ~np.where(is_last[:, None], last_fits, then[:, DISCARD] == gone)
+    cards = np.where(other_hand, OTHER_HAND, np.where(other_cards, OTHER_CARDS, FITS))
+    # The first card that does not fit decides.
+    first = cards[np.arange(len(cards)), (cards != FITS).argmax(axis=1)]
+    over = played.result != 0
+    number = np.where(is_last, 1, own[which, BREATH] + 1)
+    return np.select(
+        [
+            over & ~ends,
+            over & (played.result == LOSS),
+            ends & ~over,
+            ~over & (then[:, BREATH] != number),
+            ~over & (first != FITS),
+            ~over & (then[:, STATUS] != played.digits[:, STATUS]).any(axis=1),
+        ],
+        [OVER, LOST, NOT_OVER, OTHER_BREATH, first, OTHER_STATUS],
+        FITS,
+    )

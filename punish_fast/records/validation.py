@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish.codes import action_name, rows_of, split_digits
+from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, action_name, rows_of, split_digits
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.legality import FITS, REASONS, judge
 from punish_fast.records.logs import RecordedGame, Side
@@ -28,9 +28,8 @@ VIEWS, SUCCESSION, FEINTS = "views differ", "does not follow", "wrong feint"
 FATAL = (UNREACHABLE, ILLEGAL)
 KINDS = (*FATAL, VIEWS, SUCCESSION, FEINTS)
 
-# Columns of the decimal digits, as `codes.digits_of` orders them.
-_BREATH, _HAND, _DISCARD = 0, slice(1, 6), slice(13, 18)
-_OWN, _ENEMY, _ENEMY_HAND = (6, 7, 8), (9, 11, 12), 10
+# Columns of HP, exhaustion and feints in decimal digits, by side.
+_OWN, _ENEMY = (6, 7, 8), (9, 11, 12)
 _FIELDS = ("HP", "exhausted", "feinted")
 
 
@@ -145,10 +144,10 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
     for k in np.flatnonzero(verdicts != FITS):
         kind = FEINTS if others[k] == FITS else SUCCESSION
         yield int(pairs.game[k]), Fault(kind, f"after breath {pairs.number[k] + 1}: {REASONS[int(verdicts[k])]}")
-    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] != 1)):
-        yield int(pairs.game[k]), Fault(SUCCESSION, f"breath 1: the game begins with breath {own[k, _BREATH]}")
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, BREATH] != 1)):
+        yield int(pairs.game[k]), Fault(SUCCESSION, f"breath 1: the game begins with breath {own[k, BREATH]}")
     hurt = (own[:, (_OWN[0], _ENEMY[0])] != space.rules.hp).any(axis=1)
-    for k in np.flatnonzero((pairs.number == 0) & (own[:, _BREATH] == 1) & hurt):
+    for k in np.flatnonzero((pairs.number == 0) & (own[:, BREATH] == 1) & hurt):
         yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game begins with HP already lost")
 
 
@@ -179,13 +178,13 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
 
 def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
     """Masks of breaths whose two views differ, each with the reason."""
-    yield own[:, _BREATH] != enemy[:, _BREATH], "the views are of different breaths"
-    yield (own[:, _DISCARD] != enemy[:, _DISCARD]).any(axis=1), "the views have different discard piles"
+    yield own[:, BREATH] != enemy[:, BREATH], "the views are of different breaths"
+    yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
         differs = (own[:, _OWN[k]] != enemy[:, _ENEMY[k]]) | (enemy[:, _OWN[k]] != own[:, _ENEMY[k]])
         yield differs, f"the views differ in {field}"
-    hands = own[:, _HAND], enemy[:, _HAND]
-    sizes = (hands[0].sum(axis=1) != enemy[:, _ENEMY_HAND]) | (hands[1].sum(axis=1) != own[:, _ENEMY_HAND])
+    hands = own[:, HAND], enemy[:, HAND]
+    sizes = (hands[0].sum(axis=1) != enemy[:, ENEMY_HAND]) | (hands[1].sum(axis=1) != own[:, ENEMY_HAND])
     yield sizes, "the views differ in the size of a hand"
-    together = hands[0].astype(np.int64) + hands[1] + own[:, _DISCARD]
+    together = hands[0].astype(np.int64) + hands[1] + own[:, DISCARD]
     yield (together > space.layout.copies).any(axis=1), "hands and discard pile hold too many copies of a card"

@@ -10,26 +10,24 @@ view count, weighted likewise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import N_RESOLVED, NOTHING, tabulate_statuses
+from punish_fast.duel.breath import picks_of, play_breaths
+from punish_fast.punish._clash import NOTHING
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, play_status
 from punish_fast.punish._space import ABSENT
-from punish_fast.punish.codes import ACTIONS, split_digits
+from punish_fast.punish.codes import ACTIONS, DISCARD, ENEMY_HAND, HAND, STATUS, split_digits
 from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices
 from punish_fast.study.selfplay import SelfPlay
 
-_KINDS = range(5)
-# Columns of a record's digits.
-_HAND, _DISCARD, _ENEMY_HAND = slice(1, 6), slice(13, 18), 10
-_STATUS, _OWN, _ENEMY = [6, 9, 7, 8, 11, 12], [6, 7, 8], [9, 11, 12]
+# Columns of a status in a record's digits, by side.
+_OWN, _ENEMY = [6, 7, 8], [9, 11, 12]
 # The cards that a player remembers: the digits of the five kinds.
 Cards = tuple[int, ...]
 
@@ -82,9 +80,6 @@ class _Reconstructor:
         self._space = space
         self._places = space.places
         self._weight = self._places.weight.tolist()
-        layout = space.layout
-        self._statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
-        tabulate_statuses(space.rules, layout, False, self._statuses)
 
     def states_of(self, choices: Choices) -> list[list[int]]:
         """The possible states of each choice; none if the record does not tell."""
@@ -103,7 +98,7 @@ class _Reconstructor:
         return found
 
     def _begin(self, seen: np.ndarray) -> set[Cards]:
-        hand, revealed = seen[_HAND], seen[_DISCARD]
+        hand, revealed = seen[HAND], seen[DISCARD]
         if max(hand.max(), revealed.max()) >= len(self._places.dealt):
             return set()
         digits = tuple(self._places.dealt[hand, revealed].tolist())
@@ -112,27 +107,21 @@ class _Reconstructor:
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
         """The cards remembered a breath later; ``other`` is the record of the enemy's side."""
         seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
-        status, next_status = self._status(seen), self._status(then)
-        if status is None or next_status is None or int(choices.action[before]) not in ACTIONS:
+        action = int(choices.action[before])
+        if self._status(seen) is None or self._status(then) is None or action not in ACTIONS:
             return set()
-        enemies: list[tuple[int | None, bool]] = [(None, False), *product(_KINDS, (False, True))]
+        enemies: tuple[int, ...] = ACTIONS
         if other is not None and int(choices.action[other]) in ACTIONS and self._are_one(before, other, choices):
-            enemies = [_split(int(choices.action[other]))]
-        own_pick, own_feint = _split(int(choices.action[before]))
-        move = self._places.move
+            enemies = (int(choices.action[other]),)
+        plays = [(enemy, *draws) for enemy in enemies for draws in product(_draws(action), _draws(enemy))]
+        actions = np.array([(action, enemy) for enemy, *_ in plays])
+        played = play_breaths(self._space.rules, seen, actions, np.array([draws for _, *draws in plays]))
+        leads_there = (played.result == 0) & (played.digits[:, STATUS] == then[STATUS]).all(axis=1)
         found = set()
-        for enemy_pick, enemy_feint in enemies:
-            for own_draw, enemy_draw in product(_draws(own_feint), _draws(enemy_feint)):
-                own, enemy = _resolved(own_pick, own_draw), _resolved(enemy_pick, enemy_draw)
-                if self._statuses[status, own, enemy] != next_status:
-                    continue
-                moves = (
-                    (OWN_PICK, own_pick),
-                    (OWN_DRAW, own_draw),
-                    (ENEMY_CARD, enemy_pick),
-                    (ENEMY_CARD, enemy_draw),
-                )
-                found |= {moved for cards in known if (moved := _moved(move, cards, moves)) is not None}
+        for k in np.flatnonzero(leads_there):
+            (own_pick, enemy_pick), (_, own_draw, enemy_draw) = picks_of(actions[k]), plays[k]
+            moves = (OWN_PICK, own_pick), (OWN_DRAW, own_draw), (ENEMY_CARD, enemy_pick), (ENEMY_CARD, enemy_draw)
+            found |= {moved for cards in known if (moved := _moved(self._places.move, cards, moves)) is not None}
         return {cards for cards in found if self._agrees(cards, then)}
 
     @staticmethod
@@ -143,21 +132,19 @@ class _Reconstructor:
             seen[0] == there[0]
             and seen[_OWN].tolist() == there[_ENEMY].tolist()
             and seen[_ENEMY].tolist() == there[_OWN].tolist()
-            and seen[_ENEMY_HAND] == there[_HAND].sum()
-            and there[_ENEMY_HAND] == seen[_HAND].sum()
-            and np.array_equal(seen[_DISCARD], there[_DISCARD])
+            and seen[ENEMY_HAND] == there[HAND].sum()
+            and there[ENEMY_HAND] == seen[HAND].sum()
+            and np.array_equal(seen[DISCARD], there[DISCARD])
         )
 
     def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
         """Whether hand and discard pile are those of a record."""
         places, digits = self._places, list(cards)
-        return np.array_equal(places.hand[digits], seen[_HAND]) and np.array_equal(
-            places.discard[digits], seen[_DISCARD]
-        )
+        return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
     def _status(self, seen: np.ndarray) -> int | None:
         """The status of a record; None if the record is impossible."""
-        own_hp, enemy_hp, *rest = seen[_STATUS].tolist()
+        own_hp, enemy_hp, *rest = seen[STATUS].tolist()
         layout = self._space.layout
         limits = (1, layout.feints, 1, layout.feints)
         if not (1 <= own_hp <= layout.hp and 1 <= enemy_hp <= layout.hp):
@@ -192,27 +179,15 @@ def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
         yield side, sides.get((game, not won), [])
 
 
-def _split(action: int) -> tuple[int | None, bool]:
-    """The card picked, None for rest, and whether it is a feint."""
-    return (None, False) if action >= REST_ACTION else (action // 10 - 1, action % 10 == 1)
+def _draws(action: int) -> Sequence[int]:
+    return range(NOTHING) if action % 10 else (NOTHING,)
 
 
-def _draws(feint: bool) -> list[int | None]:
-    return list(_KINDS) if feint else [None]
-
-
-def _resolved(pick: int | None, draw: int | None) -> int:
-    """The number of a resolved card, as in ``_clash.py``."""
-    if draw is not None:
-        return 2 * draw + 1
-    return 2 * (NOTHING if pick is None else pick)
-
-
-def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int | None], ...]) -> Cards | None:
+def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int], ...]) -> Cards | None:
     """The digits after cards have moved; None if they cannot."""
     digits = list(cards)
     for how, kind in moves:
-        if kind is not None:
+        if kind < NOTHING:
             digits[kind] = int(move[how, digits[kind]])
             if digits[kind] < 0:
                 return None

@@ -8,7 +8,7 @@ from playing import RULES, Breath, follows, play
 
 from punish_fast.punish.codes import State, split_digits, to_decimal
 from punish_fast.punish.space import StateSpace
-from punish_fast.records import _legality
+from punish_fast.records import legality
 from punish_fast.records.legality import FITS, REASONS, judge
 
 
@@ -72,19 +72,19 @@ def test_each_fault_is_named(space):
     other = after._replace(hand=(0, 0, 0, 1, 0), discard=(1, 1, 0, 0, 1))
     cases = {
         FITS: second,
-        _legality.NOT_OVER: None,
-        _legality.OTHER_STATUS: Breath(*whole, (20, 30)),
-        _legality.OTHER_BREATH: first,
-        _legality.OTHER_HAND: Breath(other, against._replace(discard=other.discard), (40, 30)),
-        _legality.OTHER_CARDS: Breath(
+        legality.NOT_OVER: None,
+        legality.OTHER_STATUS: Breath(*whole, (20, 30)),
+        legality.OTHER_BREATH: first,
+        legality.OTHER_HAND: Breath(other, against._replace(discard=other.discard), (40, 30)),
+        legality.OTHER_CARDS: Breath(
             after._replace(discard=(1, 1, 0, 0, 1)), against._replace(discard=(1, 1, 0, 0, 1)), (20, 30)
         ),
     }
     assert judged(space, [(first, case) for case in cases.values()]) == list(cases)
     deadly = Breath(own._replace(enemy_hp=1), enemy._replace(own_hp=1), (40, 10))
-    assert judged(space, [(deadly, None), (deadly, second)]) == [FITS, _legality.OVER]
+    assert judged(space, [(deadly, None), (deadly, second)]) == [FITS, legality.OVER]
     fatal = Breath(deadly.enemy, deadly.own, (10, 40))
-    assert judged(space, [(fatal, None)]) == [_legality.LOST]
+    assert judged(space, [(fatal, None)]) == [legality.LOST]
 
 
 def test_nothing_to_judge_is_no_error(space):

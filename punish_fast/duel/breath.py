@@ -1,0 +1,94 @@
+"""One breath of the real game: the views that follow from two actions and the cards drawn for feints.
+
+A view is that of one player, as 18 decimal digits (``codes.py``); after the last breath of a measure it is the one
+between two measures, before the deal. The status comes from the table of clashes that all kernels use.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._clash import N_RESOLVED, NOTHING, REST, tabulate_damage, tabulate_statuses
+from punish_fast.punish._codes import Status
+from punish_fast.punish._multisets import N_KINDS
+from punish_fast.punish.codes import (
+    BREATH,
+    DISCARD,
+    ENEMY_HAND,
+    HAND,
+    STATUS,
+    join_statuses,
+    layout_of,
+    split_between_statuses,
+    split_statuses,
+)
+from punish_fast.punish.rules import Rules
+
+# Row of a kind: one copy of this card; no card for rest and for nothing.
+CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
+
+
+class Breaths(NamedTuple):
+    """Breaths that were played; the own side comes first."""
+
+    result: np.ndarray  # int64 [n], WIN or LOSS of the own side, 0 if the game goes on
+    resolved: np.ndarray  # int64 [n, 2], cards that clash, from 0 for guard; 5 is rest
+    hp: np.ndarray  # int64 [n, 2], HP after the damage and before healing; may be below 0
+    digits: np.ndarray  # int64 [n, 18], the view of the own side afterwards, if the game goes on
+
+
+@lru_cache(maxsize=8)
+def damage_table(rules: Rules) -> np.ndarray:
+    """Return the damage by attack and defence, int64 ``[6, 6]``; 5 is rest."""
+    table = np.zeros((N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
+    tabulate_damage(rules, table)
+    return table
+
+
+@lru_cache(maxsize=8)
+def _status_tables(rules: Rules) -> np.ndarray:
+    """Return the status after a clash, int32 ``[2, n_statuses, 12, 12]``, before the last breath and in it."""
+    layout = layout_of(rules)
+    tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
+    for is_last in (False, True):
+        tabulate_statuses(rules, layout, is_last, tables[int(is_last)])
+    return tables
+
+
+def picks_of(actions: np.ndarray) -> np.ndarray:
+    """Return the card that each two-digit action picks, from 0 for guard; 5 for rest."""
+    return np.where(actions == REST_ACTION, REST, actions // 10 - 1)
+
+
+def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np.ndarray) -> Breaths:
+    """Play breaths.
+
+    Args:
+        rules: The rules of the game.
+        views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; views of the own side during a measure.
+        actions: ``[n, 2]``, two-digit actions of the own side and of the enemy.
+        drawn: ``[n, 2]``, the card that each draws for a feint, from 0 for guard; 5 without a feint.
+    """
+    layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
+    digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()
+    picks, feints = picks_of(actions), drawn != NOTHING
+    resolved = np.where(feints, drawn, picks)
+    is_last = digits[:, BREATH] == rules.breaths
+    status = join_statuses(layout, Status(*digits[:, STATUS].T))
+    own, enemy = (2 * resolved + feints).T
+    after = _status_tables(rules)[is_last.astype(np.int64), status, own, enemy]
+    hp = digits[:, STATUS[:2]] - damage_table(rules)[resolved[:, ::-1], resolved]
+    result = np.where(after < 0, after, 0).astype(np.int64)
+    after = np.maximum(after, 0)
+    own_hp, enemy_hp, _ = split_between_statuses(layout, after)
+    between = np.stack([own_hp, enemy_hp, *np.zeros((4, len(after)), dtype=np.int64)], axis=1)
+    digits[:, STATUS] = np.where(is_last[:, None], between, np.stack(split_statuses(layout, after), axis=1))
+    digits[:, BREATH] += 1
+    digits[:, HAND] -= CARD[picks[:, 0]]
+    digits[:, ENEMY_HAND] -= picks[:, 1] != REST
+    digits[:, DISCARD] += (CARD[picks] + CARD[drawn]).sum(axis=1)
+    return Breaths(result, resolved, hp, digits)
