@@ -1,30 +1,42 @@
-"""Recorded choices as arrays, to learn enemies from."""
+"""Recorded choices as arrays, to learn enemies from, and the view through which a database is read."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.names import clean_name, is_name
+from punish_fast.records.schema import LAST_SECOND
 from punish_fast.runtime.json_values import brief
 from punish_fast.runtime.printable import printable
 
 # Names in a message.
 _MOST_NAMES = 20
-
-JOINED = (
-    "games JOIN players AS winner ON winner.player_id = games.winner_id"
-    " JOIN players AS loser ON loser.player_id = games.loser_id"
-)
-# The Unix second of play of a game in `JOINED`; the original program uses it as the id.
-PLAYED = "coalesce(games.played, games.game_id)"
-# Terms that order games by time of play, and a player's breaths of one game by number.
-GAME_ORDER = f"{PLAYED}, games.game_id"
-BREATH_ORDER = "breaths.number, breaths.rowid"
+# Games with their players, the view that all queries read: id, id in logs, second of play (the id in the original's
+# databases), names, bots and their temperatures, and length in breaths (an incomplete view does not shorten a game).
+GAMES = f"""(
+    SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
+        iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
+        winners.username AS winner, winners.is_bot AS winner_is_bot, ours.temperature AS winner_temperature,
+        losers.username AS loser, losers.is_bot AS loser_is_bot, theirs.temperature AS loser_temperature,
+        (SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM breaths WHERE breaths.game_id = games.game_id
+            GROUP BY is_winner)) AS n_breaths
+    FROM games JOIN players AS winners ON winners.player_id = games.winner_id
+        JOIN players AS losers ON losers.player_id = games.loser_id
+        LEFT JOIN bot_parameters AS ours ON ours.paramset_id = games.winner_paramset_id
+        LEFT JOIN bot_parameters AS theirs ON theirs.paramset_id = games.loser_paramset_id
+) AS selected"""
+# The choices of games: `is_winner`, `state`, `action` and `number`.
+CHOICES = f"{GAMES} JOIN breaths ON breaths.game_id = game"
+# Terms that order games by time of play, and their choices by side and breath.
+GAME_ORDER = "second, game"
+CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
 
 @dataclass(frozen=True)
@@ -79,20 +91,21 @@ class Selection:
             if value is not None and not -(2**63) <= value < 2**63:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}, allowed are whole numbers of 64 bits")
 
-    def where(self) -> tuple[str, dict[str, int | str | None]]:
-        """The SQL condition on `JOINED`, and its parameters."""
+    def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
+        """Return a query of these columns of the selected games or choices, and its parameters."""
         given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
         if self.player is not None:
             given["player"] = clean_name(self.player)
-        return " AND ".join(["1", *(_CONDITIONS[name] for name in given)]), given
+        where = " AND ".join(["1", *(_CONDITIONS[name] for name in given)])
+        return f"SELECT {columns} FROM {source} WHERE {where} {more}", given
 
 
 _CONDITIONS = {
-    "humans_only": "winner.is_bot = 0 AND loser.is_bot = 0",
-    "until": f"{PLAYED} <= :until",
-    "player": ":player IN (winner.username, loser.username)",
-    "game": "games.game_id = :game",
-    "before": f"({GAME_ORDER}) < (SELECT {GAME_ORDER} FROM games WHERE game_id = :before)",
+    "humans_only": "NOT winner_is_bot AND NOT loser_is_bot",
+    "until": "second <= :until",
+    "player": ":player IN (winner, loser)",
+    "game": "game = :game",
+    "before": f"({GAME_ORDER}) < (SELECT coalesce(played, game_id), game_id FROM games WHERE game_id = :before)",
 }
 
 
@@ -116,14 +129,21 @@ def read_choices(
     Raises:
         RecordsError: it cannot be read, is no database of recorded games, or has no such player.
     """
-    path = Path(path)
-    selection = Selection(humans_only, until, player)
-    with open_to_read(path) as connection:
-        require_player(path, connection, player)
-        rows = connection.execute(_query(selection, winners), selection.where()[1]).fetchall()
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 5
-    dtypes = (np.int64, np.uint8, np.int64, np.bool_, np.str_)
-    return Choices(*(np.array(column, dtype=dtype) for column, dtype in zip(columns, dtypes, strict=True)))
+    name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
+    more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
+    query = Selection(humans_only, until, player).query(
+        f"state, action, game, is_winner, {name}", CHOICES, f"{more} ORDER BY {CHOICE_ORDER}"
+    )
+    with open_to_read(Path(path)) as connection:
+        require_player(Path(path), connection, player)
+        return Choices(*arrays_of(connection.execute(*query), "int64 uint8 int64 bool str"))
+
+
+def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
+    """Return the columns of a query as arrays with these dtypes."""
+    names = dtypes.split()
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return [np.array(column, dtype=name) for column, name in zip(columns, names, strict=True)]
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
@@ -139,17 +159,3 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
         names = ", ".join(name if is_name(name) else brief(name) for name in known[:_MOST_NAMES])
         more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
         raise RecordsError(f"{path}: there is no player {brief(player)}, allowed are {names or 'none'}{more}")
-
-
-def _query(selection: Selection, winners: bool) -> str:
-    condition = selection.where()[0]
-    name = "CASE breaths.is_winner WHEN 1 THEN winner.username ELSE loser.username END"
-    if winners:
-        condition += " AND breaths.is_winner = 1"
-    if selection.player is not None:
-        condition += f" AND {name} = :player"
-    return (
-        f"SELECT breaths.state, breaths.action, breaths.game_id, breaths.is_winner, {name}"
-        f" FROM {JOINED} JOIN breaths ON breaths.game_id = games.game_id WHERE {condition}"
-        f" ORDER BY {GAME_ORDER}, breaths.is_winner DESC, {BREATH_ORDER}"
-    )

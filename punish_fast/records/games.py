@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from punish_fast.records.choices import BREATH_ORDER, GAME_ORDER, JOINED, PLAYED, Selection
+from punish_fast.records.choices import CHOICE_ORDER, CHOICES, Selection
 from punish_fast.records.logs import BOTS, RecordedGame, Side
 from punish_fast.records.names import clean_name, numbered_names
 from punish_fast.records.schema import LAST_SECOND
 
 # The original writes this for a player without parameters.
 _NO_PARAMETERS = "NULL"
-# The id of a game in logs: the id in the log that was imported, or the random id if the database drew one.
-_LOGGED = (
-    f"CASE WHEN games.game_id > {LAST_SECOND} THEN games.game_id ELSE coalesce(games.logged_id, games.game_id) END"
-)
 
 
 def read_games(
@@ -28,17 +24,11 @@ def read_games(
 
     Games without breaths are left out.
     """
-    condition, parameters = (selection or Selection()).where()
-    rows = connection.execute(
-        f"SELECT games.game_id, {_LOGGED}, {PLAYED}, winner.username, winner.is_bot, ours.temperature,"
-        " loser.username, loser.is_bot, theirs.temperature,"
-        " breaths.is_winner, breaths.number, breaths.state, breaths.action"
-        f" FROM {JOINED} JOIN breaths ON breaths.game_id = games.game_id"
-        " LEFT JOIN bot_parameters AS ours ON ours.paramset_id = games.winner_paramset_id"
-        " LEFT JOIN bot_parameters AS theirs ON theirs.paramset_id = games.loser_paramset_id"
-        f" WHERE {condition} ORDER BY {GAME_ORDER}, breaths.is_winner DESC, {BREATH_ORDER}",
-        parameters,
+    columns = (
+        "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
+        " is_winner, number, state, action"
     )
+    rows = connection.execute(*(selection or Selection()).query(columns, CHOICES, f"ORDER BY {CHOICE_ORDER}"))
     for key, group in groupby(rows, key=lambda row: row[:9]):
         breaths = [row[9:] for row in group]
         winner = _side(key[3:6], [breath[1:] for breath in breaths if breath[0]])

@@ -32,7 +32,14 @@ REASONS = {
 }
 
 
-def judge(space: StateSpace, own: np.ndarray, enemy: np.ndarray, actions: np.ndarray, after: np.ndarray) -> np.ndarray:
+def judge(
+    space: StateSpace,
+    own: np.ndarray,
+    enemy: np.ndarray,
+    actions: np.ndarray,
+    after: np.ndarray,
+    suspects: np.ndarray | None = None,
+) -> np.ndarray:
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
@@ -41,15 +48,17 @@ def judge(space: StateSpace, own: np.ndarray, enemy: np.ndarray, actions: np.nda
         enemy: uint8 ``[n, 18]``, digits of the loser's states, which mirror them.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 after the last one of a game.
+        suspects: bool ``[n]``, the breaths to judge; all others fit. None for all.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1
     gone = own[:, HAND] + enemy[:, HAND] + own[:, DISCARD]
-    verdicts = np.full(len(own), NO_DRAW)
+    suspects = np.ones(len(own), dtype=np.bool_) if suspects is None else suspects
+    verdicts = np.where(suspects, NO_DRAW, FITS)
     for drawn in product(range(NOTHING + 1), repeat=2):
         cards = CARD[list(drawn)].sum(axis=0)
         fits_deck = ((cards == 0) | (gone + cards <= space.layout.copies)).all(axis=1)
-        which = np.flatnonzero(fits_deck & (feints == (np.array(drawn) != NOTHING)).all(axis=1))
+        which = np.flatnonzero(suspects & fits_deck & (feints == (np.array(drawn) != NOTHING)).all(axis=1))
         if len(which):
             found = _judge_draw(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
             verdicts[which] = np.maximum(verdicts[which], found)

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.punish.codes import rows_of, split_digits
+from punish_fast.punish.codes import BREATH, STATUS, rows_of, split_digits
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 
-# Columns of the decimal digits, as `codes.digits_of` orders them.
-_BREATH, _OWN_HP, _ENEMY_HP = 0, 6, 9
 # Recorded states outside the game are errors of the log; more than this share of them means other rules.
 _MOST_UNKNOWN = 0.5
 
@@ -36,7 +34,7 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
-    starting = (digits[:, _BREATH] == 1) & (digits[:, _OWN_HP] == hp) & (digits[:, _ENEMY_HP] == hp)
+    starting = (digits[:, BREATH] == 1) & (digits[:, STATUS[:2]] == hp).all(axis=1)
     _check_rules(space, states, "states", space.n_states + 2)
     _check_rules(space, states[starting], "starting states", space.n_openings)
     players = player_table(results)

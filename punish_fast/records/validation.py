@@ -139,8 +139,8 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
     # A breath is judged if both its views and those of the next one fit.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
     judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
-    verdicts = np.where(judged, judge(space, own, enemy, pairs.actions, pairs.after), FITS)
-    others = _judge_other_feints(space, pairs) if (verdicts != FITS).any() else verdicts
+    verdicts = judge(space, own, enemy, pairs.actions, pairs.after, judged)
+    others = _judge_other_feints(space, pairs, verdicts != FITS)
     for k in np.flatnonzero(verdicts != FITS):
         kind = FEINTS if others[k] == FITS else SUCCESSION
         yield int(pairs.game[k]), Fault(kind, f"after breath {pairs.number[k] + 1}: {REASONS[int(verdicts[k])]}")
@@ -151,8 +151,8 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game begins with HP already lost")
 
 
-def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:
-    """The best verdicts over all ways in which the players may have feinted, whatever is recorded."""
+def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
+    """Return the best verdicts on some breaths over all ways in which the players might have feinted."""
     own, enemy = pairs.digits
     may = [
         (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
@@ -161,7 +161,7 @@ def _judge_other_feints(space: StateSpace, pairs: _Pairs) -> np.ndarray:
     best = np.zeros(len(own), dtype=np.int64)
     for feints in ((0, 0), (0, 1), (1, 0), (1, 1)):
         flags = np.column_stack([feints[0] & may[0], feints[1] & may[1]])
-        best = np.maximum(best, judge(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after))
+        best = np.maximum(best, judge(space, own, enemy, pairs.actions // 10 * 10 + flags, pairs.after, suspects))
     return best
 
 

@@ -21,10 +21,9 @@ from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Choices, Selection, read_choices
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import insert_logs
-from punish_fast.records.listing import list_games
 from punish_fast.records.logs import RecordedGame, Side, log_of
 from punish_fast.records.plots import draw
-from punish_fast.records.results import Results, read_results
+from punish_fast.records.results import Results, list_games, read_results
 from punish_fast.records.summary import player_table, summarise
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
@@ -231,4 +230,4 @@ def _name(action: int) -> str:
 def _nothing() -> Results:
     names, flags = np.array([], dtype=np.str_), np.array([], dtype=np.bool_)
     numbers = np.array([], dtype=np.int64)
-    return Results(numbers, names, names, flags, flags, numbers, numbers, numbers)
+    return Results(numbers, names, names, flags, flags, numbers, numbers)

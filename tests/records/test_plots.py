@@ -73,7 +73,7 @@ def test_players_without_a_panel_are_counted_in_the_title(tmp_path, monkeypatch)
 def made_up_results(names):
     n = len(names)
     flags = np.zeros(n, dtype=np.bool_)
-    return Results(np.arange(n), names, np.roll(names, 1), flags, flags, np.arange(1, n + 1), np.zeros(0), np.zeros(0))
+    return Results(np.arange(n), names, np.roll(names, 1), flags, flags, np.arange(1, n + 1), np.zeros(0))
 
 
 def test_headlines_say_what_is_seen(tmp_path, results):

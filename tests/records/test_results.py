@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.records.choices import Selection
-from punish_fast.records.database import RecordsError
-from punish_fast.records.results import read_results
+from punish_fast.records.database import RecordsError, open_to_read
+from punish_fast.records.results import latest_game, list_games, read_results
+from records.conftest import run_sql
 
 
 def test_results_of_an_original_database(original):
@@ -15,7 +16,6 @@ def test_results_of_an_original_database(original):
     assert results.winner_is_bot.tolist() == [False, True]
     assert results.loser_is_bot.tolist() == [False, False]
     assert results.n_breaths.tolist() == [2, 1]
-    assert results.choice_game.tolist() == [100] * 4 + [200] * 2
     assert len(results.decimal) == 6
 
 
@@ -26,7 +26,6 @@ def test_results_agree_with_the_games(db, games):
     assert read_results(db, Selection(humans_only=True)).winner_is_bot.sum() == 0
     chosen = read_results(db, Selection(player="Ann"))
     assert len(chosen) == sum("Ann" in (game.winner.name, game.loser.name) for game in games)
-    assert set(chosen.choice_game.tolist()) == set(chosen.game.tolist())
 
 
 def test_no_games_are_no_error(db):
@@ -35,3 +34,47 @@ def test_no_games_are_no_error(db):
     assert all(len(array) == 0 for array in vars(results).values())
     with pytest.raises(RecordsError, match="there is no player 'Zoe'"):
         read_results(db, Selection(player="Zoe"))
+
+
+def latest(path):
+    with open_to_read(path) as connection:
+        return latest_game(connection)
+
+
+def test_games_are_listed_from_the_latest_on(original):
+    assert list_games(original, Selection(), 5) == [
+        {"game": 200, "played": 200, "winner": "naive", "loser": "Ben", "breaths": 1},
+        {"game": 100, "played": 100, "winner": "Ann", "loser": "Ben", "breaths": 2},
+    ]
+    assert [game["game"] for game in list_games(original, Selection(), 1)] == [200]
+    assert [game["game"] for game in list_games(original, Selection(player="Ann"), 5)] == [100]
+
+
+def test_the_latest_game_is_that_of_a_person_if_there_is_one(original):
+    assert latest(original) == 200
+    run_sql(original, "UPDATE players SET is_bot = 1 WHERE username = 'Ben'")
+    assert latest(original) == 100
+    run_sql(original, "UPDATE players SET is_bot = 1")
+    assert latest(original) == 200
+    run_sql(original, "DELETE FROM breaths; DELETE FROM games")
+    assert latest(original) is None
+
+
+def test_games_of_one_second_are_listed_once_page_by_page(original):
+    """Ids do not follow the time of play."""
+    run_sql(
+        original,
+        "UPDATE games SET game_id = 9000000000000000 WHERE game_id = 100; UPDATE breaths SET game_id = 9000000000000000"
+        " WHERE game_id = 100; ALTER TABLE games ADD played INT; UPDATE games SET played = 300;"
+        " INSERT INTO games(game_id, winner_id, loser_id, played) VALUES (7000000000000000, 1, 2, 400)",
+    )
+    listed, before = [], None
+    while page := list_games(original, Selection(before=before), 1):
+        listed += page
+        before = page[-1]["game"]
+    assert [(game["game"], game["played"]) for game in listed] == [
+        (7_000_000_000_000_000, 400),
+        (9_000_000_000_000_000, 300),
+        (200, 300),
+    ]
+    assert latest(original) == 7_000_000_000_000_000
