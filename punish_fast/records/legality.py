@@ -19,6 +19,8 @@ from punish_fast.punish.space import StateSpace
 # Verdicts from worst to best; the best of all draws counts.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
+# Cards drawn without a feint and with one.
+_DRAWS = {False: (NOTHING,), True: range(NOTHING)}
 # Reasons by verdict.
 REASONS = {
     NO_DRAW: "a feint finds no card in the deck",
@@ -52,16 +54,17 @@ def judge(
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1
-    gone = own[:, HAND] + enemy[:, HAND] + own[:, DISCARD]
+    left = space.layout.copies - own[:, HAND] - enemy[:, HAND] - own[:, DISCARD]
     suspects = np.ones(len(own), dtype=np.bool_) if suspects is None else suspects
     verdicts = np.where(suspects, NO_DRAW, FITS)
-    for drawn in product(range(NOTHING + 1), repeat=2):
-        cards = CARD[list(drawn)].sum(axis=0)
-        fits_deck = ((cards == 0) | (gone + cards <= space.layout.copies)).all(axis=1)
-        which = np.flatnonzero(suspects & fits_deck & (feints == (np.array(drawn) != NOTHING)).all(axis=1))
-        if len(which):
-            found = _judge_draw(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
-            verdicts[which] = np.maximum(verdicts[which], found)
+    for ours, theirs in product((False, True), repeat=2):
+        alike = np.flatnonzero(suspects & (feints == (ours, theirs)).all(axis=1))
+        for drawn in product(_DRAWS[ours], _DRAWS[theirs]):
+            cards = CARD[list(drawn)].sum(axis=0)
+            which = alike[((cards == 0) | (cards <= left[alike])).all(axis=1)]
+            if len(which):
+                found = _judge_draw(space, own, enemy, actions[which], np.asarray(after)[which], which, drawn)
+                verdicts[which] = np.maximum(verdicts[which], found)
     return verdicts
 
 
