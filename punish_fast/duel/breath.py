@@ -1,7 +1,7 @@
 """One breath of the real game: the views that follow from two actions and the cards drawn for feints.
 
-A view is that of one player, as 18 decimal digits (``codes.py``); after the last breath of a measure it is the one
-between two measures, before the deal. The status comes from the table of clashes that all kernels use.
+A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
+it is the state between two measures, before the deal. Statuses come from the table of clashes that all kernels use.
 """
 
 from __future__ import annotations

@@ -19,19 +19,12 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class Dealt(NamedTuple):
-    """A deal: cards by kind, int64 ``[5]`` each.
+    """A deal: cards by kind, int64 ``[5]`` each."""
 
-    Attributes:
-        own: The own hand.
-        enemy: The enemy's hand.
-        revealed: The new discard pile.
-        deck: The number of the deck.
-    """
-
-    own: np.ndarray
-    enemy: np.ndarray
-    revealed: np.ndarray
-    deck: int
+    own: np.ndarray  # The own hand
+    enemy: np.ndarray  # The enemy's hand
+    revealed: np.ndarray  # The new discard pile
+    deck: int  # The number of the deck
 
 
 class Dealer:

@@ -35,21 +35,14 @@ class DuelError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Duel:
-    """The exact evaluation of one policy against another.
+    """The exact evaluation of one policy against another."""
 
-    Attributes:
-        win_probability: Probability that the own side wins, before the cards are dealt.
-        length: Expected number of breaths of a game.
-        error_bound: Bound on the error of every probability and length.
-        v: float64 ``[n_values, 2]``, win probability and expected breaths from every number of the graph.
-        sweeps: Number of sweeps.
-    """
-
-    win_probability: float
-    length: float
-    error_bound: float
+    win_probability: float  # Probability that the own side wins, before the cards are dealt
+    length: float  # Expected number of breaths of a game
+    error_bound: float  # Bound on the error of every probability and length
+    # float64 ``[n_values, 2]``, win probability and expected breaths from every number of the graph
     v: np.ndarray = field(repr=False)
-    sweeps: int
+    sweeps: int  # Number of sweeps
 
 
 def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, start: np.ndarray | None = None) -> Duel:
@@ -111,10 +104,6 @@ def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15
 
     Returns:
         float64 ``[measures, breaths, 2]``, the probabilities of a win and of a loss in each breath.
-
-    Raises:
-        PolicyError: a policy does not belong to the game.
-        DuelError: the game may never end.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt

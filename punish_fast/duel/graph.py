@@ -109,11 +109,7 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def view(self) -> StateSpace:
-        """The information states, if their model is ``view``.
-
-        Raises:
-            InformationError: the model is another.
-        """
+        """The information states, if their model is ``view``."""
         self.space.must_be_view()
         return self.space
 
@@ -285,11 +281,7 @@ class Graph(Outline, LayeredGraph):
 
 
 def must_be_graph(graph: object) -> None:
-    """Check that an argument is the graph of a game.
-
-    Raises:
-        TypeError: it is something else.
-    """
+    """Check that an argument is the graph of a game."""
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
         raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space) makes")

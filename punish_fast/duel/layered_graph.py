@@ -24,23 +24,14 @@ N_PARTS = 8
 
 
 class LayeredGraph(ABC):
-    """The full states of a measure and their successors.
+    """The full states of a measure and their successors."""
 
-    Attributes:
-        draws: All decks and the draws from them.
-        full: The full states and their successors.
-        redeal: The deals that follow the measure.
-        layer_ptr: int ``[breaths + 1]``, the first information state of each breath, and the end of the last.
-        state_ptr: int64 ``[n_states + 1]``, the first row of each information state, and the end of the last.
-        action: uint8 ``[n_rows]``, the action of each row.
-    """
-
-    draws: Draws
-    full: Full
-    redeal: Redeal
-    layer_ptr: np.ndarray
-    state_ptr: np.ndarray
-    action: np.ndarray
+    draws: Draws  # All decks and the draws from them
+    full: Full  # The full states and their successors
+    redeal: Redeal  # The deals that follow the measure
+    layer_ptr: np.ndarray  # int ``[breaths + 1]``, the first information state of each breath, and the end of the last
+    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, the first row of each information state, and the end of the last
+    action: np.ndarray  # uint8 ``[n_rows]``, the action of each row
 
     @abstractmethod
     def _cut(self, number: int) -> Parts:

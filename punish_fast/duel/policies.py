@@ -23,10 +23,6 @@ def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     Args:
         player: A policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
         space: The information states of the game.
-
-    Raises:
-        PolicyError: it is no policy of these states.
-        TypeError: it is something else.
     """
     raise TypeError(
         f"policy: {type(player).__name__} is not allowed, it must be float64 {space.action.shape}, a Solution, "

@@ -26,24 +26,16 @@ _simulators: WeakKeyDictionary[Graph, Simulator] = WeakKeyDictionary()
 
 
 class Batch(NamedTuple):
-    """Counts of simulated games.
+    """Counts of simulated games."""
 
-    Attributes:
-        games: Games played.
-        wins: Games won by the own side.
-        split: Pairs of games in which each side won once; 0 if not paired.
-        lengths: int64 ``[longest + 1]``, games by their length in breaths.
-        openings: int64 ``[n_openings, 2]``, games and wins by the first own hand and revealed cards, in the order of
-            the blocks of the first breath, ``StateSpace.layers[0].cards``.
-        paired: Whether games come in pairs with the seats swapped.
-    """
-
-    games: int
-    wins: int
-    split: int
-    lengths: np.ndarray
+    games: int  # Games played
+    wins: int  # Games won by the own side
+    split: int  # Pairs of games in which each side won once; 0 if not paired
+    lengths: np.ndarray  # int64 ``[longest + 1]``, games by their length in breaths
+    # int64 ``[n_openings, 2]``, games and wins by the first own hand and revealed cards, in the order of the blocks of
+    # the first breath, ``StateSpace.layers[0].cards``
     openings: np.ndarray
-    paired: bool
+    paired: bool  # True if games come in pairs with the seats swapped
 
     @property
     def win_probability(self) -> float:
@@ -132,11 +124,7 @@ def simulator_of(graph: Graph) -> Simulator:
 
 
 def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
-    """Check that games can be numbered like this.
-
-    Raises:
-        DuelError: a number is out of range, or pairs would be cut.
-    """
+    """Check that games can be numbered like this."""
     if not 1 <= n_games <= _MOST_GAMES:
         raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:

@@ -30,35 +30,21 @@ class EndlessError(PunishFastError, ValueError):
 
 
 class GameResults(NamedTuple):
-    """Results of games.
+    """Results of games."""
 
-    Attributes:
-        opening: int32 ``[n]``, first full states.
-        breaths: int32 ``[n]``, lengths.
-        won: uint8 ``[n]``, 1 if the own side won.
-    """
-
-    opening: np.ndarray
-    breaths: np.ndarray
-    won: np.ndarray
+    opening: np.ndarray  # int32 ``[n]``, first full states
+    breaths: np.ndarray  # int32 ``[n]``, lengths
+    won: np.ndarray  # uint8 ``[n]``, 1 if the own side won
 
 
 class Trace(NamedTuple):
-    """Every breath of games.
+    """Every breath of games."""
 
-    Attributes:
-        games: Their results.
-        ptr: int64 ``[n_games + 1]``, where the breaths of each game begin.
-        full: int32 ``[n]``, full states.
-        states: int32 ``[n, 2]``, the information states of the own side and of the enemy.
-        rows: int32 ``[n, 2]``, the rows that they played.
-    """
-
-    games: GameResults
-    ptr: np.ndarray
-    full: np.ndarray
-    states: np.ndarray
-    rows: np.ndarray
+    games: GameResults  # Their results
+    ptr: np.ndarray  # int64 ``[n_games + 1]``, where the breaths of each game begin
+    full: np.ndarray  # int32 ``[n]``, full states
+    states: np.ndarray  # int32 ``[n, 2]``, the information states of the own side and of the enemy
+    rows: np.ndarray  # int32 ``[n, 2]``, the rows that they played
 
 
 class Simulator:
@@ -69,11 +55,7 @@ class Simulator:
     """
 
     def __init__(self, graph: Graph) -> None:
-        """Prepare the tables of random walks on a graph.
-
-        Raises:
-            MemoryError: there are too many state-action rows for 32-bit numbers.
-        """
+        """Prepare the tables of random walks on a graph."""
         self.space = graph.space
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
@@ -95,9 +77,6 @@ class Simulator:
             first_game: Number of the first game.
             n_games: Number of games.
             seed: Random seed, 0 to 2^64 - 1.
-
-        Raises:
-            EndlessError: a game does not end.
         """
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32)
         return self._play(own, enemy, (first_game, n_games), seed, nothing)

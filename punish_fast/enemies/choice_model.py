@@ -51,19 +51,12 @@ _STATES_AT_ONCE = 256  # keeps matrix products on one thread, so sums have one o
 
 @dataclass(frozen=True)
 class ChoiceModel:
-    """A fitted choice model.
+    """A fitted choice model."""
 
-    Attributes:
-        weights: float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions.
-        lapse: Lapse rate.
-        concentration: Pseudo-counts of the prior.
-        counts: The choices it was fitted to.
-    """
-
-    weights: np.ndarray
-    lapse: float
-    concentration: float
-    counts: Counts
+    weights: np.ndarray  # float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions
+    lapse: float  # Lapse rate
+    concentration: float  # Pseudo-counts of the prior
+    counts: Counts  # The choices it was fitted to
 
 
 def fit_choice_model(
@@ -87,10 +80,6 @@ def fit_choice_model(
         lapse: Lapse rate, from 0 to 1.
         folds: Number of folds of games, to find the concentration.
         seed: Random seed of the folds.
-
-    Raises:
-        CountsError: the penalty or the lapse rate is out of range, or no choice was between two legal actions.
-        FoldsError: there are fewer games than folds.
     """
     if not (math.isfinite(ridge) and ridge > 0):
         raise CountsError(f"ridge: {ridge} is not allowed, it must be above 0")

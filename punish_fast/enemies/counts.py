@@ -22,21 +22,13 @@ class CountsError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Counts:
-    """Legal choices, counted.
+    """Legal choices, counted."""
 
-    Attributes:
-        state: int64 ``[k]``, rows of the states seen, ascending.
-        legal: bool ``[k, 11]``, whether the actions 10, 11, 20, 21, ..., 51, 90 are legal there.
-        count: int64 ``[k, 11]``, how often each was chosen; 0 where it is not legal.
-        n_illegal: Number of choices left out as illegal in their state.
-        n_unknown: Number of choices left out because their state is unreachable.
-    """
-
-    state: np.ndarray
-    legal: np.ndarray
-    count: np.ndarray
-    n_illegal: int
-    n_unknown: int
+    state: np.ndarray  # int64 ``[k]``, rows of the states seen, ascending
+    legal: np.ndarray  # bool ``[k, 11]``, whether the actions 10, 11, 20, 21, ..., 51, 90 are legal there
+    count: np.ndarray  # int64 ``[k, 11]``, how often each was chosen; 0 where it is not legal
+    n_illegal: int  # Number of choices left out as illegal in their state
+    n_unknown: int  # Number of choices left out because their state is unreachable
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,9 +40,6 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
         space: The states of the game.
         decimals: int64 ``[n]``, decimal codes of the states.
         actions: ``[n]``, two-digit codes of the actions.
-
-    Raises:
-        CountsError: the arrays are not of one length.
     """
     decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
     if decimals.ndim != 1 or decimals.shape != actions.shape:

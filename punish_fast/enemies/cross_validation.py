@@ -38,17 +38,11 @@ QUANTILE = 1.96  # of the normal distribution, for 95% intervals
 
 @dataclass(frozen=True)
 class Located:
-    """Recorded choices with their rows and columns in a strategy table.
+    """Recorded choices with their rows and columns in a strategy table."""
 
-    Attributes:
-        row: int64 ``[n]``, rows of the states, from `locate_choices`.
-        column: int64 ``[n]``, columns of the actions, likewise.
-        game: int64 ``[n]``, the game of each choice.
-    """
-
-    row: np.ndarray
-    column: np.ndarray
-    game: np.ndarray
+    row: np.ndarray  # int64 ``[n]``, rows of the states, from `locate_choices`
+    column: np.ndarray  # int64 ``[n]``, columns of the actions, from `locate_choices`
+    game: np.ndarray  # int64 ``[n]``, the game of each choice
 
     def part(self, which: np.ndarray) -> Located:
         """The choices of an index or a mask."""
@@ -57,15 +51,10 @@ class Located:
 
 @dataclass(frozen=True)
 class GameMean:
-    """A mean over choices.
-
-    Attributes:
-        value: The mean.
-        error: Its standard error over games.
-    """
+    """A mean over choices."""
 
     value: float
-    error: float
+    error: float  # Standard error over games
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -116,9 +105,6 @@ def games_needed(models: Iterable[str], n_folds: int) -> int:
     """Return the smallest number of games that `held_out_losses` can split into folds.
 
     A choice model splits its training games into folds again.
-
-    Raises:
-        FoldsError: If there are fewer than two folds.
     """
     require_folds(n_folds)
     inner = FOLDS if "choice-model" in models else 1
@@ -145,11 +131,6 @@ def held_out_losses(
 
     Returns:
         Losses in nats by model, float64 ``[n_free]``, in the order of `free_choices`.
-
-    Raises:
-        CountsError: there is no such model, or nothing to learn from or to predict.
-        FoldsError: If there are fewer games than `games_needed`.
-        ExtraError: a model needs JAX, and it is not installed.
     """
     models = tuple(models)
     fold = folds_of(choices.game, n_folds, seed, "games", games_needed(models, n_folds))

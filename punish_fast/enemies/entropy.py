@@ -17,19 +17,12 @@ from punish_fast.punish.strategy import checked_policy
 
 @dataclass(frozen=True)
 class Entropies:
-    """Mean entropies of a strategy, one entry for each breath and one for the time between measures.
+    """Mean entropies of a strategy, one entry for each breath and one for the time between measures."""
 
-    Attributes:
-        n_states: int64 ``[n_layers]``, states of the game.
-        n_covered: int64 ``[n_layers]``, states that the strategy covers.
-        mean: float64 ``[n_layers]``, mean entropy over the states covered, in nats; NaN if there are none.
-        uniform: float64 ``[n_layers]``, the same for uniform play.
-    """
-
-    n_states: np.ndarray
-    n_covered: np.ndarray
-    mean: np.ndarray
-    uniform: np.ndarray
+    n_states: np.ndarray  # int64 ``[n_layers]``, states of the game
+    n_covered: np.ndarray  # int64 ``[n_layers]``, states that the strategy covers
+    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the states covered, in nats; NaN if there are none
+    uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the states covered
 
     def overall(self) -> tuple[float, float]:
         """Mean entropy, and that of uniform play, over all states covered; NaN if there are none."""
@@ -58,9 +51,6 @@ def entropies(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None 
         space: The states of the game.
         policy: float64 ``[n_rows]``.
         covered: bool ``[n_states]``, the states to average over; all if None.
-
-    Raises:
-        PolicyError: the policy does not belong to these states.
     """
     state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
     layer = np.searchsorted(space.layer_ptr, state, side="right") - 1

@@ -12,11 +12,7 @@ class FoldsError(PunishFastError, ValueError):
 
 
 def require_folds(n_folds: int) -> None:
-    """Check that there are at least two folds.
-
-    Raises:
-        FoldsError: If there are not.
-    """
+    """Check that there are at least two folds."""
     if n_folds < 2:
         raise FoldsError(f"folds: {n_folds} is not allowed, it must be at least 2")
 
@@ -30,9 +26,6 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "grou
         seed: Random seed; the order of the items does not matter.
         groups: Name of the groups in messages.
         needed: Smallest number of groups, if it is above ``n_folds``.
-
-    Raises:
-        FoldsError: too few or too many folds, or a negative seed.
     """
     if seed < 0:
         raise FoldsError(f"seed: {seed} is not allowed, it must be at least 0")

@@ -42,10 +42,6 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
 
 
 def check_prior(prior: float) -> None:
-    """Check the option of `parless` before any work is done.
-
-    Raises:
-        CountsError: the prior is not a number above 0.
-    """
+    """Check the option of `parless` before any work is done."""
     if not (math.isfinite(prior) and prior > 0):
         raise CountsError(f"prior: {prior} is not allowed, it must be above 0")

@@ -41,25 +41,15 @@ class NetworkError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Network:
-    """A network and its input encoding.
+    """A network and its input encoding."""
 
-    Attributes:
-        layers: Weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order.
-        encoding: ``"raw"``, ``"scaled"`` or ``"one-hot"``, see `encode`.
-        softmax: Whether the last layer is a softmax.
-    """
-
-    layers: Layers
-    encoding: str = "raw"
-    softmax: bool = True
+    layers: Layers  # Weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order
+    encoding: str = "raw"  # ``"raw"``, ``"scaled"`` or ``"one-hot"``, see `encode`
+    softmax: bool = True  # True if the last layer is a softmax
 
 
 def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = "raw", softmax: bool = True) -> Network:
-    """A checked network; see `Network` for the arguments.
-
-    Raises:
-        NetworkError: no such encoding, shapes that do not fit, or numbers that are not finite.
-    """
+    """A checked network; see `Network` for the arguments."""
     n_in = n_inputs(rules, encoding)
     checked = []
     for number, (weight, bias) in enumerate(layers, 1):
@@ -87,11 +77,7 @@ def largest_digits(rules: Rules) -> np.ndarray:
 
 
 def n_inputs(rules: Rules, encoding: str) -> int:
-    """The number of inputs of an encoding.
-
-    Raises:
-        NetworkError: no such encoding.
-    """
+    """The number of inputs of an encoding."""
     if encoding not in ENCODINGS:
         raise NetworkError(f"encoding: {encoding!r} is not known, allowed are {', '.join(ENCODINGS)}")
     return int((largest_digits(rules) + 1).sum()) if encoding == "one-hot" else N_DIGITS
@@ -105,9 +91,6 @@ def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
         digits: uint8 ``[k, 18]``, the digits of states.
         encoding: ``"raw"``: as they are; ``"scaled"``: divided by the largest each can be; ``"one-hot"``: an input for
             every value of every digit.
-
-    Raises:
-        NetworkError: no such encoding.
     """
     n = n_inputs(rules, encoding)
     largest = largest_digits(rules)
@@ -174,9 +157,6 @@ def network_policy(space: StateSpace, network: Network) -> np.ndarray:
     Args:
         space: The states of the game.
         network: A network for its rules.
-
-    Raises:
-        StrategyError: the outputs are not finite.
     """
     rows, digits = np.arange(space.n_states), digits_of(space)
     legal = legal_mask(space)

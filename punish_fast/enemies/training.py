@@ -45,15 +45,10 @@ OnEpoch = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Examples:
-    """States and the action probabilities to learn.
+    """States and their action probabilities, to train on."""
 
-    Attributes:
-        digits: uint8 ``[k, 18]``, digits of the states.
-        p: float64 ``[k, 11]``, action probabilities.
-    """
-
-    digits: np.ndarray
-    p: np.ndarray
+    digits: np.ndarray  # uint8 ``[k, 18]``, digits of the states
+    p: np.ndarray  # float64 ``[k, 11]``, action probabilities
 
     def __len__(self) -> int:
         return len(self.p)
@@ -65,17 +60,12 @@ class Examples:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained network and its losses.
-
-    Attributes:
-        network: The network.
-        train: float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch.
-        test: The same on the held-out examples; empty if there are none.
-    """
+    """A trained network and its losses."""
 
     network: Network
+    # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray
+    test: np.ndarray  # Losses on the held-out examples, in the shape of `train`; empty if there are none
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
@@ -85,9 +75,6 @@ def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Exa
         space: The states of the game.
         policy: float64 ``[n_rows]``.
         state: int ``[k]``, rows of at least one state.
-
-    Raises:
-        NetworkError: there is no state.
     """
     if len(state) == 0:
         raise NetworkError("strategy: covers 0 states, at least 1 is needed to train on")
@@ -109,10 +96,6 @@ def train(
         options: How to train.
         held_out: Examples to measure losses on as well.
         on_epoch: Called after each epoch with the number of epochs done and the total.
-
-    Raises:
-        NetworkError: there are no examples, or training diverged.
-        ExtraError: JAX or Optax is not installed.
     """
     require("learn", "jax", "optax")
     import jax
@@ -152,9 +135,6 @@ def cross_validate(
         options: How to train; the split follows from the same random seed.
         n_folds: Number of folds.
         on_epoch: Called after each epoch with the number of epochs done and the total, over all folds.
-
-    Raises:
-        FoldsError: If there are more folds than examples.
     """
     fold = folds_of(np.arange(len(examples)), n_folds, options.seed, "states")
 

@@ -17,34 +17,18 @@ OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Options of training; the defaults are those of the published final model.
+    """Options of training; by default those of the published final model."""
 
-    Attributes:
-        hidden: Units of each hidden layer.
-        dropout: Dropout rate after each hidden layer; may be shorter than ``hidden``.
-        encoding: As in `Network`.
-        softmax: As in `Network`.
-        loss: ``"mse"`` or ``"cross-entropy"``.
-        optimiser: ``"adam"`` or ``"descent"`` (plain gradient descent).
-        rate: Learning rate; None for the optimiser's default, 0.001 or 0.1.
-        epochs: Passes over the examples.
-        batch: Examples per step.
-        seed: Random seed of weights, order and dropout.
-
-    Raises:
-        NetworkError: an option is out of range.
-    """
-
-    hidden: tuple[int, ...] = (36, 24, 16)
-    dropout: tuple[float, ...] = (0.5,)
-    encoding: str = "raw"
-    softmax: bool = True
-    loss: str = "mse"
-    optimiser: str = "adam"
-    rate: float | None = None
-    epochs: int = 100
-    batch: int = 1
-    seed: int = 0
+    hidden: tuple[int, ...] = (36, 24, 16)  # Units of each hidden layer
+    dropout: tuple[float, ...] = (0.5,)  # Dropout rate after each hidden layer; may be shorter than ``hidden``
+    encoding: str = "raw"  # See `Network`
+    softmax: bool = True  # See `Network`
+    loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
+    optimiser: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
+    rate: float | None = None  # Learning rate; if None, 0.001 for adam and 0.1 for descent
+    epochs: int = 100  # Passes over the examples
+    batch: int = 1  # Examples per step
+    seed: int = 0  # Random seed of weights, order and dropout
 
     def __post_init__(self) -> None:
         """Check every option."""

@@ -1,4 +1,4 @@
-"""What all games under the same rules share: states, decks and the damage of a clash."""
+"""Data that all games under the same rules share: states, decks and the damage of a clash."""
 
 from __future__ import annotations
 

@@ -41,22 +41,14 @@ CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
 @dataclass(frozen=True)
 class Choices:
-    """Recorded choices, ordered by time of play and game, then the winner's before the loser's, then by breath.
+    """Recorded choices, ordered by time of play and game, then the winner's before the loser's, then by breath."""
 
-    Attributes:
-        decimal: int64 ``[n]``, decimal codes of the states.
-        action: uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state, such
-            as 91.
-        game: int64 ``[n]``, ids of the games.
-        won: bool ``[n]``, whether the player won that game.
-        player: str ``[n]``, names.
-    """
-
-    decimal: np.ndarray
+    decimal: np.ndarray  # int64 ``[n]``, decimal codes of the states
+    # uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state, such as 91.
     action: np.ndarray
-    game: np.ndarray
-    won: np.ndarray
-    player: np.ndarray
+    game: np.ndarray  # int64 ``[n]``, ids of the games
+    won: np.ndarray  # bool ``[n]``, whether the player won that game
+    player: np.ndarray  # str ``[n]``, names
 
     def __len__(self) -> int:
         return len(self.decimal)
@@ -64,28 +56,16 @@ class Choices:
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of games.
+    """A selection of games."""
 
-    Attributes:
-        humans_only: Only games in which neither player is a bot.
-        until: Only games played in this Unix second or earlier.
-        player: Only games of this player.
-        game: Only the game with this id.
-        before: Only games before the game with this id, in the order of `GAME_ORDER`.
-    """
-
-    humans_only: bool = False
-    until: int | None = None
-    player: str | None = None
-    game: int | None = None
-    before: int | None = None
+    humans_only: bool = False  # Only games in which neither player is a bot
+    until: int | None = None  # Only games played in this Unix second or earlier
+    player: str | None = None  # Only games of this player
+    game: int | None = None  # Only the game with this id
+    before: int | None = None  # Only games before the game with this id, in the order of `GAME_ORDER`
 
     def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            RecordsError: one does not fit into 64 bits.
-        """
+        """Check the numbers."""
         for field in ("until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
@@ -125,9 +105,6 @@ def read_choices(
         winners: Only choices of the player who won that game.
         until: Only games played in this Unix second or earlier.
         player: Only choices of this player.
-
-    Raises:
-        RecordsError: it cannot be read, is no database of recorded games, or has no such player.
     """
     name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
     more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
@@ -147,11 +124,7 @@ def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Check that the database has a player.
-
-    Raises:
-        RecordsError: it has not.
-    """
+    """Check that the database has a player."""
     if player is None:
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]

@@ -71,11 +71,6 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading, at the current version, and check every row of a changed file.
 
     A file without tables, which a process leaves that is killed before its first commit, is a database without games.
-
-    Raises:
-        RecordsError: If the file is missing, cannot be read or holds something else.
-        LockedError: If another process is writing to it.
-        OutputError: If a killed process left a change that cannot be undone without write access.
     """
     _require_file(path)
     # SQLite needs write access to undo an unfinished change; without one, it reads files that are read-only.
@@ -131,12 +126,6 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
         path: The database.
         creates: Create it if there is none.
         erases: Overwrite deleted and replaced data in the file.
-
-    Raises:
-        RecordsError: it cannot be opened, or is no database of recorded games.
-        LockedError: another process kept it locked, or keeps data in its files that was to be erased.
-        OutputError: it may not be written to.
-        WriteError: it could not be written to its end; nothing was changed.
     """
     if not creates or _exists(path):
         _require_file(path)
@@ -200,11 +189,7 @@ def _exists(path: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the bytes of a regular file.
-
-    Raises:
-        RecordsError: If the file cannot be read.
-    """
+    """Return the bytes of a regular file."""
     _require_file(path)
     try:
         return path.read_bytes()
@@ -233,9 +218,6 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
 
     A database of the current version with unclean names, which the original program writes, counts as an older one, so
     that a migration merges them.
-
-    Raises:
-        RecordsError: If it is no SQLite database, or of a later version.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite takes a file of one byte for an empty database, and would overwrite it.

@@ -32,23 +32,15 @@ REJECTED, WARNING = "rejected", "warning"
 
 @dataclass(frozen=True)
 class Remark:
-    """A rejected game, or a warning about an imported one or a log.
+    """A rejected game, or a warning about an imported one or a log."""
 
-    Attributes:
-        verdict: ``"rejected"`` or ``"warning"``.
-        kind: The kind of fault.
-        reason: The fault and its place.
-        game: The id of the game in its log; None if the log gives no valid one, or for a warning about the log.
-        players: Their names, the winner's first if there is a winner; those that are valid.
-        file: The log.
-    """
-
-    verdict: str
-    kind: str
-    reason: str
+    verdict: str  # ``"rejected"`` or ``"warning"``
+    kind: str  # The kind of fault
+    reason: str  # The fault and its place
+    # The id of the game in its log; None if the log gives no valid one, or for a warning about the log
     game: int | None
-    players: tuple[str, ...]
-    file: str
+    players: tuple[str, ...]  # Their names, the winner's first if there is a winner; those that are valid
+    file: str  # The log
 
     def as_mapping(self) -> dict[str, Any]:
         """The remark in JSON."""
@@ -57,22 +49,15 @@ class Remark:
 
 @dataclass
 class ImportReport:
-    """The result of an import.
+    """The result of an import."""
 
-    Attributes:
-        files: Path, layout, digest, number of games and flaw of each log; the flaw is the reason why the log is not
-            read to its end, or None.
-        games: Number of games in all logs.
-        imported: Number of imported games.
-        known: Number of games that were in the database or in another log.
-        remarks: Rejections and warnings.
-    """
-
+    # Path, layout, digest, number of games and flaw of each log; the flaw is the reason why the log is not read to its
+    # end, or None
     files: list[dict[str, Any]]
-    games: int = 0
-    imported: int = 0
-    known: int = 0
-    remarks: list[Remark] = field(default_factory=list)
+    games: int = 0  # Number of games in all logs
+    imported: int = 0  # Number of imported games
+    known: int = 0  # Number of games that were in the database or in another log
+    remarks: list[Remark] = field(default_factory=list)  # Rejections and warnings
 
     def count(self, verdict: str) -> dict[str, int]:
         """Numbers of remarks with a verdict, by kind of fault."""
@@ -99,20 +84,12 @@ class ImportReport:
 
 
 def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | Path) -> ImportReport:
-    """Read logs and import them with `insert_logs`.
-
-    Raises:
-        RecordsError: a file cannot be read or is no log.
-    """
+    """Read logs and import them with `insert_logs`."""
     return insert_logs(space, [read_log(path) for path in paths], database)
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
-    """Insert games that were played here, under random ids, with `insert_logs`.
-
-    Raises:
-        RecordsError: If a log cannot hold a player's name, or the database holds something else.
-    """
+    """Insert games that were played here, under random ids, with `insert_logs`."""
     check_names(games)
     return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 
@@ -124,12 +101,6 @@ def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path
         space: The states of the game, under the rules that were played.
         logs: The logs.
         database: The database, created if there is none.
-
-    Raises:
-        RecordsError: the database holds something else.
-        LockedError: another process kept the database locked.
-        OutputError: the database may not be written to.
-        WriteError: it could not be written to its end.
     """
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():

@@ -52,11 +52,7 @@ class Entries(NamedTuple):
 
 
 def read_entries(content: bytes) -> Entries:
-    """Return the entries of a file.
-
-    Raises:
-        EntryError: If the file is not JSON, or no entry is complete; the message gives its kind.
-    """
+    """Return the entries of a file."""
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty, allowed is a JSON list")

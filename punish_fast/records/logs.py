@@ -54,23 +54,14 @@ CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incom
 
 @dataclass(frozen=True)
 class Side:
-    """One player's side of a game.
+    """One player's side of a game."""
 
-    Attributes:
-        name: The player.
-        number: Numbers of the recorded breaths, ascending from 0, the first breath of the game.
-        states: Their decimal codes.
-        actions: Two-digit action codes, as recorded, legal or not.
-        temperature: The bot's softmax temperature; None if unknown.
-        is_bot: None if the log does not say.
-    """
-
-    name: str
-    number: tuple[int, ...]
-    states: tuple[int, ...]
-    actions: tuple[int, ...]
-    temperature: float | None = None
-    is_bot: bool | None = None
+    name: str  # The player
+    number: tuple[int, ...]  # Numbers of the recorded breaths, ascending from 0, the first breath of the game
+    states: tuple[int, ...]  # Their decimal codes
+    actions: tuple[int, ...]  # Two-digit action codes, as recorded, legal or not
+    temperature: float | None = None  # The bot's softmax temperature; None if unknown
+    is_bot: bool | None = None  # None if the log does not say
 
 
 @dataclass(frozen=True)
@@ -90,42 +81,25 @@ class RecordedGame:
 
 @dataclass(frozen=True)
 class Refused:
-    """A game that is left out because of its log.
+    """A game that is left out because of its log."""
 
-    Attributes:
-        id: Its id; None if the log does not give a valid one.
-        names: Valid names of its players.
-        reason: The fault and its place.
-        kind: The kind of fault.
-    """
-
-    id: int | None
-    names: tuple[str, ...]
-    reason: str
-    kind: str
+    id: int | None  # Its id; None if the log does not give a valid one
+    names: tuple[str, ...]  # Valid names of its players
+    reason: str  # The fault and its place
+    kind: str  # The kind of fault
 
 
 @dataclass(frozen=True)
 class GameLog:
-    """The content of a log.
+    """The content of a log."""
 
-    Attributes:
-        path: The file.
-        digest: SHA-256 of its bytes; None if the games were just played.
-        layout: ``"breaths"`` or ``"games"``.
-        games: Its games, in the order of their first appearance.
-        refused: Games left out.
-        flaw: Reason why the file is not read to its end; empty if all of it is read.
-        in_numbers: True if states are numbers, which other programs may have rounded, and not text.
-    """
-
-    path: Path
-    digest: str | None
-    layout: str
-    games: tuple[RecordedGame, ...]
-    refused: tuple[Refused, ...]
-    flaw: str = ""
-    in_numbers: bool = False
+    path: Path  # The file
+    digest: str | None  # SHA-256 of its bytes; None if the games were just played
+    layout: str  # ``"breaths"`` or ``"games"``
+    games: tuple[RecordedGame, ...]  # Its games, in the order of their first appearance
+    refused: tuple[Refused, ...]  # Games left out
+    flaw: str = ""  # Reason why the file is not read to its end; empty if all of it is read
+    in_numbers: bool = False  # True if states are numbers, which other programs may have rounded, and not text
 
 
 class _ContradictionError(EntryError):
@@ -137,20 +111,12 @@ class _IncompleteError(EntryError):
 
 
 def read_log(path: str | Path) -> GameLog:
-    """Read a log.
-
-    Raises:
-        RecordsError: If the file cannot be read or is not a log; the message gives the kind of the file, or the place.
-    """
+    """Read a log."""
     return log_of(read_file(Path(path)), path)
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """Return the log with this content; `path` names it in messages and in databases.
-
-    Raises:
-        RecordsError: If it is not a log; the message gives the kind of the file, or the entry and the field.
-    """
+    """Return the log with this content; `path` names it in messages and in databases."""
     path = Path(path)
     try:
         values, flaw = read_entries(content)
@@ -348,9 +314,6 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
 
     The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters. States are
     written as text if a reader could take them for rounded numbers.
-
-    Raises:
-        RecordsError: there is no such layout, or a log cannot hold a player's name.
     """
     if layout not in LAYOUTS:
         raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
@@ -366,11 +329,7 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
 
 
 def check_names(games: Iterable[RecordedGame]) -> None:
-    """Check that a log can hold the names of all players.
-
-    Raises:
-        RecordsError: If it cannot.
-    """
+    """Check that a log can hold the names of all players."""
     for name in (side.name for game in games for side in (game.winner, game.loser)):
         if not is_name(name):
             raise RecordsError(f"player {brief(name)}: a log takes {NAMES}; anonymise this player first")

@@ -110,9 +110,6 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
     Args:
         text: A name as it was typed or read.
         taken: Names of agents, which a person cannot have.
-
-    Raises:
-        PlayerNameError: If the name is empty, too long or not printable, or looks like one of those that are taken.
     """
     name = clean_name(text)
     if not is_name(name):

@@ -14,11 +14,7 @@ from punish_fast.runtime.json_values import brief
 
 
 def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
-    """All games of a player, both sides of each, as `logs.write_log` takes them.
-
-    Raises:
-        RecordsError: the database cannot be read, or has no such player.
-    """
+    """All games of a player, both sides of each, as `logs.write_log` takes them."""
     path = Path(path)
     with open_to_read(path) as connection:
         require_player(path, connection, name)
@@ -29,11 +25,6 @@ def anonymise_player(path: str | Path, name: str) -> str:
     """Replace a player's name by one made of the player's number; return it. The old one is overwritten in the file.
 
     The games stay. Logs imported again later are recognised by their breaths and do not bring the name back.
-
-    Raises:
-        RecordsError: the database cannot be used, or has no such player.
-        LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
-        OutputError, WriteError: it could not be changed and is unchanged.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -52,11 +43,6 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
     """Delete a player and all games played, both sides; return the numbers of games and breaths.
 
     Deleted data is overwritten in the file. Opponents stay, even without games.
-
-    Raises:
-        RecordsError: the database cannot be used, or has no such player.
-        LockedError: another process uses it, and keeps it unchanged, or its old data in the files as the message says.
-        OutputError, WriteError: it could not be changed and is unchanged.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:

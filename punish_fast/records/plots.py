@@ -48,13 +48,6 @@ def draw(kind: str, results: Results, path: str | Path, player: str | None = Non
         results: The games.
         path: The file; its suffix gives the format.
         player: The only player to draw in ``over-time``; None draws everyone.
-
-    Raises:
-        RecordsError: there is no such plot, or there are no games to draw.
-        FigureError: the suffix is neither .png nor .svg.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
-        ExtraError: matplotlib is not installed.
     """
     if kind not in PLOTS:
         raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")

@@ -32,11 +32,7 @@ class Results:
 
 
 def read_results(path: str | Path, selection: Selection | None = None) -> Results:
-    """Read results from a database.
-
-    Raises:
-        RecordsError: If it cannot be read, is not a database of recorded games, or has no such player.
-    """
+    """Read results from a database."""
     path, selection = Path(path), selection or Selection()
     games = selection.query(
         "game, winner, loser, winner_is_bot, loser_is_bot, n_breaths", more=f"ORDER BY {GAME_ORDER}"

@@ -112,9 +112,6 @@ def migrate(connection: sqlite3.Connection) -> int:
 
     Returns:
         The number of players who were merged into others, since their names are spellings of the same name.
-
-    Raises:
-        SchemaError: If it holds something else.
     """
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
@@ -157,11 +154,7 @@ def triggers_of(connection: sqlite3.Connection) -> list[str]:
 
 
 def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> None:
-    """Check the tables and columns of version 0, or of the current version.
-
-    Raises:
-        SchemaError: If one is missing or is something else.
-    """
+    """Check the tables and columns of version 0, or of the current version."""
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:
@@ -177,11 +170,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
 
 
 def require_laws(connection: sqlite3.Connection) -> None:
-    """Check every row of the current version.
-
-    Raises:
-        SchemaError: If one is invalid.
-    """
+    """Check every row of the current version."""
     for table, laws in _LAWS.items():
         law = " AND ".join(f"({law})" for law in laws.values())
         broken = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()

@@ -28,9 +28,6 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
         loss included); ``durations`` of games in breaths (``mean``, ``median``, ``longest``, and ``counts`` of games by
         duration); ``players`` (``name``, ``is_bot``, ``wins``, ``losses``, ``games``, ``win_rate``), by wins;
         ``correlation``, see `correlations`.
-
-    Raises:
-        RecordsError: most recorded states do not exist under these rules.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
@@ -52,11 +49,7 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
 
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
-    """Check that most recorded states exist under the rules, and that there are no more than the game has.
-
-    Raises:
-        RecordsError: these cannot be the rules that were played.
-    """
+    """Check that most recorded states exist under the rules, and that there are no more than the game has."""
     n_known = int((rows_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")

@@ -51,12 +51,7 @@ class PawnnOptions(CommonOptions):
     output: OutputOption = None
 
     def training(self) -> TrainingOptions:
-        """Return the training options: the preset's, with the user's changes.
-
-        Raises:
-            UsageError: If a change is not one of a training option.
-            NetworkError: If an option is out of range.
-        """
+        """Return the training options: the preset's, with the user's changes."""
         from punish_fast.enemies.training_options import PRESETS
 
         preset, changes = PRESETS[self.preset], self.set or []

@@ -26,12 +26,7 @@ class ValidateOptions(ChoicesOptions):
     ] = ",".join(_MODELS)
 
     def names(self) -> list[str]:
-        """The models, each once, in the order given.
-
-        Raises:
-            UsageError: one is not known.
-            ExtraError: one needs an extra that is not installed.
-        """
+        """The models, each once, in the order given."""
         from punish_fast.runtime.extras import require
 
         names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))

@@ -21,11 +21,7 @@ PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a
 
 
 def require_games(database: Path, choices: Choices, needed: int = 1, kind: str = " between people") -> None:
-    """Check that choices are of enough games to learn from.
-
-    Raises:
-        UsageError: If they are not.
-    """
+    """Check that choices are of enough games to learn from."""
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
         found = f"{database}: holds {count(n_games, 'game')}{kind} in this selection"
