@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import count, in_words, print_table
+from punish_fast.cli.report import in_words, print_table
 from punish_fast.store.notes import enemy_text
 
 RULES = {
@@ -65,12 +65,12 @@ def _description(path: Path) -> dict[str, Any]:
 
 def about(file: Any) -> str:
     """Return in a few words how a file of this package was made."""
-    if file.kind in ("tensor", "agent", "checkpoint"):
+    if file.kind == "checkpoint":
+        return "checkpoint of solve"
+    if file.kind in ("tensor", "agent"):
         against = f"against {enemy_text(file.enemy)}"
         if file.kind == "tensor":
             return against
-        if file.kind == "checkpoint":
-            return f"{against}, checkpoint of solve after {count(file.attributes['sweeps'], 'sweep')}"
         objective, discount = file.attributes["objective"], file.attributes["discount"]
         return f"{against}, {f'discount {discount:g}' if objective == 'discounted' else objective}"
     if file.kind == "strategy":

@@ -93,8 +93,6 @@ def _file_report(file: Artefact) -> dict[str, Any]:
         report["states_by_breath"] = [int(n) for n in file.layer_ptr[1:] - file.layer_ptr[:-1]]
         report["states"] = sum(report["states_by_breath"]) + 2
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
-    if file.kind == "checkpoint":
-        report["settings"] = file.json_object("settings")
     if file.origin is not None:
         report["origin"] = file.origin
     report["hash"] = identity_of(file)
@@ -119,8 +117,6 @@ def _print_file(report: dict[str, Any]) -> None:
         print(f"hash {report['hash']}")
     if "origin" in report:
         print_text(f"origin: {in_words(report['origin'])}")
-    if "settings" in report:
-        print_text(f"checkpoint of solve after {count(report['sweeps'], 'sweep')}: {in_words(report['settings'])}")
     if "iterations" in report:
         print(f"iterations {report['iterations']:,}")
     print("datasets")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, wrote
-from punish_fast.cli.checkpoints import SolveCheckpoint, checkpoint_path
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.imported_model import is_imported, solve_imported
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
@@ -27,6 +29,8 @@ from punish_fast.cli.report import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.arena.players import Player
     from punish_fast.mdp.solution import Solution
     from punish_fast.punish.rules import Rules
@@ -38,6 +42,10 @@ _MODE_NOTES = {
     "compact": "solve --no-tensor",
     "matrix-free": "solve --no-tensor, if compact does not fit",
 }
+
+
+# Short solutions write no checkpoint.
+_SECONDS_BETWEEN = 10.0
 
 
 def complete_objectives(incomplete: str) -> list[str]:
@@ -72,22 +80,16 @@ class SolveOptions(ModelOptions):
         float | None, option("Stop when no value has an error above this.  [default: 1e-10]", metavar="T")
     ] = None
     sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
-    start: Annotated[Path | None, option("Start from the values of this agent.", "--from", metavar="AGENT.h5")] = None
+    start: Annotated[
+        Path | None,
+        option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5"),
+    ] = None
     dry_run: Annotated[bool, option("Only print the memory and time that it would take.", "--dry-run")] = False
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
     normalize: Annotated[
         bool, option("Divide the probabilities of each choice of a .umb file by their sum.", "--normalize")
     ] = False
     cluster: ClusterOption = None
-    resume: Annotated[
-        Path | None,
-        option(
-            "Resume from this checkpoint, if it exists, and write it every ten seconds or after the sweep that takes "
-            "longer.  [default: begin anew, and write OUTPUT.checkpoint.h5]",
-            metavar="FILE",
-            writes=True,
-        ),
-    ] = None
 
 
 @verb(
@@ -99,7 +101,7 @@ class SolveOptions(ModelOptions):
     "punish-fast solve --rules tabletop --dry-run",
     "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
     "punish-fast solve --no-tensor --cluster local:2",
-    "punish-fast solve --resume naive.checkpoint.h5",
+    "punish-fast solve --from naive.checkpoint.h5",
     "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
 )
 def solve(options: SolveOptions) -> None:
@@ -112,6 +114,7 @@ def solve(options: SolveOptions) -> None:
         solve_imported(options)
         return
     from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.solve_options import Effort
     from punish_fast.punish.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
@@ -127,16 +130,20 @@ def solve(options: SolveOptions) -> None:
         _tell_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
-    path = checkpoint_path(options.resume, output)
-    check_outputs([output, path], [*options.read(enemy), options.tensor, options.start], "solve")
-    note = stored.enemy if stored is not None else enemy.note()  # type: ignore[union-attr]
-    checkpoint = SolveCheckpoint.find(path, options.resume is not None, _settings(method), rules, note)
+    checkpoint = output.with_name(f"{output.stem}.checkpoint.h5")
+    is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
+    sources = [*options.read(enemy), options.tensor, None if is_resumed else options.start]
+    check_outputs([output, checkpoint], sources, "solve")
+    if checkpoint.exists() and not is_resumed:
+        raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
     with on_cluster(options.cluster, progress, options.quiet) as cluster:
         source = options.source(stored or rules, enemy, clock, progress)
         if cluster is not None:
             source.backups = cluster.backups
-        with checkpoint.kept(source, values, progress) as start, progress.stage("solve"):
-            mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=start, **method)
+        if options.schedule != "jacobi":
+            method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
+        with _resumable(checkpoint, progress), progress.stage("solve"):
+            mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=values, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
     # Without transitions in memory, finding these would take as long as the solution.
     report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
@@ -148,6 +155,41 @@ def solve(options: SolveOptions) -> None:
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
+
+
+def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.ndarray], None]:
+    """Return a function that writes the values so far to a checkpoint, but not more often than every ten seconds."""
+    from punish_fast.runtime.files import StoreError
+    from punish_fast.store.tensors import save_values
+
+    clock = time.perf_counter
+    last = clock()
+
+    def save(v: np.ndarray) -> None:
+        nonlocal last
+        if clock() - last < _SECONDS_BETWEEN:
+            return
+        try:
+            save_values(path, rules, v, method["objective"], method["discount"])
+        except StoreError as error:
+            # A missing checkpoint is better than a missing solution.
+            say(f"no checkpoint: {error}")
+        last = clock()
+
+    return save
+
+
+@contextmanager
+def _resumable(checkpoint: Path, progress: Progress) -> Iterator[None]:
+    """Remove the checkpoint when the block ends; if it fails, say how to resume."""
+    try:
+        yield
+    except BaseException:
+        progress.clear()
+        if checkpoint.exists():
+            say(f"{checkpoint} has the values so far; resume with --from {checkpoint}")
+        raise
+    checkpoint.unlink(missing_ok=True)
 
 
 def _check(options: SolveOptions) -> None:

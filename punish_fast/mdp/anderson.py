@@ -31,24 +31,6 @@ class Anderson:
         self._failures = 0
         self._least = np.inf
 
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next step depends on: arrays, and numbers, by name."""
-        arrays: dict[str, np.ndarray] = {}
-        if self._last is not None:
-            arrays["last/step"], arrays["last/image"] = self._last
-        if self._n_changes:
-            arrays |= {"memory/steps": self._steps, "memory/images": self._images, "memory/products": self._gram}
-        return arrays, {"changes": self._n_changes, "failures": self._failures, "least": self._least}
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float]) -> None:
-        """Take over what `state` gave."""
-        self._last = (arrays["last/step"], arrays["last/image"]) if "last/step" in arrays else None
-        if "memory/steps" in arrays:
-            self._steps, self._images = arrays["memory/steps"], arrays["memory/images"]
-            self._gram = arrays["memory/products"]
-        self._n_changes, self._failures = int(numbers["changes"]), int(numbers["failures"])
-        self._least = numbers["least"]
-
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
         """The next point, after ``image = g(x)``; the caller must not change these arrays, ``[n]``, afterwards."""
         step = image - x

@@ -33,7 +33,7 @@ import numpy as np
 
 from punish_fast.mdp.process import Payment, Process
 from punish_fast.mdp.stopping_rule import Contraction
-from punish_fast.mdp.value_iteration import Layered, Log
+from punish_fast.mdp.value_iteration import Layered
 
 # Ratio of a bracket's first width to the last change, since errors are larger than changes.
 _MARGIN = 16.0
@@ -64,23 +64,6 @@ class Reachability(Layered):
         self.v[mdp.n_states :] = mdp.terminal_reward > 0
         if goal is None:
             self._begin_bracket(1.0, _PATIENCE)
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next sweep depends on; see `punish_fast.mdp.value_iteration.Iteration.state`."""
-        arrays, numbers = super().state()
-        if self._bracket is not None:
-            bounds, counts = self._bracket.state()
-            arrays, numbers = arrays | bounds, numbers | counts
-        return arrays, numbers | {"change": self._change}
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
-        """Take over what `state` gave; see `punish_fast.mdp.value_iteration.Iteration.restore`."""
-        super().restore(arrays, numbers, log)
-        self._change = numbers["change"]
-        self._bracket = None
-        if "bracket/lower" in arrays:
-            self._bracket = Bracket(arrays["bracket/lower"], arrays["bracket/upper"], 0, int(numbers["patience"]))
-            self._bracket.restore(arrays, numbers)
 
     @property
     def _error(self) -> float:
@@ -165,19 +148,6 @@ class Bracket:
         self.is_proved = False
         self._first = lower[:n_carried].copy(), upper[:n_carried].copy()
         self.distance = self.half_width
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next round depends on: arrays, and numbers, by name."""
-        names = ("lower", "upper", "first_lower", "first_upper")
-        arrays = dict(zip(names, (self.lower, self.upper, *self._first), strict=True))
-        numbers = {name: getattr(self, name) for name in ("patience", "n_rounds", "is_proved", "distance")}
-        return {f"bracket/{name}": array for name, array in arrays.items()}, numbers
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float]) -> None:
-        """Take over what `state` gave, but for the bounds, which are known."""
-        self._first = arrays["bracket/first_lower"], arrays["bracket/first_upper"]
-        self.n_rounds, self.is_proved = int(numbers["n_rounds"]), bool(numbers["is_proved"])
-        self.distance = numbers["distance"]
 
     @property
     def half_width(self) -> float:

@@ -39,6 +39,8 @@ class Effort:
         progress: Called with the number of sweeps so far, and the error bound.
         is_patient: True to try bounds whose distance decreases with each step.
         start: float64 ``[n_states]``, initial values; zeros if None.
+        save: Called after every sweep over layers with the values so far, float64 ``[n_states]``, which the next sweep
+            changes in place. To resume, start from them.
     """
 
     tolerance: float
@@ -46,6 +48,7 @@ class Effort:
     progress: Callable[[int, float], None] = keep_quiet
     is_patient: bool = True
     start: np.ndarray | None = None
+    save: Callable[[np.ndarray], None] | None = None
 
     def __post_init__(self) -> None:
         """Check the number of sweeps."""

@@ -29,7 +29,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.component_solver import explain_endless, solve_by_component
 from punish_fast.mdp.construction import normalized
 from punish_fast.mdp.discounted_solver import solve_discounted
@@ -75,7 +74,7 @@ class _Options(NamedTuple):
     goal: float | None
     sweeps: int | None
     progress: Progress | None
-    checkpoints: Checkpoints | None = None
+    save: Callable[[np.ndarray], None] | None = None
     max_sweeps: int = MAX_SWEEPS
 
     @property
@@ -90,10 +89,10 @@ class _Options(NamedTuple):
             self.progress("solve", sweeps, bound)
 
     def after_sweep(self, iteration: Layered | Jacobi) -> None:
-        """Report, and save a checkpoint."""
+        """Report, and save the values."""
         self.tell(len(iteration.log.seconds), iteration.bound)
-        if self.checkpoints is not None:
-            self.checkpoints.after_sweep(iteration)
+        if self.save is not None:
+            self.save(iteration.v[: iteration.mdp.n_states])
 
 
 def solve(
@@ -102,7 +101,7 @@ def solve(
     method: str = "auto",
     tolerance: float | Effort = DEFAULT_TOLERANCE,
     sweeps: int | None = None,
-    start: np.ndarray | Checkpoints | None = None,
+    start: np.ndarray | None = None,
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
@@ -117,8 +116,7 @@ def solve(
             steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. The
             bound returned is larger if rounding keeps the tolerance out of reach (`Solution.converged`).
         sweeps: Make exactly this many sweeps instead.
-        start: float64 ``[n_states]``, initial values (``layered`` only); or checkpoints, which have initial values or a
-            state to resume from, and are given the states after sweeps.
+        start: float64 ``[n_states]``, initial values (``layered`` only).
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
 
@@ -139,16 +137,14 @@ def solve(
     effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
     check_options(discount, method, effort.tolerance, sweeps, objective)
     mdp = _checked(mdp)
-    checkpoints = start if isinstance(start, Checkpoints) else None
-    values = start if checkpoints is None else checkpoints.values
-    start = None if values is None else np.asarray(values, dtype=np.float64)
+    start = None if start is None else np.asarray(start, dtype=np.float64)
     _check_start(mdp, method, start)
     goal = None if sweeps is not None else effort.tolerance
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    options = _Options(objective, discount, method, goal, sweeps, progress, checkpoints, effort.max_sweeps)
+    options = _Options(objective, discount, method, goal, sweeps, progress, effort.save, effort.max_sweeps)
     with np.errstate(all="ignore"):
         if isinstance(mdp, MDP) and _is_general(mdp, options):
             return solve_discounted(mdp, options.discount, options.method, options.effort, start)
@@ -163,7 +159,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     try:
         iteration = _begin(mdp, options, start)
     except LargeValueError:
-        if not isinstance(mdp, MDP) or options.goal is None or options.checkpoints or options.method == JACOBI:
+        if not isinstance(mdp, MDP) or options.goal is None or options.method == JACOBI:
             raise
         return _solve_without_layers(mdp, None, options)
     if iteration.endless is None:
@@ -176,6 +172,8 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
             "the discount must be below 1"
         )
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
+    # The states of the quotient are sets of states of the process.
+    options = options._replace(save=None)
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
         raise SolveError(explain_endless(iteration.endless[quotient.number]))
@@ -231,13 +229,13 @@ def _is_general(mdp: MDP, options: _Options) -> bool:
     """Return True if a method of ``methods.py`` was named, or the process has a discount and one layer."""
     if options.method in GENERAL_METHODS:
         return True
-    is_plain = mdp.n_layers == 1 and mdp.data_ptr is None and options.checkpoints is None
+    is_plain = mdp.n_layers == 1 and mdp.data_ptr is None
     return options.method == "auto" and is_plain and options.discount < 1 and options.goal is not None
 
 
 def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> bool:
     """Return True if components are to be solved one after the other: with discount 1 and one layer."""
-    is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None and options.checkpoints is None
+    is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None
     return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
 
 
@@ -257,9 +255,6 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
         SolveError: it cannot be reached.
     """
     goal, n_states = options.goal, iteration.mdp.n_states
-    if options.checkpoints is not None:
-        settings = {"objective": options.objective, "discount": options.discount, "schedule": options.method}
-        options.checkpoints.begin(iteration, settings | {"sweeps": options.sweeps, "tolerance": goal})
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
@@ -354,7 +349,6 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
     """Sweep until the error bound reaches ``goal`` or its floor, or until the ``sweeps``-th; return the bound."""
     n_done = len(iteration.log.seconds)
     while n_done < sweeps:
-        # A state that is resumed from may be the last one.
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
             break
         begin = time.perf_counter()

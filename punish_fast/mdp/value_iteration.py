@@ -97,16 +97,6 @@ class Iteration:
                 f"{LARGEST_VALUE:g}"
             )
 
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next sweep depends on: arrays, not copied, and numbers, by name."""
-        return {"iteration/v": self.v}, {"bound": self.bound, "is_at_floor": self.is_at_floor}
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
-        """Take over what `state` gave, arrays as they are, and the log of the sweeps until then."""
-        self.v = arrays["iteration/v"]
-        self.bound, self.is_at_floor = numbers["bound"], bool(numbers["is_at_floor"])
-        self.log = log
-
     def _find_contraction(self) -> Contraction:
         if self.discount < 1:
             return discounted(self.mdp, self.discount, 1, self._weight)
@@ -234,19 +224,6 @@ class Layered(Iteration):
         self._acceleration = Anderson()
         self._before: np.ndarray | None = None
 
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next sweep depends on; see `Iteration.state`."""
-        arrays, numbers = super().state()
-        remembered, counts = self._acceleration.state()
-        carried = {} if self._before is None else {"carried/values": self._before}
-        return arrays | carried | remembered, numbers | counts
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
-        """Take over what `state` gave; see `Iteration.restore`."""
-        super().restore(arrays, numbers, log)
-        self._before = arrays.get("carried/values")
-        self._acceleration.restore(arrays, numbers)
-
     def _find_contraction(self) -> Contraction:
         if not self.mdp.is_cycle:
             return super()._find_contraction()
@@ -353,16 +330,6 @@ class Jacobi(Iteration):
             self.v[mdp.n_states :] = mdp.terminal_reward
         self.choice = first_best(mdp.state_ptr, mdp.reward)
 
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """All that the next sweep depends on; see `Iteration.state`."""
-        arrays, numbers = super().state()
-        return arrays | {"iteration/q": self.q, "iteration/choice": self.choice}, numbers
-
-    def restore(self, arrays: dict[str, np.ndarray], numbers: dict[str, float], log: Log) -> None:
-        """Take over what `state` gave; see `Iteration.restore`."""
-        super().restore(arrays, numbers, log)
-        self.q, self.choice = arrays["iteration/q"], arrays["iteration/choice"]
-
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v``."""
         n_states = self.mdp.n_states
@@ -379,7 +346,7 @@ class Jacobi(Iteration):
         return self._carried_error(residual, rounding)
 
     def _falls(self) -> np.ndarray:
-        """Return a bound for all layers, float64 ``[n_layers]``: the last residual, which resumed runs also know."""
+        """Return a bound for all layers, float64 ``[n_layers]``: the last residual."""
         return np.full(self.mdp.n_layers, self.log.residual[-1])
 
     def close(self) -> None:

@@ -33,8 +33,6 @@ MANY = 10**12
 # The least number above 0.
 TINY = 5e-324
 MARKS = 3
-# Points that an accelerated iteration remembers.
-REMEMBERED = 4
 
 
 class Attribute(NamedTuple):
@@ -107,7 +105,8 @@ class Dataset(NamedTuple):
 
 
 _GAME, _AGENT, _STRATEGY, _EQUILIBRIUM = ("tensor", "agent"), ("agent",), ("strategy",), ("equilibrium",)
-_LEARNER, _SWEEPS = (LEARNER,), (CHECKPOINT,)
+_LEARNER, _CHECKPOINT = (LEARNER,), (CHECKPOINT,)
+_VALUES = (*_AGENT, *_CHECKPOINT)
 _NETWORK, _MUZERO, _POOL = (NETWORK,), (MUZERO,), (POOL,)
 _NETWORKS = (NETWORK, MUZERO)
 _DIGEST = "[0-9a-f]{16}"
@@ -120,12 +119,12 @@ ATTRIBUTES = (
     Attribute("package_version", "text", ALL_KINDS, pattern="[0-9A-Za-z.+!-]{1,60}"),
     Attribute("rules", "json", KINDS),
     Attribute("rules_digest", "text", KINDS, pattern=_DIGEST),
-    Attribute("enemy", "json", (*_GAME, *_SWEEPS)),
-    Attribute("discount", "float", _AGENT, low=0, high=1),
-    Attribute("objective", "text", _AGENT, allowed=OBJECTIVES),
-    Attribute("schedule", "text", (*_AGENT, *_SWEEPS), allowed=("layered", "jacobi", "imported")),
+    Attribute("enemy", "json", _GAME),
+    Attribute("discount", "float", _VALUES, low=0, high=1),
+    Attribute("objective", "text", _VALUES, allowed=OBJECTIVES),
+    Attribute("schedule", "text", _AGENT, allowed=("layered", "jacobi", "imported")),
     Attribute("tolerance", "float", _AGENT, low=0, may_be_nan=True),
-    Attribute("sweeps", "int", (*_AGENT, *_SWEEPS), low=0),
+    Attribute("sweeps", "int", _AGENT, low=0),
     Attribute("residual", "float", _AGENT, low=0, may_be_nan=True),
     Attribute("error_bound", "float", _AGENT, low=0),
     Attribute("fingerprint", "text", _AGENT, pattern=_DIGEST),
@@ -138,8 +137,6 @@ ATTRIBUTES = (
     Attribute("game", "json", LEARNERS),
     Attribute("learner", "json", LEARNERS),
     Attribute("search", "json", _POOL),
-    Attribute("settings", "json", _SWEEPS),
-    Attribute("numbers", "json", _SWEEPS),
 )
 # Those of the group /transitions, as AnnData writes them.
 MATRIX_ATTRIBUTES = (
@@ -169,29 +166,12 @@ DATASETS = (
         optional=_AGENT,
     ),
     Dataset("/transitions/data", "float64", ("n_entries",), _GAME, "probabilities", low=0, high=1, optional=_AGENT),
-    Dataset("/solution/v", "float64", ("n_states",), _AGENT, "values of states", -LARGE, LARGE),
+    Dataset("/solution/v", "float64", ("n_states",), _VALUES, "values of states", -LARGE, LARGE),
     Dataset("/solution/q", "float64", ("n_rows",), _AGENT, "values of state-action pairs", -LARGE, LARGE),
-    Dataset("/log/residual", "float64", ("n_sweeps",), (*_AGENT, *_SWEEPS), "largest change of each sweep", low=0),
-    Dataset("/log/seconds", "float64", ("n_sweeps",), (*_AGENT, *_SWEEPS), "duration of each sweep", low=0),
-    Dataset("/log/rmse", "float64", ("n_sweeps",), (*_AGENT, *_SWEEPS), "as published", low=0, when=_JACOBI),
-    Dataset("/log/choice_changes", "int64", ("n_sweeps",), (*_AGENT, *_SWEEPS), "as published", low=0, when=_JACOBI),
-    Dataset("/iteration/v", "float64", ("n_columns",), _SWEEPS, "values of states, win and loss", -LARGE, LARGE),
-    Dataset("/iteration/q", "float64", ("n_rows",), _SWEEPS, "values of rows", -LARGE, LARGE, when=_JACOBI),
-    Dataset("/iteration/choice", "int64", ("n_states",), _SWEEPS, "the best row of each state", low=0, when=_JACOBI),
-    Dataset("/carried/values", "float64", ("n_carried",), _SWEEPS, "of breath 1, before the sweep", optional=_SWEEPS),
-    Dataset("/last/step", "float64", ("n_carried",), _SWEEPS, "the last change of these", optional=_SWEEPS),
-    Dataset("/last/image", "float64", ("n_carried",), _SWEEPS, "what they changed to", optional=_SWEEPS),
-    Dataset("/memory/steps", "float64", (REMEMBERED, "n_carried"), _SWEEPS, "changes of steps", optional=_SWEEPS),
-    Dataset("/memory/images", "float64", (REMEMBERED, "n_carried"), _SWEEPS, "changes of images", optional=_SWEEPS),
-    Dataset("/memory/products", "float64", (REMEMBERED, REMEMBERED), _SWEEPS, "of the steps", optional=_SWEEPS),
-    Dataset(
-        "/bracket/lower", "float64", ("n_columns",), _SWEEPS, "bounds of win probabilities", 0, 1, optional=_SWEEPS
-    ),
-    Dataset("/bracket/upper", "float64", ("n_columns",), _SWEEPS, "", 0, 1, optional=_SWEEPS),
-    Dataset(
-        "/bracket/first_lower", "float64", ("n_carried",), _SWEEPS, "with which they began", 0, 1, optional=_SWEEPS
-    ),
-    Dataset("/bracket/first_upper", "float64", ("n_carried",), _SWEEPS, "", 0, 1, optional=_SWEEPS),
+    Dataset("/log/residual", "float64", ("n_sweeps",), _AGENT, "largest change of each sweep", low=0),
+    Dataset("/log/seconds", "float64", ("n_sweeps",), _AGENT, "duration of each sweep", low=0),
+    Dataset("/log/rmse", "float64", ("n_sweeps",), _AGENT, "as published", low=0, when=_JACOBI),
+    Dataset("/log/choice_changes", "int64", ("n_sweeps",), _AGENT, "as published", low=0, when=_JACOBI),
     Dataset("/strategy/state", "int32", ("k",), _STRATEGY, "states covered, others play uniformly", low=0, when=_VIEW),
     Dataset(
         "/strategy/p",

@@ -26,6 +26,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.space import StateSpace, must_be_space
 from punish_fast.punish.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
+from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
 # The tensor of so many states takes less than a gigabyte: no need to count its rows beforehand.
@@ -124,25 +125,26 @@ class ModelSource:
 
 
 def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
-    """An agent's values on the scale of another objective, to start a solver from, float64 ``[n_states]``.
-
-    Args:
-        path: The agent's file.
-        rules: The rules it must have.
-        objective: As for `punish_fast.mdp.solver.solve`.
-        discount: Likewise.
-
-    Raises:
-        ReadError: the file is no agent, is damaged, or belongs to other rules.
-    """
+    """Return the values of an agent or a checkpoint on the scale of another objective, float64 ``[n_states]``."""
     file = load(path)
     file.must_have_rules(rules)
-    v = file.solution().v
-    win, loss = file.terminal_values
+    if file.kind == CHECKPOINT:
+        v = file.array("/solution/v")
+        win, loss = final_values(file.attributes["discount"], file.attributes["objective"]).tolist()
+    else:
+        v = file.solution().v
+        win, loss = file.terminal_values
     to_win, to_loss = final_values(DEFAULT_DISCOUNT if discount is None else discount, objective).tolist()
     if (win, loss) == (to_win, to_loss) or win <= loss:
         return v
     return np.asarray(to_loss + (v - loss) * ((to_win - to_loss) / (win - loss)))
+
+
+def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float | None) -> None:
+    """Write a checkpoint: the values so far, float64 ``[n_states]``, from which `start_values` resumes."""
+    discount = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT if discount is None else discount
+    with new_file(path, CHECKPOINT, rules, objective=objective, discount=discount) as out:
+        out.array("/solution/v", v)
 
 
 def build_file(path: Path, source: ModelSource) -> Process:

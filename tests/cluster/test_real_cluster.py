@@ -11,14 +11,12 @@ import pytest
 from cluster.real_cluster import RealCluster
 from punish_fast.cluster.cluster_backups import ClusterBackups
 from punish_fast.cluster.connection import ClusterError, connected
-from punish_fast.mdp.checkpoints import Checkpoints
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree
 from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
-from punish_fast.store.reader import load
-from punish_fast.store.sweeps import SweepOrigin, load_sweeps, save_sweeps
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"
@@ -36,11 +34,14 @@ def batches():
     return RowBatches(StateSpace(PRESETS["notebook"]))
 
 
-def solve_on(cluster, batches, after_sweep=lambda: None, start=None):
+def solve_on(cluster, batches, after_sweep=lambda: None, start=None, save=None):
     with connected(cluster.address) as client:
         process = MatrixFree(batches, backups=ClusterBackups(client, batches))
         return solve(
-            process, start=start, progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 5 else None
+            process,
+            tolerance=Effort(DEFAULT_TOLERANCE, save=save),
+            start=start,
+            progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 5 else None,
         )
 
 
@@ -64,22 +65,16 @@ def test_a_worker_that_dies_while_values_are_handed_out_holds_up_nothing(cluster
     assert solve_on(cluster, batches, stop_now_and_kill_soon).fingerprint == NOTEBOOK
 
 
-def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch, tmp_path):
+def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch):
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
-    path, origin, settings = tmp_path / "a.h5", SweepOrigin(batches.space.rules, {"kind": "unknown"}), {}
-
-    def save(state):
-        settings.update(state.settings)
-        save_sweeps(path, origin, state)
-
+    saved = []
     try:
         with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
-            solve_on(cluster, batches, cluster.kill_scheduler, Checkpoints(save, seconds=0))
+            solve_on(cluster, batches, cluster.kill_scheduler, save=lambda v: saved.append(v.copy()))
     finally:
         cluster.restart()
-    saved = load_sweeps(load(path), origin, settings)
-    assert saved.sweeps == 5
+    assert len(saved) == 5
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 30)
-    resumed = solve_on(cluster, batches, start=Checkpoints(lambda _state: None, saved))
-    assert resumed.fingerprint == NOTEBOOK
-    assert resumed.sweeps == solve(notebook_mdp).sweeps
+    resumed, whole = solve_on(cluster, batches, start=saved[-1]), solve(notebook_mdp)
+    assert resumed.sweeps < whole.sweeps
+    assert abs(resumed.v - whole.v).max() <= resumed.error_bound + whole.error_bound

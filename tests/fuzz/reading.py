@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.samples import RULES, SWEEPS, TRUE_RULES
+from fuzz.samples import TRUE_RULES
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.learn.agent_file import load_checkpoint as load_agent_of_game
@@ -23,7 +23,7 @@ from punish_fast.store.deck_pools import load_pools
 from punish_fast.store.learners import load_learner
 from punish_fast.store.networks import load_muzero_file, load_network
 from punish_fast.store.reader import Artefact, load
-from punish_fast.store.sweeps import SweepOrigin, load_sweeps
+from punish_fast.store.tensors import start_values
 
 # No file of a larger game is made; one that only claims to be of one is refused for that.
 _MOST_COPIES, _MOST_HP, _MOST_BREATHS = 8, 2, 2
@@ -90,7 +90,7 @@ def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
         assert np.isfinite(learner.average).all()
         return saved.tables
     if file.kind == "checkpoint":
-        return _arrays_of_sweeps(file)
+        return {"v": start_values(file.path, file.rules, "discounted")}
     arrays = {"code": file.code, "layer_ptr": file.layer_ptr}
     if file.kind == "tensor" or file.has_transitions:
         arrays |= vars(file.mdp())
@@ -102,20 +102,6 @@ def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
         if _is_small(file):
             arrays["policy"] = file.policy(_space(file.rules._replace(redeal="discard"), "view"))
     return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
-
-
-def _arrays_of_sweeps(file: Artefact) -> dict[str, np.ndarray]:
-    """Those of a checkpoint of one of the samples' solutions."""
-    usual = {"objective": "discounted", "discount": 0.95, "schedule": "layered", "tolerance": None}
-    for options in SWEEPS.values():
-        settings = usual | options
-        settings["schedule"] = settings.pop("method", "layered")
-        settings["discount"] = 1.0 if settings["objective"] == "win-probability" else 0.95
-        try:
-            return load_sweeps(file, SweepOrigin(RULES, file.enemy), settings).arrays
-        except ReadError as error:
-            refusal = error
-    raise refusal
 
 
 def _is_small(file: Artefact) -> bool:

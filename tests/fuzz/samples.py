@@ -10,7 +10,6 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.learn.deck_file import save_search
 from punish_fast.learn.deck_search import DeckSearch, SearchMethod, run_search
-from punish_fast.mdp.checkpoints import Checkpoints
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -22,17 +21,10 @@ from punish_fast.store.formats.notebook_json import Values, export_notebook, imp
 from punish_fast.store.learners import save_learner
 from punish_fast.store.networks import MuZeroFile, NetworkFile, save_network
 from punish_fast.store.policies import save_policy
-from punish_fast.store.sweeps import SweepOrigin, save_sweeps
-from punish_fast.store.tensors import ModelSource, save, solve_file
+from punish_fast.store.tensors import ModelSource, save, save_values, solve_file
 
 RULES = PRESETS["tiny"]
 TRUE_RULES = RULES._replace(redeal="reshuffle")
-# Solutions whose checkpoints are samples: with a memory, with values of rows, and with a bracket.
-SWEEPS = {
-    "sweeps": {"sweeps": 4},
-    "jacobi-sweeps": {"method": "jacobi", "sweeps": 4},
-    "bracket": {"objective": "win-probability", "sweeps": 3},
-}
 GAME = {"name": "tapnswap", "parameters": {}}
 
 
@@ -52,10 +44,7 @@ def make(folder: Path) -> dict[str, Path]:
     save(path("agent"), space, mdp, solution, note)
     save(path("jacobi"), space, mdp, solve(mdp, method="jacobi", sweeps=5), note)
     solve_file(path("wins"), ModelSource(space), keep_tensor=False, objective="win-probability")
-    for name, options in SWEEPS.items():
-        origin = SweepOrigin(RULES, note)
-        start = Checkpoints(lambda state, name=name, origin=origin: save_sweeps(path(name), origin, state), seconds=0)
-        solve(mdp, start=start, **options)
+    save_values(path("checkpoint"), RULES, solution.v, "discounted", 0.95)
     export_notebook(folder / "q.json", space, Values(solution.q, (20.0, -20.0)))
     import_notebook(folder / "q.json", path("imported"), RULES)
     soft = softmax(mdp.state_ptr, solution.q, 1.0)
