@@ -19,7 +19,7 @@ from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import Architecture, evaluate
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.play.board_match import Choices
+from punish_fast.play.game_match import Choices
 from punish_fast.runtime.extras import are_installed, require
 
 # How much an agent of each level plays at random; the rest is perfect.

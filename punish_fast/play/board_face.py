@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from punish_fast.games.contract import TableGame, numbers_of
-from punish_fast.play.board_match import BoardView
 from punish_fast.play.events import End, Event, Moved
+from punish_fast.play.game_match import GameView
 from punish_fast.play.words import ending_of
 
 
@@ -28,7 +28,7 @@ class BoardFace:
         game = self._game
         return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
 
-    def view(self, view: BoardView) -> dict[str, Any]:
+    def view(self, view: GameView) -> dict[str, Any]:
         """A position: the ``board`` as the game tells it, the seat whose turn it is, and words."""
         game, state = self._game, view.state
         return {
@@ -37,11 +37,11 @@ class BoardFace:
             "words": game.text(state),
         }
 
-    def guide(self, _view: BoardView, _enemy: str) -> list[str]:
+    def guide(self, _view: GameView, _enemy: str) -> list[str]:
         """The rules in paragraphs."""
         return self._game.rules_text().split("\n")
 
-    def moves(self, view: BoardView) -> list[dict[str, Any]]:
+    def moves(self, view: GameView) -> list[dict[str, Any]]:
         """The legal actions with their names; keys are the numbers that people type."""
         numbers = numbers_of(self._game, view.actions)
         return [

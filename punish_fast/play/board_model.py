@@ -18,9 +18,8 @@ from punish_fast.games.oracle import MoveValue, Oracle
 from punish_fast.games.registry import describe, perfect_play
 from punish_fast.games.retrograde import OUTCOMES
 from punish_fast.play.board_choices import RANDOM_SHARES, RULE_BREAKS, choices_at, file_choices, levels_of
-from punish_fast.play.board_match import BoardMatch, BoardView, Choices
 from punish_fast.play.card_face import face_of
-from punish_fast.play.card_match import CardMatch, match_of
+from punish_fast.play.game_match import Choices, GameMatch, GameView
 from punish_fast.play.model import NoAnswerError
 from punish_fast.play.seats import Agent, Person, numbered
 
@@ -114,7 +113,7 @@ class BoardModel:
         """Whether it moves at once when it is open."""
         return self.is_quick or not self._asks_oracle
 
-    def hint(self, view: BoardView, until: float = math.inf) -> dict[str, Any]:
+    def hint(self, view: GameView, until: float = math.inf) -> dict[str, Any]:
         """What perfect play knows of a position, JSON-like: the outcome of each move, and which are the best.
 
         Args:
@@ -128,7 +127,7 @@ class BoardModel:
             raise NoAnswerError(f"table: there is no perfect play of {self.game.name}, and so no hint")
         return self.hint_of(view, *self.oracle.known_values(view.state, until))
 
-    def hint_of(self, view: BoardView, values: Sequence[MoveValue | None], is_exact: bool) -> dict[str, Any]:
+    def hint_of(self, view: GameView, values: Sequence[MoveValue | None], is_exact: bool) -> dict[str, Any]:
         """Build a hint from the values of the moves; unknown values are None."""
         moves = [
             {
@@ -185,10 +184,10 @@ class BoardModel:
         names = numbered([name] * n)
         return [replace(agent, name=name) for name in names]
 
-    def match(self, seed: int, choice_seed: int | None = None) -> CardMatch | BoardMatch:
+    def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
         """A match of its game, with random seeds of chance and of the choices of agents; by default one for both."""
         choices = None if choice_seed is None else np.random.default_rng(choice_seed)
-        return match_of(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
+        return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
 
 def level_models(game: TableGame, oracle: Oracle | None) -> list[BoardModel]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from punish_fast.games.contract import TableGame
 from punish_fast.play.board_face import BoardFace
-from punish_fast.play.board_match import BoardView
-from punish_fast.play.card_match import has_secrets
 from punish_fast.play.events import Event, Moved, Told
+from punish_fast.play.game_match import GameView, has_secrets
 from punish_fast.play.words import told_of
 
 
@@ -21,7 +20,7 @@ def face_of(game: TableGame) -> BoardFace:
 class CardFace(BoardFace):
     """Shows matches of one game with secrets."""
 
-    def view(self, view: BoardView) -> dict[str, Any]:
+    def view(self, view: GameView) -> dict[str, Any]:
         """What a player sees: the ``board`` as the game tells it, whether it is the player's turn, and words."""
         seats = [f"player {number}" for number in range(1, self._game.n_players + 1)]
         return {

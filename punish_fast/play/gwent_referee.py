@@ -16,7 +16,9 @@ from punish_fast.play.referee import Step
 
 
 class GwentReferee:
-    """See `referee.Referee`."""
+    """Referee with the secrets of the game."""
+
+    is_open = False
 
     def __init__(self, game: Gwent) -> None:
         """Remember the game."""

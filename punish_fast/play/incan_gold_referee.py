@@ -13,7 +13,9 @@ _WORTH = (5, 10)
 
 
 class IncanGoldReferee:
-    """See `referee.Referee`."""
+    """Referee with the secrets of the game."""
+
+    is_open = False
 
     def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
         """The players inside."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from punish_fast.play.events import Event
+from punish_fast.games.contract import CHANCE, TableGame
+from punish_fast.play.events import Event, Moved
 
 
 class Step(NamedTuple):
@@ -27,7 +28,10 @@ class Step(NamedTuple):
 
 
 class Referee(Protocol):
-    """The secrets of one game."""
+    """Knowledge of the players of one game."""
+
+    # Whether all players know the whole state, so that moves can be undone.
+    is_open: bool
 
     def deciders(self, state: Any) -> tuple[int, ...]:
         """The players who decide now, all at once, in the order in which the game asks them.
@@ -44,3 +48,30 @@ class Referee(Protocol):
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
         """What happens in the steps from one decision to the next."""
+
+
+class OpenReferee:
+    """Referee of a game without secrets, in which players move in turn."""
+
+    is_open = True
+
+    def __init__(self, game: TableGame) -> None:
+        self._game = game
+
+    def deciders(self, state: Any) -> tuple[int, ...]:
+        """Return the player to move."""
+        return (self._game.player(state),)
+
+    def known_to(self, state: Any, player: int) -> Any:  # noqa: ARG002 - no secrets
+        """Return the state."""
+        return state
+
+    def story(self, steps: Sequence[Step]) -> list[Event]:
+        """Return the moves."""
+        game = self._game
+        moves = [(game.player(step.state), step) for step in steps]
+        return [
+            Moved(player, step.action, game.action_text(step.state, step.action))
+            for player, step in moves
+            if player != CHANCE
+        ]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from punish_fast.games.contract import TableGame, numbers_of
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import outcome_text
-from punish_fast.play.board_match import BoardView
 from punish_fast.play.card_face import face_of
 from punish_fast.play.events import End, Moved
+from punish_fast.play.game_match import GameView
 from punish_fast.play.match import UndoError
 from punish_fast.play.session import PlaySession
 from punish_fast.play.words import ending_of
@@ -50,7 +50,7 @@ class TerminalGame:
     """A game at the terminal.
 
     Attributes:
-        session: A session with a `BoardMatch`, or one person's with a `CardMatch`.
+        session: A session with a `GameMatch`, or one person's with a `GameMatch`.
         game: The game.
         oracle: Perfect play, which gives hints; None if there is none.
         ask: Asks a person for a line; raises EOFError when there is none.
@@ -113,7 +113,7 @@ class TerminalGame:
 
     def _chosen(self, seat: int) -> bool:
         """Let a person choose; False after an undo."""
-        view: BoardView = self.session.view(seat)
+        view: GameView = self.session.view(seat)
         self.tell(self._drawing(seat) + "\n")
         allowed, typed = self._offer(view)
         while True:
@@ -126,7 +126,7 @@ class TerminalGame:
             if answer != "undo":
                 self.tell(self._reply(answer, view))
 
-    def _offer(self, view: BoardView) -> tuple[str, dict[str, int]]:
+    def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
         """What may be typed, in short, and the action of everything that may be."""
         texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = numbers_of(self.game, view.actions)
@@ -144,7 +144,7 @@ class TerminalGame:
             return False
         return True
 
-    def _reply(self, answer: str, view: BoardView) -> str:
+    def _reply(self, answer: str, view: GameView) -> str:
         if answer in {"q", "quit", "exit"}:
             raise LeaveError
         if answer in {"?", "h", "help"}:
@@ -155,7 +155,7 @@ class TerminalGame:
             return self._hint(view)
         return f"{printable(answer)!r} is not a move. {_HELP if self.oracle else _CARD_HELP}"
 
-    def _hint(self, view: BoardView) -> str:
+    def _hint(self, view: GameView) -> str:
         if self.oracle is None:
             return "There is no perfect play of this game, and so no hint."
         if not self.oracle.is_quick:

@@ -14,9 +14,8 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
-from punish_fast.play.board_match import BoardMatch
 from punish_fast.play.board_model import BoardModel
-from punish_fast.play.card_match import CardMatch, has_secrets
+from punish_fast.play.game_match import GameMatch, has_secrets
 from punish_fast.play.model import Model, NoAnswerError
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished
@@ -92,7 +91,7 @@ class OpenTable:
     model: Model | BoardModel
     temperature: float | None
     session: PlaySession
-    match: PunishMatch | BoardMatch | CardMatch
+    match: PunishMatch | GameMatch
     seed: int
     is_chosen: bool
     touched: float

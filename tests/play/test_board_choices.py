@@ -33,7 +33,7 @@ from punish_fast.play.board_choices import (
     policy_choices,
 )
 from punish_fast.play.board_model import file_model
-from punish_fast.play.card_match import match_of
+from punish_fast.play.game_match import GameMatch
 from punish_fast.runtime.files import ReadError
 
 
@@ -87,7 +87,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     monkeypatch.undo()
     save_dqn(tmp_path / "network.h5", network)
     found, choices = file_choices(tmp_path / "network.h5", game)
-    match = match_of(found, np.random.default_rng(1))
+    match = GameMatch(found, np.random.default_rng(1))
     match.begin()
     seat = match.to_move[-1]
     state = match.view(seat).state

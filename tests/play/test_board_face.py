@@ -9,8 +9,8 @@ import pytest
 
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.board_face import BoardFace
-from punish_fast.play.board_match import BoardMatch
 from punish_fast.play.events import End, Exhaustion
+from punish_fast.play.game_match import GameMatch
 from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
 
@@ -19,7 +19,7 @@ NAMES = "you", "perfect"
 
 @pytest.fixture
 def session():
-    session = PlaySession(BoardMatch(TapnSwap(), np.random.default_rng(1)), (Person("a"),) * 2)
+    session = PlaySession(GameMatch(TapnSwap(), np.random.default_rng(1)), (Person("a"),) * 2)
     session.begin()
     return session
 

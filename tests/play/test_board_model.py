@@ -14,8 +14,8 @@ from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn.agent_file import save_checkpoint
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.play.board_choices import LEVELS
-from punish_fast.play.board_match import BoardView
 from punish_fast.play.board_model import file_model, level_models
+from punish_fast.play.game_match import GameView
 from punish_fast.play.model import NoAnswerError
 from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
@@ -49,7 +49,7 @@ def test_a_rule_of_thumb_says_how_often_it_is_broken(game, about):
 
 def test_hints_are_those_of_perfect_play(models):
     game = TapnSwap()
-    view = BoardView(game.state_of("3-1/2-4"), 0, tuple(game.actions(game.state_of("3-1/2-4"))))
+    view = GameView(game.state_of("3-1/2-4"), 0, tuple(game.actions(game.state_of("3-1/2-4"))))
     moves = models["random"].hint(view)["moves"]
     assert {move["name"]: (move["outcome"], move["plies"], move["best"]) for move in moves} == {
         "tap 1 on 2": ("loss", 18, False),

@@ -15,8 +15,8 @@ from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold
 from punish_fast.play.board_choices import CARD_LEVELS, card_choices
 from punish_fast.play.card_face import CardFace, face_of
-from punish_fast.play.card_match import CardMatch, has_secrets, match_of
 from punish_fast.play.events import End, Moved, SharedEnd, Told
+from punish_fast.play.game_match import GameMatch, has_secrets
 from punish_fast.play.gwent_referee import GwentReferee
 from punish_fast.play.incan_gold_referee import IncanGoldReferee
 from punish_fast.play.match import UndoError
@@ -30,7 +30,7 @@ THREE = ["you", "Ben", "Cleo"]
 
 
 def begun(game, seats, seed=1):
-    session = PlaySession(match_of(game, np.random.default_rng(seed)), seats)
+    session = PlaySession(GameMatch(game, np.random.default_rng(seed)), seats)
     session.begin()
     return session
 
@@ -207,7 +207,7 @@ class Ended(IncanGold):
     ],
 )
 def test_the_end_tells_who_is_first(totals, end, words):
-    match = CardMatch(Ended(totals), IncanGoldReferee(), np.random.default_rng(1))
+    match = GameMatch(Ended(totals), np.random.default_rng(1), referee=IncanGoldReferee())
     assert match.begin()[-1] == end
     assert match.to_move == match.legal(0) == ()
     assert ending_of(end, THREE) == words
@@ -298,7 +298,7 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
         assert known.hands[player] == state.hands[player]
         shown = []
         for each in (state, other):
-            match = CardMatch(GWENT, referee, np.random.default_rng(seed))
+            match = GameMatch(GWENT, np.random.default_rng(seed), referee=referee)
             match._state = each
             shown.append((face.view(match.view(player)), face.moves(match.view(player))))
             if player in match.to_move:

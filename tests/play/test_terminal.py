@@ -12,7 +12,8 @@ from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.board_choices import level_choices
-from punish_fast.play.board_match import BoardMatch
+from punish_fast.play.game_match import GameMatch
+from punish_fast.play.referee import OpenReferee
 from punish_fast.play.seats import Agent, Person
 from punish_fast.play.session import PlaySession
 from punish_fast.play.terminal import TerminalGame
@@ -40,7 +41,7 @@ def play(game, seats, answers, oracle=True):
             raise EOFError
         return answer
 
-    session = PlaySession(BoardMatch(game, np.random.default_rng(1)), seats)
+    session = PlaySession(GameMatch(game, np.random.default_rng(1), referee=OpenReferee(game)), seats)
     return TerminalGame(session, game, RetrogradeOracle(game) if oracle else None, ask, said.append).play(), said
 
 

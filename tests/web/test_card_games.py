@@ -13,7 +13,7 @@ from serving import BASE, choose, entries_of, hall_of, open_table, play_out
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import IncanGold
 from punish_fast.play.board_model import BoardModel, level_models
-from punish_fast.play.card_match import CardMatch
+from punish_fast.play.game_match import GameMatch
 from punish_fast.web.app import create_app
 
 GAMES = (IncanGold(), Gwent())
@@ -86,7 +86,7 @@ class Duel:
 
     def deal(self, monkeypatch):
         """Let the other hold what it is to hold, from now on."""
-        dealt = CardMatch.begin
+        dealt = GameMatch.begin
 
         def begin(match):
             events = dealt(match)
@@ -97,7 +97,7 @@ class Duel:
             self.matches.append(match)
             return events
 
-        monkeypatch.setattr(CardMatch, "begin", begin)
+        monkeypatch.setattr(GameMatch, "begin", begin)
 
     def choices(self, state):
         hand = state.hands[1]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from punish_fast.games.contract import TableGame
     from punish_fast.games.oracle import Oracle
-    from punish_fast.play.board_match import Choices
+    from punish_fast.play.game_match import Choices
     from punish_fast.play.seats import Person
     from punish_fast.play.terminal import Result
 
@@ -72,7 +72,7 @@ def play(options: GamesPlayOptions) -> None:
     if options.players == 2 and (options.level is not None or options.second):
         raise UsageError("--level and --second go with one person only")
     from punish_fast.games.registry import perfect_play
-    from punish_fast.play.card_match import has_secrets
+    from punish_fast.play.game_match import has_secrets
 
     is_secret = has_secrets(game)
     if is_secret and options.players == 2:
@@ -97,7 +97,7 @@ def play_at_terminal(
     """Play a game at the terminal, with hints from its perfect play if there is one."""
     import numpy as np
 
-    from punish_fast.play.card_match import match_of
+    from punish_fast.play.game_match import GameMatch
     from punish_fast.play.session import PlaySession
     from punish_fast.play.terminal import TerminalGame
 
@@ -108,7 +108,7 @@ def play_at_terminal(
 
     tell(game.rules_text() + "\n")
 
-    session = PlaySession(match_of(game, np.random.default_rng(seed)), seats)
+    session = PlaySession(GameMatch(game, np.random.default_rng(seed)), seats)
     return TerminalGame(session, game, oracle, asks_on(out), tell).play()
 
 

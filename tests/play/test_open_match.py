@@ -8,8 +8,8 @@ from games.small import Corridor, Nim
 
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.play.board_choices import level_choices
-from punish_fast.play.board_match import BoardMatch, BoardView
 from punish_fast.play.events import End, Moved
+from punish_fast.play.game_match import GameMatch, GameView
 from punish_fast.play.match import UndoError
 from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import ChoiceError, PlaySession
@@ -18,7 +18,7 @@ PEOPLE = Person("Ann"), Person("Ben")
 
 
 def begun(game, seats=PEOPLE, seed=1):
-    session = PlaySession(BoardMatch(game, np.random.default_rng(seed)), seats)
+    session = PlaySession(GameMatch(game, np.random.default_rng(seed)), seats)
     session.begin()
     return session
 
@@ -38,7 +38,7 @@ def test_players_move_in_turn_to_the_end():
     play(session, 1)
     assert session.events == [Moved(0, 1, "take 1"), Moved(1, 2, "take 2"), Moved(0, 1, "take 1"), End(0)]
     assert (session.is_on, session.winner) == (False, 0)
-    assert session.view(1) == BoardView(Nim(4).initial()._replace(size=0, player=1), 1, ())
+    assert session.view(1) == GameView(Nim(4).initial()._replace(size=0, player=1), 1, ())
 
 
 def test_a_draw_has_no_winner():
@@ -50,7 +50,7 @@ def test_a_draw_has_no_winner():
 
 
 def test_a_long_game_is_a_draw():
-    session = PlaySession(BoardMatch(Nim(9), np.random.default_rng(1), most_moves=3), PEOPLE)
+    session = PlaySession(GameMatch(Nim(9), np.random.default_rng(1), most_moves=3), PEOPLE)
     play(session, 1, 1, 1)
     assert session.events[-1] == End(None)
     assert not session.is_on
@@ -109,4 +109,4 @@ def test_undo_takes_back_what_agents_have_moved_since():
 
 def test_a_match_without_moves_has_nothing_to_undo():
     with pytest.raises(UndoError, match="no move"):
-        BoardMatch(Nim(3), np.random.default_rng(1)).undo()
+        GameMatch(Nim(3), np.random.default_rng(1)).undo()

@@ -1,0 +1,137 @@
+"""A match of any game of ``games``, for any number of players.
+
+The match samples chance. Views and policies receive states of `Referee.known_to` only, which hide what a player does
+not know. Players who decide simultaneously all choose before any choice is revealed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.games.contract import CHANCE, TableGame
+from punish_fast.play.events import End, Event, SharedEnd
+from punish_fast.play.gwent_referee import GwentReferee
+from punish_fast.play.incan_gold_referee import IncanGoldReferee
+from punish_fast.play.match import UndoError
+from punish_fast.play.referee import OpenReferee, Referee, Step
+
+# A policy: weights of the legal actions of a state, in the order of `game.actions`; not all are 0.
+Choices = Callable[[Any], Sequence[float] | np.ndarray]
+# Referees of the games with secrets.
+_REFEREES: dict[str, Callable[[Any], Referee]] = {
+    "gwent": GwentReferee,
+    "incan-gold": lambda _game: IncanGoldReferee(),
+}
+
+
+def has_secrets(game: TableGame) -> bool:
+    """Return True if players do not know the whole state of a game."""
+    return game.name in _REFEREES
+
+
+@dataclass(frozen=True)
+class GameView:
+    """A position as a player sees it."""
+
+    state: Any  # from `Referee.known_to`
+    seat: int
+    actions: tuple[int, ...]  # legal actions of the player
+
+
+class GameMatch:
+    """A match in which policies are `Choices` of states of `Referee.known_to`."""
+
+    def __init__(
+        self,
+        game: TableGame,
+        chance: np.random.Generator,
+        most_moves: int | None = None,
+        choices: np.random.Generator | None = None,
+        referee: Referee | None = None,
+    ) -> None:
+        """Begin in the initial state.
+
+        Args:
+            game: The game.
+            chance: Generator for chance.
+            most_moves: Moves after which a game without secrets is a draw; None for no limit.
+            choices: Generator for the actions of policies; ``chance`` if None.
+            referee: By default the referee of the game.
+        """
+        self._game, self._most_moves = game, most_moves
+        self._referee = referee or _REFEREES.get(game.name, OpenReferee)(game)
+        self._chance, self._choices = chance, choices or chance
+        self._state: Any = game.initial()
+        # States before each move.
+        self._past: list[Any] = []
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """The players who decide now; empty before chance has dealt and when the game is over."""
+        is_on = not self._is_over and self._game.player(self._state) != CHANCE
+        return self._referee.deciders(self._state) if is_on else ()
+
+    @property
+    def _is_over(self) -> bool:
+        is_long = self._referee.is_open and len(self._past) == self._most_moves
+        return is_long or self._game.is_terminal(self._state)
+
+    def begin(self) -> list[Event]:
+        """Sample chance until a player decides."""
+        return self._told([])
+
+    def view(self, seat: int) -> GameView:
+        """Return the position as the player of a seat knows it."""
+        return GameView(self._referee.known_to(self._state, seat), seat, self.legal(seat))
+
+    def legal(self, seat: int) -> tuple[int, ...]:
+        """Return the legal actions of a seat: none unless it is to decide."""
+        return tuple(self._game.actions(self._referee.known_to(self._state, seat))) if seat in self.to_move else ()
+
+    def draw_choice(self, seat: int, policy: Choices) -> int:
+        """Sample an action of a policy, which receives only what its seat knows."""
+        weight = np.asarray(policy(self._referee.known_to(self._state, seat)), dtype=np.float64)
+        return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
+
+    def move(self, actions: dict[int, int]) -> list[Event]:
+        """Apply the actions of all who decide, and sample chance."""
+        steps: list[Step] = []
+        deciders = self.to_move
+        self._past.append(self._state)
+        for seat in deciders:
+            self._take(actions[seat], steps)
+        return self._told(steps)
+
+    def undo(self) -> None:
+        """Go back to before the last move, if the game has no secrets."""
+        if not self._referee.is_open:
+            raise UndoError("what has been seen cannot be forgotten: this game has no undo")
+        if not self._past:
+            raise UndoError("there is no move to undo")
+        self._state = self._past.pop()
+
+    def _told(self, steps: list[Step]) -> list[Event]:
+        """Sample chance; return all events."""
+        game = self._game
+        while not game.is_terminal(self._state) and game.player(self._state) == CHANCE:
+            shares = np.asarray(game.probabilities(self._state))
+            drawn = self._chance.choice(len(shares), p=shares / shares.sum())
+            self._take(int(game.actions(self._state)[drawn]), steps)
+        events = self._referee.story(steps) if steps else []
+        return [*events, self._end()] if self._is_over else events
+
+    def _take(self, action: int, steps: list[Step]) -> None:
+        before = self._state
+        self._state = self._game.apply(before, action)
+        steps.append(Step(before, action, self._state))
+
+    def _end(self) -> End:
+        returns = list(self._game.returns(self._state))
+        first = tuple(seat for seat, each in enumerate(returns) if each == max(returns))
+        if len(first) == 1:
+            return End(first[0])
+        return End(None) if len(first) == len(returns) else SharedEnd(None, shared=first)
