@@ -8,9 +8,9 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from punish_fast.play.model import Model
+from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
-from punish_fast.web.app import Hall
+from punish_fast.web.app import ServerConfig
 from punish_fast.web.limits import Limits
 
 TINY = true_rules(PRESETS["tiny"])
@@ -18,15 +18,15 @@ BASE = "http://127.0.0.1:8000"
 Answer = dict[str, Any]
 
 
-def models_of(*names: str, rules: Rules = TINY) -> list[Model]:
+def models_of(*names: str, rules: Rules = TINY) -> list[PunishPlayer]:
     """Agents at shared tables."""
     tables: dict = {}
-    return [Model(name, tables, rules) for name in names]
+    return [PunishPlayer(name, tables, rules) for name in names]
 
 
-def hall_of(*names: str, **more: Any) -> Hall:
-    """A hall of the tiny game that bears any number of requests."""
-    return Hall(models_of(*names), rules=TINY, **{"limits": Limits(rate=None), **more})
+def config_of(*names: str, **more: Any) -> ServerConfig:
+    """A config of the tiny game that bears any number of requests."""
+    return ServerConfig(models_of(*names), rules=TINY, **{"limits": Limits(rate=None), **more})
 
 
 def entries_of(client: TestClient) -> list[Answer]:

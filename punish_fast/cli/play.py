@@ -26,11 +26,11 @@ from punish_fast.cli.table import asks_on, games_database, seed_of, table_stream
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import Opponent
+    from punish_fast.play.game_data import GameData
+    from punish_fast.play.players import SessionPlayer
     from punish_fast.play.punish_match import PunishMatch
     from punish_fast.play.records import Finished, Keeper
     from punish_fast.play.screen import Screen
-    from punish_fast.play.seats import Person
-    from punish_fast.play.table import Table
 
 _YOU = "you"
 
@@ -134,9 +134,9 @@ class _Evening:
     """Games of the same players, one after the other."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
+        from punish_fast.play.game_data import GameData
         from punish_fast.play.records import Keeper
         from punish_fast.play.screen import Screen, open_console
-        from punish_fast.play.table import Table
         from punish_fast.punish.space import StateSpace
 
         self.options = options
@@ -145,7 +145,7 @@ class _Evening:
         progress = Progress(options.quiet)
         with progress.stage("setting the table"):
             space, opponents = lineup.opponents()
-            self.table: Table = Table(space)
+            self.table: GameData = GameData(space)
             view = space if space.is_view else StateSpace(space.rules)
         progress.clear()
         self.keeper: Keeper = Keeper(view, database)
@@ -161,13 +161,13 @@ class _Evening:
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
 
-    def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[Person, Person]:
-        from punish_fast.play.seats import Agent, Person
+    def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[SessionPlayer, SessionPlayer]:
+        from punish_fast.play.players import HumanPlayer, PolicyPlayer
 
-        seats = [Person(name) for name in people]
+        seats: list[SessionPlayer] = [HumanPlayer(name) for name in people]
         for opponent in opponents[: 2 - len(people)]:
             thresholds = self.table.thresholds(opponent.policy)
-            seats.append(Agent(opponent.name, thresholds, opponent.temperature))
+            seats.append(PolicyPlayer(opponent.name, thresholds, opponent.temperature))
         return seats[0], seats[1]
 
     def _coach(self, view: Any) -> Any:

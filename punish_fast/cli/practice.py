@@ -76,7 +76,7 @@ def practice(options: PracticeOptions) -> None:
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         questions = _questions(options, explainer, seed)
-    rules = name_of(explainer.table.space.rules)
+    rules = name_of(explainer.data.space.rules)
     quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
 
@@ -89,7 +89,7 @@ def practice(options: PracticeOptions) -> None:
                 {
                     "judge": judge,
                     "rules": rules,
-                    "rules_digest": explainer.table.space.rules.digest,
+                    "rules_digest": explainer.data.space.rules.digest,
                     "database": options.database,
                     "seed": str(seed),
                     "questions": [_verdict_report(verdict) for verdict in quiz.verdicts],
@@ -145,7 +145,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     from punish_fast.play.screen import Screen, open_console
 
     console = open_console(table_stream(options.as_json))
-    table = explainer.table
+    table = explainer.data
     screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
     return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
 

@@ -43,10 +43,10 @@ from punish_fast.mdp.rounding import rounding_of_backup
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import evaluate, solve
 from punish_fast.mdp.total_reward import total_reward
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Agent
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.refillable_tensor import Refillable
@@ -131,8 +131,8 @@ def _meet(name: str) -> None:
 
 def _sit_down(space: StateSpace, policy: np.ndarray) -> None:
     """Games at the table."""
-    table = Table(space)
-    player = Agent("agent", table.thresholds(policy))
+    table = GameData(space)
+    player = PolicyPlayer("agent", table.thresholds(policy))
     # Some of these games have a feint.
     for game in range(4):
         session = PlaySession(PunishMatch(table, 0, game), (player, player))

@@ -17,10 +17,10 @@ from punish_fast.cli.report import print_text, printable_report
 from punish_fast.cli.table import games_database
 
 if TYPE_CHECKING:
-    from punish_fast.play.board_model import BoardModel
-    from punish_fast.play.model import Model
+    from punish_fast.play.game_player import GamePlayer
+    from punish_fast.play.punish_player import PunishPlayer
     from punish_fast.punish.rules import Rules
-    from punish_fast.web.app import Hall
+    from punish_fast.web.app import ServerConfig
 
 _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
 _SHORTEST_TOKEN = 16
@@ -85,31 +85,31 @@ def serve(options: ServeOptions) -> None:
     from punish_fast.web.server import address_of, listen, proxy_of
     from punish_fast.web.server import serve as answer
 
-    hall, token = _hall(options)
+    config, token = _config(options)
     proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
     listening = listen(options.host, options.port)
     report = {
         "address": address_of(listening),
-        "agents": [model.name for model in hall.models],
-        "other_games": _by_game(hall.boards),
-        "database": hall.database,
-        "writes": hall.token is not None,
+        "agents": [model.name for model in config.players],
+        "other_games": _by_game(config.game_players),
+        "database": config.database,
+        "writes": config.token is not None,
         "token": token,
     }
     with listening:
         if options.check:
-            for model in hall.agents:
+            for model in config.all_players:
                 model.open()
             _print(options, report)
             return
         from punish_fast.web.app import create_app
 
-        answer(create_app(hall), listening, _announcement(options, report), proxies)
+        answer(create_app(config), listening, _announcement(options, report), proxies)
 
 
-def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
+def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
     """What to serve, and a token that was made up."""
-    from punish_fast.web.app import Hall
+    from punish_fast.web.app import ServerConfig
     from punish_fast.web.guard import HostError, host_name
 
     wanted = options.agents or []
@@ -135,46 +135,46 @@ def _hall(options: ServeOptions) -> tuple[Hall, str | None]:
         proxied = frozenset(host_name(name) for name in options.allow_host or ())
     except HostError as error:
         raise UsageError(f"--allow-host: {error}") from None
-    return Hall(models, database, rules, hosts, proxied, token, boards=_boards(board_files)), made_up
+    return ServerConfig(models, database, rules, hosts, proxied, token, game_players=_boards(board_files)), made_up
 
 
-def _models(wanted: list[str], options: ServeOptions) -> tuple[list[Model], Rules]:
+def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
     """The agents of Punish, those wanted and built-in ones, and the rules of the latter."""
     from punish_fast.arena import veteran
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import names_of
-    from punish_fast.play.model import Model, Tables
+    from punish_fast.play.punish_player import PunishPlayer, SharedData
     from punish_fast.punish.rules import load_rules
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = Lineup(wanted[:1] or ["naive"], rules).rules
     at_home = [veteran.NAME] if veteran.is_at_home(main) else []
     arguments = [*wanted, *(name for name in (*at_home, "naive") if name not in wanted)]
-    tables: Tables = {}
+    tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):
         own = Lineup([each], rules).files
-        models.append(Model(each, tables, rules if own else main, name))
+        models.append(PunishPlayer(each, tables, rules if own else main, name))
     return models, main
 
 
-def _boards(files: list[str]) -> list[BoardModel]:
+def _boards(files: list[str]) -> list[GamePlayer]:
     """Agents of other games: those of files, and one for each level."""
     from punish_fast.arena.players import names_of
     from punish_fast.games.registry import GAMES, perfect_play
-    from punish_fast.play.board_model import file_model, level_models
+    from punish_fast.play.game_player import file_player, level_players
 
     games = [entry.make(entry.variant()) for entry in GAMES.values() if "play" in entry.verbs]
     exact = [(game, perfect_play(game)) for game in games]
     oracles = [oracle for _, oracle in exact if oracle is not None]
-    learned = [file_model(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]
-    return [*learned, *(model for game, oracle in exact for model in level_models(game, oracle))]
+    learned = [file_player(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]
+    return [*learned, *(model for game, oracle in exact for model in level_players(game, oracle))]
 
 
-def _by_game(boards: Sequence[BoardModel]) -> list[dict[str, Any]]:
+def _by_game(boards: Sequence[GamePlayer]) -> list[dict[str, Any]]:
     """Games, and the names of the agents at each."""
-    games = dict.fromkeys(model.face.game for model in boards)
-    return [{"game": game, "agents": [model.name for model in boards if model.face.game == game]} for game in games]
+    games = dict.fromkeys(model.game_name for model in boards)
+    return [{"game": game, "agents": [model.name for model in boards if model.game_name == game]} for game in games]
 
 
 def _is_board(agent: str) -> bool:

@@ -20,7 +20,7 @@ from punish_fast.play.match import UndoError
 from punish_fast.play.referee import OpenReferee, Referee, Step
 
 # A policy: weights of the legal actions of a state, in the order of `game.actions`; not all are 0.
-Choices = Callable[[Any], Sequence[float] | np.ndarray]
+GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 # Referees of the games with secrets.
 _REFEREES: dict[str, Callable[[Any], Referee]] = {
     "gwent": GwentReferee,
@@ -43,7 +43,7 @@ class GameView:
 
 
 class GameMatch:
-    """A match in which policies are `Choices` of states of `Referee.known_to`."""
+    """A match in which policies are `GamePolicy` of states of `Referee.known_to`."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class GameMatch:
         """Return the legal actions of a seat: none unless it is to decide."""
         return tuple(self._game.actions(self._referee.known_to(self._state, seat))) if seat in self.to_move else ()
 
-    def draw_choice(self, seat: int, policy: Choices) -> int:
+    def draw_choice(self, seat: int, policy: GamePolicy) -> int:
         """Sample an action of a policy, which receives only what its seat knows."""
         weight = np.asarray(policy(self._referee.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])

@@ -16,7 +16,7 @@ def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]
 
     Args:
         rules: The rules.
-        damage: int64 ``[6, 6]``, as in `Table`.
+        damage: int64 ``[6, 6]``, as in `GameData`.
         view: What the player knows.
         enemy: The enemy's name.
     """
@@ -39,7 +39,7 @@ def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
 
     Args:
         rules: The rules.
-        damage: int64 ``[6, 6]``, as in `Table`.
+        damage: int64 ``[6, 6]``, as in `GameData`.
         kind: The card, from 0 for guard.
     """
     full = int(damage[kind, 5])

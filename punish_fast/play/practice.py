@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Agent
 from punish_fast.play.session import PlaySession
 from punish_fast.play.why import Explainer, Explanation
 from punish_fast.punish.codes import State, from_decimal, rows_of
@@ -99,7 +99,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     Raises:
         PracticeError: no choice is one of the agent's game, or none lost anything.
     """
-    space = explainer.table.space
+    space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
     if not is_known.any():
@@ -152,7 +152,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
 
 def _margin(explainer: Explainer, state: State) -> float:
     """How far the best action is above the next, from 0 to 1; 0 without a choice."""
-    space = explainer.table.space
+    space = explainer.data.space
     first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
     values = np.sort(explainer.solution.q[first:last])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
@@ -160,10 +160,10 @@ def _margin(explainer: Explainer, state: State) -> float:
 
 def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
     """``n`` states of games one after the other, some more than once."""
-    enemy = Agent("enemy", explainer.table.thresholds(explainer.enemy))
+    enemy = PolicyPlayer("enemy", explainer.data.thresholds(explainer.enemy))
     game, left = 0, n
     while left > 0:
-        match = PunishMatch(explainer.table, seed, game)
+        match = PunishMatch(explainer.data, seed, game)
         session = PlaySession(match, (enemy, enemy))
         session.begin()
         while session.is_on and left > 0:

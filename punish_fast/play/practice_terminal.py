@@ -47,7 +47,7 @@ class PracticeTerminal:
         for number, question in enumerate(questions, 1):
             self.screen.console.print()
             self.screen.say(f"Question {number} of {len(questions)}")
-            view = view_of(self.explainer.table.space, question.state)
+            view = view_of(self.explainer.data.space, question.state)
             self.screen.draw(view, 0)
             self.screen.say(moves_text(view.actions))
             verdict = judged(self.explainer, question, self._answer(view))
@@ -81,7 +81,7 @@ class PracticeTerminal:
                 self.screen.say(str(error))
 
     def _help(self, view: View) -> None:
-        table = self.explainer.table
+        table = self.explainer.data
         paragraphs = guide(table.space.rules, table.damage, view, self.screen.names[1])
         for paragraph in [*paragraphs, _KEYS]:
             self.screen.say(paragraph)

@@ -16,8 +16,8 @@ from punish_fast.duel import _simulator
 from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.game_data import GameData
 from punish_fast.play.match import UndoError
-from punish_fast.play.table import Table
 from punish_fast.play.view import View
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import NOTHING, REST, WIN
@@ -57,7 +57,7 @@ class PunishMatch:
     """A game of Punish with its secrets.
 
     Attributes:
-        table: The rules.
+        data: The rules.
         seed: Random seed, 0 to 2^64 - 1.
         choice_seed: Random seed of the choices of agents.
         game: The number of the game.
@@ -65,13 +65,13 @@ class PunishMatch:
         breaths: All breaths so far.
     """
 
-    def __init__(self, table: Table, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
-        self.table = table
+    def __init__(self, data: GameData, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
+        self.data = data
         self.seed, self.game = seed, game
         self.choice_seed = seed if choice_seed is None else choice_seed
         self.measure = 0
         self.breaths: list[Breath] = []
-        rules = table.space.rules
+        rules = data.space.rules
         self._rules = rules
         self._sides = _Side(rules.hp), _Side(rules.hp)
         self._discard = _nothing()
@@ -91,20 +91,20 @@ class PunishMatch:
     def view(self, seat: int) -> View:
         """Everything that the player of a seat may know."""
         mine, deck = self._sides[seat], self._n_deck
-        unseen = self.table.space.layout.copies - mine.hand - self._discard
+        unseen = self.data.space.layout.copies - mine.hand - self._discard
         return View(self._state(seat), self.legal(seat), _five(unseen), deck, self.measure)
 
     def legal(self, seat: int) -> tuple[int, ...]:
         """The legal actions of a seat; none when the game is over."""
         if not self._is_on:
             return ()
-        space = self.table.space
+        space = self.data.space
         row = self._state_row(seat)
         return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:
         """The action that an agent plays now, by its thresholds, uint32 ``[n_rows]``."""
-        space = self.table.space
+        space = self.data.space
         first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
         numbers = self._numbers_of(self.choice_seed)
         return int(space.action[first + _simulator.draw_choice(numbers, seat, policy, first, last - first)])
@@ -159,25 +159,25 @@ class PunishMatch:
 
     def _deal(self) -> Deal:
         kept = np.stack([side.hand for side in self._sides])
-        dealt = self.table.dealer.draw(kept, self._numbers)
+        dealt = self.data.dealer.draw(kept, self._numbers)
         self._sides[0].hand, self._sides[1].hand, self._discard = dealt.own, dealt.enemy, dealt.revealed
         for side in self._sides:
-            side.digits = self.table.space.places.dealt[side.hand, self._discard]
+            side.digits = self.data.space.places.dealt[side.hand, self._discard]
         self._deck, self._breath, self.measure = dealt.deck, 1, self.measure + 1
         hands = _five(dealt.own), _five(dealt.enemy)
         return Deal(self.measure, hands, _five(dealt.revealed), self._n_deck)
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
         """Draw for the feints; the kind that each seat draws, 5 for none."""
-        draws, deck, which = self.table.draws, self._deck, feints[0] + 2 * feints[1]
+        draws, deck, which = self.data.draws, self._deck, feints[0] + 2 * feints[1]
         n = int(draws.n[deck, which])
-        i = int(_simulator.draw_feints(numbers, self.table.until, deck, which, n)) if which else 0
+        i = int(_simulator.draw_feints(numbers, self.data.until, deck, which, n)) if which else 0
         self._deck = int(draws.left[deck, which, i])
         return int(draws.own[deck, which, i]), int(draws.enemy[deck, which, i])
 
     def _pay(self, seat: int, picks: tuple[int, ...], drawn: tuple[int, int]) -> None:
         """Move the cards of a breath: out of the hand of a seat, and to the discard pile as it remembers it."""
-        side, move = self._sides[seat], self.table.space.places.move
+        side, move = self._sides[seat], self.data.space.places.move
         cards = ((OWN_PICK, picks[seat]), (OWN_DRAW, drawn[seat]), (ENEMY_CARD, picks[1 - seat]))
         for what, kind in (*cards, (ENEMY_CARD, drawn[1 - seat])):
             if kind < N_KINDS:
@@ -194,7 +194,7 @@ class PunishMatch:
             side.hp, side.exhausted, side.feinted = hp, exhausted, feinted
 
     def _note(self, actions: tuple[int, int]) -> None:
-        space = self.table.space
+        space = self.data.space
         rows = []
         for seat, action in enumerate(actions):
             first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
@@ -212,16 +212,16 @@ class PunishMatch:
 
     @property
     def _n_deck(self) -> int:
-        return int(self.table.draws.copies[self._deck].sum())
+        return int(self.data.draws.copies[self._deck].sum())
 
     def _status_of(self, seat: int) -> int:
         own, enemy = self._sides[seat], self._sides[1 - seat]
         status = Status(own.hp, enemy.hp, own.exhausted, own.feinted, enemy.exhausted, enemy.feinted)
-        return int(join_statuses(self.table.space.layout, status))
+        return int(join_statuses(self.data.space.layout, status))
 
     def _state_row(self, seat: int) -> int:
         """The row of the information state of a seat."""
-        space = self.table.space
+        space = self.data.space
         layer = space.layers[self._breath - 1]
         block = np.searchsorted(layer.cards, self._sides[seat].digits @ space.places.weight)
         return int(layer.first[block]) + int(layer.rank[block, self._status_of(seat)])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from punish_fast.play.coach import Coach
 from punish_fast.play.events import Deal
+from punish_fast.play.game_data import GameData
 from punish_fast.play.guide import guide
 from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move, typed_text
 from punish_fast.play.screen import Screen
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.play.terminal import Ask, LeaveError
 from punish_fast.play.view import View
 from punish_fast.punish.codes import action_name
@@ -27,7 +27,7 @@ class PunishTerminal:
 
     Attributes:
         session: The game.
-        table: Its rules.
+        data: Its rules.
         screen: Where it is drawn.
         ask: Asks for a line; raises EOFError when there is none.
         coach: Advises people; None without.
@@ -38,7 +38,7 @@ class PunishTerminal:
     """
 
     session: PlaySession
-    table: Table
+    data: GameData
     screen: Screen
     ask: Ask
     coach: Coach | None = None
@@ -139,7 +139,7 @@ class PunishTerminal:
         elif answer in _COACH:
             self._advise(view, seat)
         else:
-            rules, damage = self.table.space.rules, self.table.damage
+            rules, damage = self.data.space.rules, self.data.damage
             for paragraph in [*guide(rules, damage, view, self.screen.names[1 - seat]), _KEYS]:
                 self.screen.say(paragraph)
 

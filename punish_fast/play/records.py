@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from punish_fast.play.players import PolicyPlayer, SessionPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Agent, Person
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
@@ -21,7 +21,7 @@ class Finished:
     """A finished game: the match, the players, the seat that won, and the Unix second in which it ended."""
 
     match: PunishMatch
-    seats: tuple[Person, Person]
+    seats: Sequence[SessionPlayer]
     winner: int
     ended: int = field(default_factory=lambda: int(time.time()))
 
@@ -34,7 +34,7 @@ class Finished:
                 states=tuple(breath.states[seat] for breath in self.match.breaths),
                 actions=tuple(breath.actions[seat] for breath in self.match.breaths),
                 temperature=getattr(player, "temperature", None),
-                is_bot=isinstance(player, Agent),
+                is_bot=isinstance(player, PolicyPlayer),
             )
             for seat, player in enumerate(self.seats)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.punish_presentation import PunishPresentation
 from punish_fast.play.review import ReviewedChoice, ReviewedSide
 from punish_fast.punish.codes import action_name, to_decimal
 from punish_fast.punish.rules import cards_text
@@ -19,7 +19,7 @@ def review_report(sides: tuple[ReviewedSide, ReviewedSide]) -> list[dict[str, An
     return [_side(side) for side in sides]
 
 
-def review_to_draw(sides: tuple[ReviewedSide, ReviewedSide], face: PunishFace) -> dict[str, Any]:
+def review_to_draw(sides: tuple[ReviewedSide, ReviewedSide], face: PunishPresentation) -> dict[str, Any]:
     """Both sides with the rules, and with the position of each choice as a page draws it."""
     players = review_report(sides)
     for side, player in zip(sides, players, strict=True):

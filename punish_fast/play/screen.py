@@ -60,7 +60,7 @@ class Screen:
         Args:
             console: Where to draw.
             rules: The rules.
-            damage: int64 ``[6, 6]``, as in `Table`.
+            damage: int64 ``[6, 6]``, as in `GameData`.
             names: The name of each seat, or "you".
         """
         self.console = console

@@ -3,7 +3,7 @@
 A session holds a game with its secrets, takes a choice from each seat, and hands out what happens. Whatever drives it
 (a terminal, a page, a test) sees a game only by `PlaySession.view` and the events that `PlaySession.told` returns::
 
-    session = PlaySession(match, (Person("Ann"), Agent("naive", policy)))
+    session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
     while session.is_on:
         for seat in session.waiting:
@@ -21,7 +21,7 @@ from typing import Any
 
 from punish_fast.play.events import End, Event
 from punish_fast.play.match import Match, UndoError
-from punish_fast.play.seats import Person
+from punish_fast.play.players import SessionPlayer
 from punish_fast.runtime.errors import PunishFastError
 
 
@@ -37,7 +37,7 @@ class PlaySession:
         events: All that has happened, with both hands: for records and spectators.
     """
 
-    def __init__(self, match: Match, seats: Sequence[Person]) -> None:
+    def __init__(self, match: Match, seats: Sequence[SessionPlayer]) -> None:
         self.seats = seats
         self.events: list[Event] = []
         self._match = match
@@ -63,7 +63,7 @@ class PlaySession:
 
     def is_person(self, seat: int) -> bool:
         """Whether the player of a seat has to be asked."""
-        return type(self.seats[seat]) is Person
+        return self.seats[seat].is_human
 
     def view(self, seat: int) -> Any:
         """Everything that the player of a seat may know, other than by remembering events."""
@@ -117,8 +117,7 @@ class PlaySession:
         self._past.append((len(self.events), any(map(self.is_person, self._match.to_move))))
         for number in self._match.to_move:
             if number not in self._choices:
-                chosen = self.seats[number].choice(self._match, number)
-                self.choose(number, -1 if chosen is None else chosen)
+                self.choose(number, self.seats[number].choice(self._match, number))
         choices, self._choices = self._choices, {}
         self.events += self._match.move(choices)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from punish_fast.games.contract import TableGame, numbers_of
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.retrograde import outcome_text
-from punish_fast.play.card_face import face_of
 from punish_fast.play.events import End, Moved
 from punish_fast.play.game_match import GameView
 from punish_fast.play.match import UndoError
+from punish_fast.play.presentation import GamePresentation
 from punish_fast.play.session import PlaySession
 from punish_fast.play.words import ending_of
 from punish_fast.runtime.printable import printable
@@ -99,7 +99,7 @@ class TerminalGame:
 
     def _story(self, since: int) -> list[str]:
         """The events from a number on in words, but for the end."""
-        face = face_of(self.game)
+        face = GamePresentation(self.game)
         events = [event for event in self.session.events[since:] if not isinstance(event, End)]
         return [face.event(event, self._viewer, self._names)["words"] for event in events]
 

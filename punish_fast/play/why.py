@@ -17,9 +17,9 @@ from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.coach import enemy_choices, win_solution
+from punish_fast.play.game_data import GameData
 from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
 from punish_fast.play.scale import Scale, as_chances
-from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
 from punish_fast.punish._clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
@@ -101,19 +101,19 @@ class Explainer:
     """Explains the values of an agent.
 
     Attributes:
-        table: The rules, with states of the view.
+        data: The rules, with states of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
         solution: The agent's values; total rewards as chances to win.
         scale: Their scale.
     """
 
     def __init__(
-        self, table: Table, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
+        self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
         """Remember the values and the enemy that they hold against.
 
         Args:
-            table: The rules, with states of the view.
+            data: The rules, with states of the view.
             enemy: The enemy's policy, float64 ``[n_rows]``.
             solution: The agent's values.
             finals: The values of win and loss; those that belong to the solution if None.
@@ -121,8 +121,8 @@ class Explainer:
         Raises:
             InformationError: the states are not of the view.
         """
-        table.space.must_be_view()
-        self.table = table
+        data.space.must_be_view()
+        self.data = data
         win, loss = final_values(solution.discount, solution.objective).tolist() if finals is None else finals
         self.enemy, self.solution = enemy, as_chances(solution)
         if self.solution is not solution:
@@ -137,7 +137,7 @@ class Explainer:
             StateError: the state contradicts the rules, or no game reaches it.
             ExplainError: the values are not those against this enemy.
         """
-        space = self.table.space
+        space = self.data.space
         view = view_of(space, state)
         hands: dict[Five, float] = {}
         answers: dict[int, float] = {}
@@ -184,9 +184,9 @@ class Explainer:
                     found[play] = found.get(play, 0.0) + p * p_own * p_enemy
 
     def _against(self, state: State, action: int, plays: dict[_Play, float]) -> tuple[Answer, ...]:
-        if state.breath > self.table.space.rules.breaths:
+        if state.breath > self.data.space.rules.breaths:
             return ()
-        rules, finals = self.table.space.rules, self._finals
+        rules, finals = self.data.space.rules, self._finals
         both, drawn = zip(*(((action, enemy), _drawn(cards)) for enemy, *cards in plays), strict=True)
         views = split_digits(np.array([to_decimal(state)]))[0]
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
@@ -194,7 +194,7 @@ class Explainer:
         results, hps = after.result.tolist(), after.hp.tolist()
         # All states at once, since a look-up of one takes nearly as long.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
-        rows = rows_of(self.table.space, np.array(decimals))
+        rows = rows_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[rows]
         by_action: dict[int, list[Consequence]] = {}
         for k, ((enemy, *cards), p) in enumerate(plays.items()):
@@ -224,7 +224,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
     player.must_fit(agent.rules)
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
-    return Explainer(Table(space), player.policy(space), solution, agent.terminal_values)
+    return Explainer(GameData(space), player.policy(space), solution, agent.terminal_values)
 
 
 def explainer_against(player: Player, rules: Rules) -> Explainer:
@@ -237,7 +237,7 @@ def explainer_against(player: Player, rules: Rules) -> Explainer:
     player.must_fit(rules)
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)
-    return Explainer(Table(space), policy, win_solution(space, policy))
+    return Explainer(GameData(space), policy, win_solution(space, policy))
 
 
 def _named(action: int) -> dict[str, Any]:

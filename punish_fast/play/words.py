@@ -21,7 +21,7 @@ class Teller:
         """Remember what cards do.
 
         Args:
-            damage: int64 ``[6, 6]``, as in `Table`.
+            damage: int64 ``[6, 6]``, as in `GameData`.
             names: The name of each seat, or "you".
         """
         self.names = names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,29 +15,30 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
-from punish_fast.play.board_model import BoardModel
-from punish_fast.play.model import Model, NoAnswerError
+from punish_fast.play.game_player import GamePlayer
 from punish_fast.play.practice import PracticeError
+from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.play.review import ReviewError
+from punish_fast.play.served_player import NoAnswerError
 from punish_fast.play.why import ExplainError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
-from punish_fast.web.archive import Archive, ArchiveError
-from punish_fast.web.book import Book
 from punish_fast.web.description import description_routes
+from punish_fast.web.game_database import GameDatabase, GameDatabaseError
+from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs
-from punish_fast.web.models import Shelf, model_routes, opening
 from punish_fast.web.page_files import page_routes
+from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
 from punish_fast.web.tables import OpenTables, table_routes
 from punish_fast.web.workers import Workers
 
 # What a request asks is fine, but what the server has does not answer it.
-_CONFLICTS = (ArchiveError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
+_CONFLICTS = (GameDatabaseError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
 
 
 class Refusal(BaseModel):
@@ -65,49 +67,38 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Hall:
-    """What a server serves.
+class ServerConfig:
+    """Server configuration."""
 
-    Attributes:
-        models: The agents of Punish.
-        database: The database of games; None for none.
-        rules: The rules of its games.
-        hosts: Names of the server, in addition to addresses and ``localhost``.
-        proxied: The names of the server that a proxy may serve under any scheme and port.
-        token: What those must know who post games; None if nobody may.
-        limits: What it bears.
-        boards: Agents of other games.
-    """
-
-    models: Sequence[Model]
-    database: Path | None = None
-    rules: Rules = PRESETS["tabletop"]
-    hosts: frozenset[str] = frozenset()
-    proxied: frozenset[str] = frozenset()
-    token: str | None = None
+    players: Sequence[PunishPlayer]
+    database: Path | None = None  # database of games, if any
+    rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
+    hosts: frozenset[str] = frozenset()  # names of the server, in addition to addresses and `localhost`
+    proxied: frozenset[str] = frozenset()  # names that a proxy may serve under any scheme and port
+    token: str | None = None  # secret for posting games; None if nobody may
     limits: Limits = field(default_factory=Limits)
-    boards: Sequence[BoardModel] = ()
+    game_players: Sequence[GamePlayer] = ()
 
     @property
-    def agents(self) -> list[Model | BoardModel]:
-        """All agents."""
-        return [*self.models, *self.boards]
+    def all_players(self) -> list[AnyPlayer]:
+        """Players of all games."""
+        return [*self.players, *self.game_players]
 
 
-def create_app(hall: Hall) -> FastAPI:
-    """The application."""
+def create_app(config: ServerConfig) -> FastAPI:
+    """Build the application."""
     workers = Workers()
-    shelf = Shelf(hall.agents, workers)
-    book = None if hall.database is None else Book(hall.database, hall.rules, workers)
-    archive = Archive(hall.database, hall.rules, hall.token)
+    registry = PlayerRegistry(config.all_players, workers)
+    recorder = None if config.database is None else GameRecorder(config.database, config.rules, workers)
+    database = GameDatabase(config.database, config.rules, config.token)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        task = opening(shelf)
+        task = asyncio.get_running_loop().create_task(registry.open())
         yield
         task.cancel()
-        if book is not None:
-            await book.close()
+        if recorder is not None:
+            await recorder.close()
         workers.close()
 
     app = FastAPI(
@@ -121,12 +112,12 @@ def create_app(hall: Hall) -> FastAPI:
     )
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(PunishFastError, _explain)
-    app.add_middleware(Guard, hosts=hall.hosts, names=hall.proxied, limits=hall.limits)
+    app.add_middleware(Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
     for routes in (
-        model_routes(shelf, workers),
-        table_routes(shelf, OpenTables(hall.limits), book, workers),
-        game_routes(archive, shelf, workers),
-        statistics_routes(archive, shelf, workers),
+        player_routes(registry, workers),
+        table_routes(registry, OpenTables(config.limits), recorder, workers),
+        game_routes(database, registry, workers),
+        statistics_routes(database, registry, workers),
         description_routes(app),
     ):
         app.include_router(routes, dependencies=[costs(1)])

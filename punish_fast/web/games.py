@@ -7,13 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Path, Query, Request, Response
 
-from punish_fast.play.review import review
-from punish_fast.play.review_report import review_to_draw
 from punish_fast.records.names import NAMES, clean_name, is_name
 from punish_fast.records.schema import LAST_ID
-from punish_fast.web.archive import PLOTS, Archive
+from punish_fast.web.game_database import PLOTS, GameDatabase
 from punish_fast.web.limits import costs
-from punish_fast.web.models import Shelf
+from punish_fast.web.players import PlayerRegistry
 from punish_fast.web.workers import Workers
 
 GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="The id of a game in the database.")]
@@ -29,7 +27,7 @@ _LOG: dict[str, Any] = {
 }
 
 
-def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
+def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
     """Routes under ``/games``, and ``/players``."""
     routes = APIRouter(tags=["games"])
 
@@ -43,53 +41,52 @@ def game_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
         player = clean_name(player)
         if player and not is_name(player):
             raise HTTPException(422, f"player: allowed are {NAMES}")
-        return await workers.read(lambda: archive.games(player or None, before, limit))
+        return await workers.read(lambda: database.games(player or None, before, limit))
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
         """Add the games of a log, checked like those of ``records import``; what is known is not added again."""
-        archive.must_take(authorization)
+        database.must_take(authorization)
         content = await request.body()
-        return await workers.write(lambda: archive.add(content))
+        return await workers.write(lambda: database.add(content))
 
     @routes.get("/games/{game}")
     async def game(game: GameId) -> dict[str, Any]:
         """A recorded game."""
-        return await workers.read(lambda: archive.game_report(game))
+        return await workers.read(lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
         """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
-        found = shelf.find(model)
-        recorded = await workers.read(lambda: archive.game(game))
-        jury = await workers.answer(lambda: found.judge, found.is_explained)
+        found = registry.find(model)
+        recorded = await workers.read(lambda: database.game(game))
+        judged = await workers.answer(lambda: found.review(recorded), found.is_explained)
         against = found.facts()["against"]
-        about = {"game": game, "played": recorded.second, "agent": found.name, "enemy": against}
-        return about | review_to_draw(review(jury, recorded), found.face)
+        return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:
         """All players, by games won."""
-        return await workers.read(archive.players)
+        return await workers.read(database.players)
 
     return routes
 
 
-def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRouter:
+def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
     """Routes ``/dashboard``, ``/plots`` and ``/practice``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")
     async def dashboard() -> dict[str, Any]:
         """The statistics of ``records summary``, and the names of the plots."""
-        return await workers.read(archive.dashboard)
+        return await workers.read(database.dashboard)
 
     @routes.get("/plots/{name}.svg", response_class=Response, dependencies=[costs(19)])
     async def plot(name: PlotName) -> Response:
         """A plot of ``records plot``."""
         if name not in PLOTS:
             raise HTTPException(404, f"plot: there is none of this name, allowed are {', '.join(PLOTS)}")
-        content = await workers.draw(lambda: archive.plot(name))
+        content = await workers.draw(lambda: database.plot(name))
         return Response(content, media_type="image/svg+xml")
 
     @routes.get("/practice", dependencies=[costs(19)])
@@ -99,8 +96,8 @@ def statistics_routes(archive: Archive, shelf: Shelf, workers: Workers) -> APIRo
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
     ) -> dict[str, Any]:
         """Positions in which the right choice matters most, of recorded games if there are enough."""
-        found = shelf.find(model)
-        choices = await workers.read(archive.choices)
+        found = registry.find(model)
+        choices = await workers.read(database.choices)
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_explained)
 

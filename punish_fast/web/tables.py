@@ -14,19 +14,17 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
-from punish_fast.play.board_model import BoardModel
-from punish_fast.play.game_match import GameMatch, has_secrets
-from punish_fast.play.model import Model, NoAnswerError
+from punish_fast.play.game_match import GameMatch
+from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished
-from punish_fast.play.seats import Person
 from punish_fast.play.session import ChoiceError, PlaySession
 from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name
-from punish_fast.web.book import Book
+from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.limits import Client, Limits, costs
-from punish_fast.web.models import Shelf
+from punish_fast.web.players import AnyPlayer, PlayerRegistry
 from punish_fast.web.workers import Workers
 
 YOU = "you"
@@ -73,7 +71,7 @@ class OpenTable:
 
     Attributes:
         id: Its secret name.
-        model: The opponent.
+        player: The opponent.
         temperature: The temperature it plays at.
         session: The game.
         match: Its secrets.
@@ -88,7 +86,7 @@ class OpenTable:
     """
 
     id: str
-    model: Model | BoardModel
+    player: AnyPlayer
     temperature: float | None
     session: PlaySession
     match: PunishMatch | GameMatch
@@ -103,23 +101,23 @@ class OpenTable:
 
     def shown(self, since: int) -> dict[str, Any]:
         """What the person may know, with the events from number ``since`` on."""
-        session, face = self.session, self.model.face
+        session, presentation = self.session, self.player.presentation
         players = [*session.seats[self.seat :], *session.seats[: self.seat]]
         names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
         told = session.events[since:]
-        events = [{"n": n, **face.event(event, self.seat, names)} for n, event in enumerate(told, since)]
+        events = [{"n": n, **presentation.event(event, self.seat, names)} for n, event in enumerate(told, since)]
         return {
             "table": self.id,
-            "game": face.game,
-            "rules": face.rules(),
-            "opponent": self.model.identity,
+            "game": presentation.game,
+            "rules": presentation.rules(),
+            "opponent": self.player.identity,
             "temperature": self.temperature,
             "names": [player.name for player in players],
             "seat": self.seat,
             "is_on": session.is_on,
             "winner": session.winner,
-            "legal": face.moves(self.view),
-            "view": face.view(self.view),
+            "legal": presentation.moves(self.view),
+            "view": presentation.view(self.view),
             "events": events,
             "n_events": len(session.events),
             # Deals to come follow from the seed.
@@ -136,19 +134,18 @@ class OpenTable:
 
     async def play_on(self, workers: Workers) -> None:
         """Reveal what was chosen, and let the agent move until it is the person's turn; it may think meanwhile."""
-        session, model = self.session, self.model
+        session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if seat != self.seat]
-            if isinstance(model, BoardModel) and not model.moves_quickly:
+            if not player.moves_quickly:
                 for seat in others:
                     action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
-                    session.choose(seat, model.hasty_action(session.view(seat).state) if action is None else action)
+                    session.choose(seat, player.hasty_action(session.view(seat).state) if action is None else action)
             session.reveal()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
         """The choice of an agent, and whether it was found until a moment."""
-        assert isinstance(self.model, BoardModel)
-        if not self.model.prepare(self.session.view(seat).state, until):
+        if not self.player.prepare(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 
@@ -178,7 +175,7 @@ class OpenTables:
 
     def open(
         self,
-        model: Model | BoardModel,
+        player: AnyPlayer,
         name: str,
         temperature: float | None,
         seed: int | None,
@@ -193,15 +190,13 @@ class OpenTables:
         """
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
-        match = model.match(dealt, secrets.randbits(64))
-        agents: list[Person] = (
-            model.agents(temperature) if isinstance(model, BoardModel) else [model.agent(temperature)]
-        )
-        session = PlaySession(match, [*agents[:seat], Person(name), *agents[seat:]])
+        match = player.match(dealt, secrets.randbits(64))
+        opponents = player.opponents(temperature)
+        session = PlaySession(match, [*opponents[:seat], HumanPlayer(name), *opponents[seat:]])
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
         self._tables[table_id] = OpenTable(
-            table_id, model, temperature, session, match, dealt, seed is not None, self._clock(), client, seat
+            table_id, player, temperature, session, match, dealt, seed is not None, self._clock(), client, seat
         )
         return self._tables[table_id]
 
@@ -264,42 +259,43 @@ class OpenTables:
             del tables[oldest.id]
 
 
-def _name_of(person: str, shelf: Shelf) -> str:
+def _name_of(person: str, registry: PlayerRegistry) -> str:
     """Return the name of a person as it is stored.
 
     Raises:
         HTTPException: If a database cannot hold it, or it looks like the name of a bot.
     """
     try:
-        return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(model.name for model in shelf.models)})
+        return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
     except PlayerNameError as error:
         raise HTTPException(422, f"name: {error}") from None
 
 
-def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: Workers) -> APIRouter:
+def table_routes(
+    registry: PlayerRegistry, tables: OpenTables, recorder: GameRecorder | None, workers: Workers
+) -> APIRouter:
     """Routes under ``/tables``."""
     routes = APIRouter(prefix="/tables", tags=["tables"])
 
     @routes.post("", status_code=201)
     async def open_table(wanted: NewTable, request: Request) -> dict[str, Any]:
         """Open a table: the cards are dealt."""
-        model = shelf.player(wanted.opponent)
-        if wanted.game not in (None, model.face.game):
-            raise HTTPException(422, f"game: {wanted.game!r}, but {model.name} plays {model.face.game}")
+        player = registry.find(wanted.opponent)
+        game = player.game_name
+        if wanted.game not in (None, game):
+            raise HTTPException(422, f"game: {wanted.game!r}, but {player.name} plays {game}")
         seed = None if wanted.seed is None else int(wanted.seed)
         if seed is not None and seed > _LAST_SEED:
             raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
-        if wanted.second and not isinstance(model, BoardModel):
-            raise HTTPException(422, f"second: at {model.face.game} both players move at once, allowed is false")
-        if wanted.second and isinstance(model, BoardModel) and has_secrets(model.game):
-            raise HTTPException(422, f"second: at {model.face.game} chance or nobody begins, allowed is false")
-        name = _name_of(wanted.name, shelf)
-        if not model.is_ready(wanted.temperature):
-            await workers.solve(lambda: model.agent(wanted.temperature))
+        if wanted.second and player.no_second is not None:
+            raise HTTPException(422, f"second: at {game} {player.no_second}, allowed is false")
+        name = _name_of(wanted.name, registry)
+        if not player.is_ready(wanted.temperature):
+            await workers.solve(lambda: player.opponents(wanted.temperature))
         seat, client = int(wanted.second), request.state.client
-        table = tables.open(model, name, wanted.temperature, seed, seat, client)
+        table = tables.open(player, name, wanted.temperature, seed, seat, client)
         await table.play_on(workers)
-        is_recorded = book is not None and isinstance(model, Model) and book.rules == model.rules
+        is_recorded = recorder is not None and recorder.rules == player.rules
         table.keeps = is_recorded and not table.is_chosen
         return table.shown(0)
 
@@ -320,8 +316,8 @@ def table_routes(shelf: Shelf, tables: OpenTables, book: Book | None, workers: W
         except ChoiceError as error:
             raise HTTPException(422, str(error)) from None
         await found.play_on(workers)
-        if book is not None and found.keeps and not found.session.is_on:
-            book.add(found.finished, found.keep)
+        if recorder is not None and found.keeps and not found.session.is_on:
+            recorder.add(found.finished, found.keep)
         return found.shown(seen)
 
     @routes.delete("/{table}", status_code=204)
@@ -341,7 +337,7 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""
         found = tables.find_on(table)
-        return {"paragraphs": found.model.face.guide(found.view, found.session.seats[found.seat - 1].name)}
+        return {"paragraphs": found.player.presentation.guide(found.view, found.session.seats[found.seat - 1].name)}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
@@ -351,33 +347,24 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         be null.
         """
         found = tables.find_on(table)
-        view, model, n_events = found.view, found.model, len(found.session.events)
-        if not isinstance(model, BoardModel):
-            raise HTTPException(409, f"table: there are no hints at {model.face.game}, ask the coach")
+        view, player, n_events = found.view, found.player, len(found.session.events)
         if found.seat not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
-        if not model.facts()["hints"]:
-            raise HTTPException(409, f"table: there is no perfect play of {model.face.game}, and so no hint")
 
         def search(until: float) -> tuple[dict[str, Any], bool]:
-            hint = model.hint(view, until)
+            hint = player.hint(view, until)
             return hint, hint["exact"]
 
         known = await workers.think(search, _HINT_SECONDS)
-        return {"n_events": n_events, **(known or model.hint_of(view, [None] * len(view.actions), False))}
+        return {"n_events": n_events, **(known or player.hint(view, 0.0))}
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""
         found = tables.find_on(table)
-        view, model, n_events = found.view, found.model, len(found.session.events)
-        if isinstance(model, BoardModel):
-            raise HTTPException(409, f"table: there is no coach at {model.face.game}")
-        try:
-            is_solved = model.is_coached(found.temperature)
-            coach = await workers.answer(lambda: model.coach(found.temperature), is_solved)
-        except NoAnswerError as error:
-            raise HTTPException(409, str(error)) from None
+        view, player, n_events = found.view, found.player, len(found.session.events)
+        is_solved = player.is_coached(found.temperature)
+        coach = await workers.answer(lambda: player.coach(found.temperature), is_solved)
         return {
             "n_events": n_events,
             "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in coach.win_chances(view).items()],

@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import ScriptedPlayer
 
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold
-from punish_fast.play.board_choices import CARD_LEVELS, card_choices
-from punish_fast.play.card_face import CardFace, face_of
 from punish_fast.play.events import End, Moved, SharedEnd, Told
 from punish_fast.play.game_match import GameMatch, has_secrets
+from punish_fast.play.game_policies import CARD_LEVELS, card_policy
 from punish_fast.play.gwent_referee import GwentReferee
 from punish_fast.play.incan_gold_referee import IncanGoldReferee
 from punish_fast.play.match import UndoError
+from punish_fast.play.players import HumanPlayer, PolicyPlayer
+from punish_fast.play.presentation import GamePresentation
 from punish_fast.play.referee import Step
-from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import PlaySession
 from punish_fast.play.words import ending_of
 
@@ -46,7 +47,7 @@ def steps_of(game, text, words):
 
 
 def told(events, names, seat=0, game=INCAN_GOLD):
-    return [face_of(game).event(event, seat, names)["words"] for event in events]
+    return [GamePresentation(game).event(event, seat, names)["words"] for event in events]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_players_inside_decide_at_once_and_agents_after_people():
         seen.append(view)
         return legal[1]
 
-    session = begun(INCAN_GOLD, [Script("first", spy), Person("Ann"), Script("last", spy)])
+    session = begun(INCAN_GOLD, [ScriptedPlayer("first", spy), HumanPlayer("Ann"), ScriptedPlayer("last", spy)])
     assert session.waiting == [1]
     assert [session.legal(seat) for seat in range(3)] == [(LEAVE, STAY)] * 3
     session.choose(1, LEAVE)
@@ -134,7 +135,7 @@ def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
 
 
 def game_events(game, level, seed):
-    session = begun(game, [Agent(level, card_choices(game, level))] * game.n_players, seed)
+    session = begun(game, [PolicyPlayer(level, card_policy(game, level))] * game.n_players, seed)
     while session.is_on:
         session.reveal()
     return session.events
@@ -147,7 +148,7 @@ def test_a_game_follows_from_its_seed_and_ends(level):
     assert events != game_events(INCAN_GOLD, level, 2)
     assert isinstance(events[-1], End)
     assert [event.about for event in events if isinstance(event, Told) and event.kind == "round"] == [1, 2, 3, 4, 5]
-    told = [CardFace(INCAN_GOLD).event(event, 0, THREE) for event in events]
+    told = [GamePresentation(INCAN_GOLD).event(event, 0, THREE) for event in events]
     assert json.loads(json.dumps(told)) == told
 
 
@@ -164,14 +165,14 @@ def test_a_game_follows_from_its_seed_and_ends(level):
 def test_the_rule_of_thumb_leaves_by_hazards_and_is_broken_in_one_of_ten_decisions(cards, held, follows):
     state = INCAN_GOLD.state_of(" stay stay stay ".join(cards.split()))
     assert state.held == (held,) * 3
-    weights = card_choices(INCAN_GOLD, "rule-of-thumb")(state).tolist()
+    weights = card_policy(INCAN_GOLD, "rule-of-thumb")(state).tolist()
     assert weights == pytest.approx([0.9, 0.1] if follows == LEAVE else [0.1, 0.9])
 
 
 def test_equal_agents_of_incan_gold_part_ways():
-    choices, n_winners, n_apart, n_both = card_choices(INCAN_GOLD, "rule-of-thumb"), 0, 0, 0
+    choices, n_winners, n_apart, n_both = card_policy(INCAN_GOLD, "rule-of-thumb"), 0, 0, 0
     for seed in range(40):
-        session = begun(INCAN_GOLD, [Agent("rule-of-thumb", choices)] * 3, seed)
+        session = begun(INCAN_GOLD, [PolicyPlayer("rule-of-thumb", choices)] * 3, seed)
         while session.is_on:
             session.reveal()
         n_winners += session.events[-1].winner is not None
@@ -290,7 +291,7 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
         if GWENT.is_terminal(state):
             break
         state = GWENT.apply(state, int(generator.choice(GWENT.actions(state))))
-    referee, face = GwentReferee(GWENT), CardFace(GWENT)
+    referee, face = GwentReferee(GWENT), GamePresentation(GWENT)
     for player in (0, 1):
         other = shuffled(state, player, generator)
         known = referee.known_to(state, player)
@@ -303,7 +304,7 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
             shown.append((face.view(match.view(player)), face.moves(match.view(player))))
             if player in match.to_move:
                 levels = CARD_LEVELS[:2]
-                shown[-1] += tuple(match.draw_choice(player, card_choices(GWENT, level)) for level in levels)
+                shown[-1] += tuple(match.draw_choice(player, card_policy(GWENT, level)) for level in levels)
         assert shown[0] == shown[1]
         if GWENT.player(state) == player:
             assert GWENT.information(known) == GWENT.information(state)

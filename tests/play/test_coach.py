@@ -9,10 +9,10 @@ from policies import mixed
 from bench import reference
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach, enemy_hands
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -27,7 +27,7 @@ def space():
 
 
 def views_of(space, seed):
-    session = PlaySession(PunishMatch(Table(space), seed), (Person("a"), Person("b")))
+    session = PlaySession(PunishMatch(GameData(space), seed), (HumanPlayer("a"), HumanPlayer("b")))
     session.begin()
     generator = np.random.default_rng(seed)
     while session.is_on:

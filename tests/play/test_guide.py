@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from punish_fast.play.game_data import GameData
 from punish_fast.play.guide import guide
-from punish_fast.play.table import Table
 from punish_fast.play.view import View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import CARDS, PRESETS
@@ -15,7 +15,7 @@ START = State(1, (0, 1, 0, 1, 0), 2, 0, 0, 2, 2, 0, 0, (1, 0, 0, 0, 0))
 
 
 def told(state, actions, rules=RULES):
-    damage = Table(StateSpace(RULES)).damage
+    damage = GameData(StateSpace(RULES)).damage
     unseen = tuple(c - h - d for c, h, d in zip(RULES.copies, state.hand, state.discard, strict=True))
     return guide(rules, damage, View(state, actions, unseen, 2, 1), "naive")
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from games.small import Corridor, Nim
+from scripted import ScriptedPlayer
 
 from punish_fast.games.retrograde import RetrogradeOracle
-from punish_fast.play.board_choices import level_choices
 from punish_fast.play.events import End, Moved
 from punish_fast.play.game_match import GameMatch, GameView
+from punish_fast.play.game_policies import level_policy
 from punish_fast.play.match import UndoError
-from punish_fast.play.seats import Agent, Person, Script
+from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.session import ChoiceError, PlaySession
 
-PEOPLE = Person("Ann"), Person("Ben")
+PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")
 
 
 def begun(game, seats=PEOPLE, seed=1):
@@ -60,16 +61,16 @@ def test_a_long_game_is_a_draw():
 
 def test_agents_play_their_policy_alone():
     game = Nim(30)
-    perfect = level_choices(RetrogradeOracle(game), "perfect")
-    script = Script("first", lambda view, legal: legal[view.state.size % len(legal)])
-    session = begun(game, (script, Agent("perfect", perfect)))
+    perfect = level_policy(RetrogradeOracle(game), "perfect")
+    script = ScriptedPlayer("first", lambda view, legal: legal[view.state.size % len(legal)])
+    session = begun(game, (script, PolicyPlayer("perfect", perfect)))
     while session.is_on:
         session.reveal()
     assert session.winner == 1
 
 
 def test_the_seed_decides_what_a_mixed_policy_plays():
-    agents = (Agent("a", level_choices(RetrogradeOracle(Nim(30)), "random")),) * 2
+    agents = (PolicyPlayer("a", level_policy(RetrogradeOracle(Nim(30)), "random")),) * 2
 
     def moves(seed):
         session = begun(Nim(30), agents, seed)
@@ -93,8 +94,8 @@ def test_undo_goes_back_to_the_last_choice_of_a_person():
 
 
 def test_undo_takes_back_what_agents_have_moved_since():
-    agent = Script("bot", lambda _view, legal: legal[0])
-    session = begun(Nim(9), (agent, Person("Ben")))
+    agent = ScriptedPlayer("bot", lambda _view, legal: legal[0])
+    session = begun(Nim(9), (agent, HumanPlayer("Ben")))
     session.reveal()
     before = list(session.events)
     with pytest.raises(UndoError, match="there is no move to undo"):

@@ -52,7 +52,7 @@ def test_recorded_questions_are_the_choices_that_lost_most(explainer):
         assert (to_decimal(question.state), question.played, question.game) in recorded
         assert question.stake == pytest.approx(loss_of(explainer, question.state, question.played))
         assert question.player in choices.player
-    space = explainer.table.space
+    space = explainer.data.space
     losses: dict[int, float] = {}
     for decimal, action, _ in recorded:
         state = from_decimal(space.layout, decimal)

@@ -33,7 +33,7 @@ def quiz_of(explainer, answers, waits=False):
         drawn.write(f"{answer}\n")
         return answer
 
-    table = explainer.table
+    table = explainer.data
     screen = Screen(open_console(drawn), table.space.rules, table.damage, ("you", "random"))
     return PracticeTerminal(explainer, screen, ask, waits), drawn
 

@@ -10,10 +10,10 @@ from policies import mixed
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, Simulator
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Agent
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -22,7 +22,7 @@ MOST_BREATHS = 40
 
 def played(table, policies, seed, game):
     """The rows and winner of a game at the table; None if it is very long."""
-    seats = tuple(Agent(name, table.thresholds(policy)) for name, policy in zip("ab", policies, strict=True))
+    seats = tuple(PolicyPlayer(name, table.thresholds(policy)) for name, policy in zip("ab", policies, strict=True))
     match = PunishMatch(table, seed, game)
     session = PlaySession(match, seats)
     session.begin()
@@ -46,7 +46,7 @@ def simulated(space, policies, seed, first_game, n_games):
 def test_agents_play_the_games_of_the_simulator(information):
     space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"), information)
     policies = mixed(space, 1), mixed(space, 2)
-    table = Table(space)
+    table = GameData(space)
     for seed in (0, 7, 2**64 - 1):
         games = [played(table, policies, seed, game) for game in range(5, 45)]
         assert games == simulated(space, policies, seed, 5, 40)
@@ -57,7 +57,7 @@ def test_agents_play_the_games_of_the_simulator(information):
 def test_agents_play_the_games_of_the_simulator_under_house_rules(rules, information, seed):
     space = StateSpace(rules, information)
     policies = mixed(space, 1), mixed(space, 2)
-    table = Table(space)
+    table = GameData(space)
     games = [played(table, policies, seed, game) for game in range(3)]
     if None not in games:
         assert games == simulated(space, policies, seed, 0, 3)
@@ -66,13 +66,13 @@ def test_agents_play_the_games_of_the_simulator_under_house_rules(rules, informa
 @pytest.mark.full
 def test_agents_play_the_games_of_the_simulator_in_the_full_game(tabletop):
     policies = mixed(tabletop, 1), mixed(tabletop, 2)
-    table = Table(tabletop)
+    table = GameData(tabletop)
     assert [played(table, policies, 3, game) for game in range(200)] == simulated(tabletop, policies, 3, 0, 200)
 
 
 def test_a_game_that_never_ends_is_an_error(monkeypatch):
     monkeypatch.setattr("punish_fast.play.punish_match._MOST_BREATHS", 30)
-    table = Table(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
+    table = GameData(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(table.space, 5)
     with pytest.raises(EndlessError, match="may never end"):
         played(table, (policy, policy), 0, 0)

@@ -7,15 +7,16 @@ import io
 import numpy as np
 import pytest
 from policies import uniform
+from scripted import ScriptedPlayer
 
 from punish_fast.play.coach import Coach
 from punish_fast.play.events import End, Reveal
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.punish_terminal import PunishTerminal
 from punish_fast.play.screen import Screen, open_console
-from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.play.terminal import LeaveError
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
@@ -23,12 +24,12 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
-BOT = Script("bot", lambda _view, legal: legal[0])
+BOT = ScriptedPlayer("bot", lambda _view, legal: legal[0])
 
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(StateSpace(RULES))
+    return GameData(StateSpace(RULES))
 
 
 class Evening:
@@ -78,7 +79,7 @@ def in_order(*answers):
 
 
 def test_a_game_is_played_to_its_end(table):
-    evening = Evening(table, (Person("Ann"), BOT), first_legal, confirms=False)
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), first_legal, confirms=False)
     evening.terminal.play()
     end = evening.session.events[-1]
     assert isinstance(end, End)
@@ -90,9 +91,9 @@ def test_a_game_is_played_to_its_end(table):
 
 
 def test_it_is_the_game_that_a_session_plays_without_a_terminal(table):
-    evening = Evening(table, (Person("Ann"), BOT), first_legal, confirms=False)
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), first_legal, confirms=False)
     evening.terminal.play()
-    session = PlaySession(PunishMatch(table, 3), (Script("Ann", lambda _view, legal: legal[0]), BOT))
+    session = PlaySession(PunishMatch(table, 3), (ScriptedPlayer("Ann", lambda _view, legal: legal[0]), BOT))
     session.begin()
     while session.is_on:
         session.reveal()
@@ -100,10 +101,10 @@ def test_it_is_the_game_that_a_session_plays_without_a_terminal(table):
 
 
 def test_a_move_is_confirmed_or_taken_back(table):
-    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
     first, *_, last = start.legal(0)
-    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(first), "u", typed(last), "nonsense", ""))
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(first), "u", typed(last), "nonsense", ""))
     with pytest.raises(EOFError):
         evening.terminal.play()
     assert evening.picks[:1] == [last]
@@ -113,9 +114,9 @@ def test_a_move_is_confirmed_or_taken_back(table):
 
 
 def test_questions_are_answered_at_the_confirmation_too(table):
-    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
-    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(start.legal(0)[0]), "?", "c", "q"))
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(start.legal(0)[0]), "?", "c", "q"))
     with pytest.raises(LeaveError):
         evening.terminal.play()
     assert "Whoever has no HP left loses" in evening.text
@@ -134,7 +135,7 @@ def test_the_only_legal_move_needs_no_confirmation(table):
 
     for seed in range(8):
         had_choice.clear()
-        evening = Evening(table, (Person("Ann"), BOT), answer, seed=seed)
+        evening = Evening(table, (HumanPlayer("Ann"), BOT), answer, seed=seed)
         evening.terminal.play()
         assert sum("Enter plays" in prompt for prompt in evening.prompts) == sum(had_choice)
         if REST_ACTION in evening.picks:
@@ -143,10 +144,10 @@ def test_the_only_legal_move_needs_no_confirmation(table):
 
 
 def test_another_move_may_be_typed_instead_of_a_confirmation(table):
-    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
     first, *_, last = start.legal(0)
-    evening = Evening(table, (Person("Ann"), BOT), in_order(typed(first), "nonsense", typed(last), ""))
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(first), "nonsense", typed(last), ""))
     with pytest.raises(EOFError):
         evening.terminal.play()
     assert evening.picks[:1] == [last]
@@ -155,17 +156,17 @@ def test_another_move_may_be_typed_instead_of_a_confirmation(table):
 
 @pytest.mark.parametrize("answers", [["q"], ["quit"], ["r", "q"]])
 def test_a_person_may_leave_at_any_prompt(table, answers):
-    start = PlaySession(PunishMatch(table, 3), (Person("Ann"), BOT))
+    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
     answers = [typed(start.legal(0)[0]) if answer == "r" else answer for answer in answers]
-    evening = Evening(table, (Person("Ann"), BOT), in_order(*answers))
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(*answers))
     with pytest.raises(LeaveError):
         evening.terminal.play()
     assert evening.picks == []
 
 
 def test_questions_are_answered_before_the_move(table):
-    evening = Evening(table, (Person("Ann"), BOT), in_order("?", "u", "c", "sword", "q"), confirms=False)
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order("?", "u", "c", "sword", "q"), confirms=False)
     with pytest.raises(LeaveError):
         evening.terminal.play()
     for words in (
@@ -180,7 +181,7 @@ def test_questions_are_answered_before_the_move(table):
 def test_the_coach_advises_before_every_move_or_when_asked(table):
     enemy = uniform(table.space)
     coach = Coach(table.space, enemy, "bot")
-    seats = Person("Ann"), Agent("bot", table.thresholds(enemy))
+    seats = HumanPlayer("Ann"), PolicyPlayer("bot", table.thresholds(enemy))
     unasked = Evening(table, seats, in_order("q"), coach=coach, coaches=True)
     asked = Evening(table, seats, in_order("c", "q"), coach=coach)
     for evening in (unasked, asked):
@@ -198,7 +199,7 @@ def test_the_coach_advises_before_every_move_or_when_asked(table):
 
 def test_between_people_the_coach_says_whose_play_it_expects(table):
     coach = Coach(table.space, uniform(table.space), "random")
-    evening = Evening(table, (Person("Ann"), Person("Ben")), in_order("c", "q"), ("Ann", "Ben"), coach=coach)
+    evening = Evening(table, (HumanPlayer("Ann"), HumanPlayer("Ben")), in_order("c", "q"), ("Ann", "Ben"), coach=coach)
     with pytest.raises(LeaveError):
         evening.terminal.play()
     assert "if Ben plays like random and you your best:" in evening.text
@@ -206,7 +207,7 @@ def test_between_people_the_coach_says_whose_play_it_expects(table):
 
 def test_two_people_are_hidden_from_each_other(table):
     told = []
-    seats = Person("Ann"), Person("Ben")
+    seats = HumanPlayer("Ann"), HumanPlayer("Ben")
     evening = Evening(table, seats, first_legal, names=("Ann", "Ben"), confirms=False, hides=told.append)
     evening.terminal.play()
     breaths = len(evening.picks)
@@ -219,7 +220,7 @@ def test_two_people_are_hidden_from_each_other(table):
 
 def watched(table, confirms):
     generator = np.random.default_rng(2)
-    seats = tuple(Script(name, lambda _view, legal: int(generator.choice(legal))) for name in ("Ann", "Ben"))
+    seats = tuple(ScriptedPlayer(name, lambda _view, legal: int(generator.choice(legal))) for name in ("Ann", "Ben"))
     return Evening(table, seats, lambda *_: "", names=("Ann", "Ben"), confirms=confirms)
 
 

@@ -6,12 +6,13 @@ import time
 
 import numpy as np
 import pytest
+from scripted import ScriptedPlayer
 
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished, Keeper
-from punish_fast.play.seats import Agent, Script
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import open_to_read
@@ -24,13 +25,13 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(StateSpace(RULES))
+    return GameData(StateSpace(RULES))
 
 
 def played(table, game):
     generator = np.random.default_rng(game)
     policy = table.thresholds(np.ones(len(table.space.action)) / np.repeat(*[np.diff(table.space.state_ptr)] * 2))
-    seats = Script("Ann", lambda _, legal: int(generator.choice(legal))), Agent("bot", policy, 0.5)
+    seats = ScriptedPlayer("Ann", lambda _, legal: int(generator.choice(legal))), PolicyPlayer("bot", policy, 0.5)
     match = PunishMatch(table, 1, game)
     session = PlaySession(match, seats)
     session.begin()

@@ -8,7 +8,7 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.punish_presentation import PunishPresentation
 from punish_fast.play.review import Judge, review
 from punish_fast.play.review_report import review_report, review_to_draw
 from punish_fast.play.why import explainer_against
@@ -22,7 +22,7 @@ def explainer():
 
 @pytest.fixture(scope="module")
 def sides(explainer):
-    judge = Judge(explainer.table.space, explainer.solution, "random")
+    judge = Judge(explainer.data.space, explainer.solution, "random")
     game = max(some_games(20), key=lambda game: len(game.winner.states))
     return review(judge, game)
 
@@ -43,7 +43,7 @@ def test_every_choice_is_reported(sides):
 
 
 def test_a_page_gets_the_positions_as_well(sides, explainer):
-    face = PunishFace(RULES, explainer.table.damage)
+    face = PunishPresentation(RULES, explainer.data.damage)
     report = review_to_draw(sides, face)
     assert report["rules"] == face.rules()
     for side, player in zip(sides, report["players"], strict=True):

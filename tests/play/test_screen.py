@@ -8,8 +8,8 @@ import re
 import pytest
 
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.game_data import GameData
 from punish_fast.play.screen import Screen, card_style, open_console
-from punish_fast.play.table import Table
 from punish_fast.play.view import View, view_of
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.position import position
@@ -22,7 +22,7 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(StateSpace(RULES))
+    return GameData(StateSpace(RULES))
 
 
 class Stream(io.StringIO):

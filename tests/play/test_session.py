@@ -10,24 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import uniform
+from scripted import ScriptedPlayer
 
 from bench import reference
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.game_data import GameData
 from punish_fast.play.match import UndoError
+from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Agent, Person, Script
 from punish_fast.play.session import ChoiceError, PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS, cards_text
 from punish_fast.punish.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hp=3)
-PEOPLE = Person("Ann"), Person("Ben")
+PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")
 
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(StateSpace(RULES))
+    return GameData(StateSpace(RULES))
 
 
 def begun(table, seats=PEOPLE, seed=0, game=0):
@@ -42,7 +43,7 @@ def at_random(generator):
 
 def finished(table, seed):
     generator = np.random.default_rng(seed)
-    seats = Script("Ann", at_random(generator)), Script("Ben", at_random(generator))
+    seats = ScriptedPlayer("Ann", at_random(generator)), ScriptedPlayer("Ben", at_random(generator))
     session = begun(table, seats, seed)
     while session.is_on:
         session.reveal()
@@ -56,8 +57,8 @@ def with_other_secrets(session, generator):
     cards = generator.permutation(np.repeat(np.arange(5), view.unseen))
     match._sides[1].hand = np.bincount(cards[view.deck :], minlength=5)
     deck = np.bincount(cards[: view.deck], minlength=5)
-    match._deck = int(np.flatnonzero((match.table.draws.copies == deck).all(axis=1))[0])
-    match._sides[1].digits = match.table.space.places.mirror[match._sides[0].digits, match._sides[1].hand]
+    match._deck = int(np.flatnonzero((match.data.draws.copies == deck).all(axis=1))[0])
+    match._sides[1].digits = match.data.space.places.mirror[match._sides[0].digits, match._sides[1].hand]
     return other
 
 
@@ -95,7 +96,7 @@ def test_an_agent_chooses_only_when_choices_are_revealed(table):
         asked.append(view)
         return legal[0]
 
-    session = begun(table, (Person("Ann"), Script("bot", decide)))
+    session = begun(table, (HumanPlayer("Ann"), ScriptedPlayer("bot", decide)))
     session.choose(0, session.legal(0)[0])
     session.take_back(0)
     session.choose(0, session.legal(0)[-1])
@@ -204,7 +205,7 @@ def test_events_come_in_order(table):
 def test_a_person_meets_the_same_cards_as_an_agent(table):
     """The stream does not depend on who chooses: replayed by people, an agents' game is the same game."""
     policy = table.thresholds(uniform(table.space))
-    agents = begun(table, (Agent("a", policy), Agent("b", policy)), seed=9, game=4)
+    agents = begun(table, (PolicyPlayer("a", policy), PolicyPlayer("b", policy)), seed=9, game=4)
     while agents.is_on:
         agents.reveal()
     people = begun(table, seed=9, game=4)

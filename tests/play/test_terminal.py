@@ -11,10 +11,10 @@ from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.board_choices import level_choices
 from punish_fast.play.game_match import GameMatch
+from punish_fast.play.game_policies import level_policy
+from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.referee import OpenReferee
-from punish_fast.play.seats import Agent, Person
 from punish_fast.play.session import PlaySession
 from punish_fast.play.terminal import TerminalGame
 
@@ -45,7 +45,7 @@ def play(game, seats, answers, oracle=True):
     return TerminalGame(session, game, RetrogradeOracle(game) if oracle else None, ask, said.append).play(), said
 
 
-TWO = Person("Anna"), Person("Ben")
+TWO = HumanPlayer("Anna"), HumanPlayer("Ben")
 SMALL_GWENT = Gwent(GwentVariant(decks="1 2 3 / 4 5 6", min_cards=3, hand_size=3))
 
 
@@ -119,16 +119,16 @@ def test_undo_takes_back_one_move_between_people():
 
 
 def test_undo_takes_back_the_reply_of_a_policy():
-    perfect = level_choices(RetrogradeOracle(TableNim(5)), "perfect")
-    result, _ = play(TableNim(5), (Person("you"), Agent("perfect", perfect)), ["1", "undo", "2", "1"])
+    perfect = level_policy(RetrogradeOracle(TableNim(5)), "perfect")
+    result, _ = play(TableNim(5), (HumanPlayer("you"), PolicyPlayer("perfect", perfect)), ["1", "undo", "2", "1"])
     assert result.actions[0] == "take 2"
 
 
 @pytest.mark.parametrize("perfect_seat", [0, 1])
 def test_perfect_play_beats_the_first_legal_move(perfect_seat):
     game = TapnSwap()
-    seats = [Person("you"), Person("you")]
-    seats[perfect_seat] = Agent("perfect", level_choices(RetrogradeOracle(game), "perfect"))
+    seats = [HumanPlayer("you"), HumanPlayer("you")]
+    seats[perfect_seat] = PolicyPlayer("perfect", level_policy(RetrogradeOracle(game), "perfect"))
     result, said = play(game, tuple(seats), ["1"] * 50)
     assert result.winner == perfect_seat
     pictures = [text for text in said if "(=======)" in text]
@@ -137,7 +137,7 @@ def test_perfect_play_beats_the_first_legal_move(perfect_seat):
 
 
 def test_policies_take_legal_actions():
-    random = level_choices(RetrogradeOracle(TableNim(9)), "random")
-    result, _ = play(TableNim(9), (Agent("a", random), Agent("b", random)), [])
+    random = level_policy(RetrogradeOracle(TableNim(9)), "random")
+    result, _ = play(TableNim(9), (PolicyPlayer("a", random), PolicyPlayer("b", random)), [])
     assert result.ended
     assert set(result.actions) <= {"take 1", "take 2"}

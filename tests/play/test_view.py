@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.play.view import view_of
 from punish_fast.punish.codes import StateError
 
 
 def test_a_position_is_seen_as_in_a_game(tiny):
-    session = PlaySession(PunishMatch(Table(tiny), 3), (Person("Ann"), Person("Ben")))
+    session = PlaySession(PunishMatch(GameData(tiny), 3), (HumanPlayer("Ann"), HumanPlayer("Ben")))
     session.begin()
     generator = np.random.default_rng(3)
     while session.is_on:

@@ -10,8 +10,8 @@ from punish_fast.arena.players import Player, PlayerError
 from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
 from punish_fast.play.coach import Coach
+from punish_fast.play.game_data import GameData
 from punish_fast.play.reasons import contrast
-from punish_fast.play.table import Table
 from punish_fast.play.why import Explainer, ExplainError, explainer_against, explainer_of
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.information import InformationError
@@ -28,7 +28,7 @@ METHODS = {"discounted": {}, "total": {"discount": 1}, "wins": {"objective": "wi
 
 @pytest.fixture(scope="module")
 def table(tiny):
-    return Table(tiny)
+    return GameData(tiny)
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def tabletop_like():
     space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"))
     enemy = uniform_policy(space)
     solution = solve(build(space, enemy), objective="win-probability", tolerance=1e-12)
-    return Explainer(Table(space), enemy, solution)
+    return Explainer(GameData(space), enemy, solution)
 
 
 def played_states(space, step=1):
@@ -96,7 +96,7 @@ def test_answers_are_those_the_coach_expects(tiny, table):
 
 
 def test_the_best_action_comes_first(tabletop_like):
-    for state in played_states(tabletop_like.table.space, 11).values():
+    for state in played_states(tabletop_like.data.space, 11).values():
         values = [reason.value for reason in tabletop_like.explain(state).reasons]
         assert values == sorted(values, reverse=True)
 
@@ -110,7 +110,7 @@ def words_of(explainer, state):
 
 
 def test_consequences_are_told_in_words(tabletop_like):
-    rules = tabletop_like.table.space.rules
+    rules = tabletop_like.data.space.rules
     words = words_of(tabletop_like, position(rules, "rs", "g"))
     assert words[20, 20] == "nobody is hurt"
     assert words[20, 30] == "you deal 1 (enemy 1 HP)"
@@ -122,14 +122,14 @@ def test_consequences_are_told_in_words(tabletop_like):
 
 
 def test_healing_is_told(tabletop_like):
-    words = words_of(tabletop_like, position(tabletop_like.table.space.rules, "r", "rds", breath=2, hp="2-2"))
+    words = words_of(tabletop_like, position(tabletop_like.data.space.rules, "r", "rds", breath=2, hp="2-2"))
     assert words[20, 10] == "nobody is hurt"
-    words = words_of(tabletop_like, position(tabletop_like.table.space.rules, "r", "grs", breath=2, hp="2-2"))
+    words = words_of(tabletop_like, position(tabletop_like.data.space.rules, "r", "grs", breath=2, hp="2-2"))
     assert words[20, 30] == "you deal 1 (enemy 1 HP), the enemy heals 1"
 
 
 def test_exhaustion_is_told(tabletop_like):
-    rules = tabletop_like.table.space.rules
+    rules = tabletop_like.data.space.rules
     words = words_of(tabletop_like, position(rules, "gp", "r"))
     assert words[10, 30] == "nobody is hurt"
     assert words[50, 30] == "nobody is hurt, you must rest next"
@@ -139,7 +139,7 @@ def test_exhaustion_is_told(tabletop_like):
 
 
 def test_between_two_measures_nothing_is_played(tabletop_like):
-    space = tabletop_like.table.space
+    space = tabletop_like.data.space
     explanation = tabletop_like.explain(space.state(space.n_states - 1))
     (reason,) = explanation.reasons
     assert (reason.action, reason.against) == (90, ())
@@ -148,7 +148,7 @@ def test_between_two_measures_nothing_is_played(tabletop_like):
 
 
 def test_one_sentence_names_the_answer_that_matters(tabletop_like):
-    for state in played_states(tabletop_like.table.space, 13).values():
+    for state in played_states(tabletop_like.data.space, 13).values():
         explanation = tabletop_like.explain(state)
         if len(explanation.reasons) == 1:
             continue
@@ -168,7 +168,7 @@ def test_one_sentence_names_the_answer_that_matters(tabletop_like):
 
 
 def test_a_report_is_json(tabletop_like):
-    rules = tabletop_like.table.space.rules
+    rules = tabletop_like.data.space.rules
     report = tabletop_like.explain(position(rules, "rs", "g")).report()
     assert report["state"] == "101010200220010000"
     assert report["words"].startswith("Breath 1 of 2: you have 2 HP and hold rush, strike.")
@@ -185,7 +185,7 @@ def test_values_against_another_enemy_are_not_explained(tiny, table):
 
 
 def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
-    space, solution = tabletop_like.table.space, tabletop_like.solution
+    space, solution = tabletop_like.data.space, tabletop_like.solution
     state = space.state(7)
     notes = {"random": {"kind": "built-in", "name": "random"}, "unknown": {"kind": "unknown"}}
     for name, note in notes.items():
@@ -199,16 +199,16 @@ def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
 
 def test_the_best_choices_against_a_player_are_solved_for_here(tabletop_like):
     found = explainer_against(Player("random"), PRESETS["tiny"])
-    assert found.table.space.rules == tabletop_like.table.space.rules
+    assert found.data.space.rules == tabletop_like.data.space.rules
     assert found.solution.q == pytest.approx(tabletop_like.solution.q, abs=1e-9)
     with pytest.raises(VeteranError, match="knows the standard rules alone"):
         explainer_against(Player("veteran"), PRESETS["tiny"])
 
 
 def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
-    space = tabletop_like.table.space
+    space = tabletop_like.data.space
     with pytest.raises(StateError):
         tabletop_like.explain(space.state(0)._replace(own_hp=9))
-    fine = Table(StateSpace(space.rules, "memory"))
+    fine = GameData(StateSpace(space.rules, "memory"))
     with pytest.raises(InformationError, match="only 'view' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))

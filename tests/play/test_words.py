@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.play.events import Damage, End, Reshuffle, Reveal
-from punish_fast.play.table import Table
+from punish_fast.play.game_data import GameData
 from punish_fast.play.words import Teller, ending_of, told_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
@@ -13,7 +13,7 @@ from punish_fast.punish.space import StateSpace
 
 @pytest.fixture(scope="module")
 def damage():
-    return Table(StateSpace(PRESETS["tiny"])).damage
+    return GameData(StateSpace(PRESETS["tiny"])).damage
 
 
 def test_the_reader_is_addressed_and_the_other_named(damage):

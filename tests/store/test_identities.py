@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies import uniform
 
 from punish_fast.mdp.solver import solve
-from punish_fast.play.model import Model
+from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
@@ -25,7 +25,10 @@ def test_an_agent_is_the_same_in_every_file(tmp_path):
     for name, enemy in (("one.h5", ENEMY), ("other.h5", None)):
         save(tmp_path / name, space, mdp, solution, enemy)
     identities = {identity_of(load(tmp_path / name)) for name in ("one.h5", "other.h5")}
-    assert identities == {Model("naive", {}, RULES).identity, Model(str(tmp_path / "one.h5"), {}).identity}
+    assert identities == {
+        PunishPlayer("naive", {}, RULES).identity,
+        PunishPlayer(str(tmp_path / "one.h5"), {}).identity,
+    }
 
 
 def test_a_tensor_has_no_identity(tmp_path):
@@ -35,7 +38,7 @@ def test_a_tensor_has_no_identity(tmp_path):
 
 
 def test_a_strategy_has_an_identity_if_it_is_of_the_view(tmp_path):
-    for information, wanted in (("view", Model("random", {}, RULES).identity), ("memory", None)):
+    for information, wanted in (("view", PunishPlayer("random", {}, RULES).identity), ("memory", None)):
         space = StateSpace(RULES, information)
         save_policy(tmp_path / f"{information}.h5", space, uniform(space))
         assert identity_of(load(tmp_path / f"{information}.h5")) == wanted

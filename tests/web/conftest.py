@@ -9,14 +9,14 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, models_of
 
-from punish_fast.play.model import Model
+from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.web import guard
-from punish_fast.web.app import Hall, create_app
+from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Limits
 
 
 @pytest.fixture(scope="session")
-def models() -> list[Model]:
+def models() -> list[PunishPlayer]:
     """The agents naive and random."""
     return models_of("naive", "random")
 
@@ -34,10 +34,10 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(models: list[Model], database: Path) -> Iterator[TestClient]:
+def client(models: list[PunishPlayer], database: Path) -> Iterator[TestClient]:
     """A client of their server."""
-    hall = Hall(models, database, TINY, limits=Limits(rate=None))
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = ServerConfig(models, database, TINY, limits=Limits(rate=None))
+    with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 

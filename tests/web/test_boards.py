@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 from fastapi.testclient import TestClient
-from serving import BASE, choose, entries_of, hall_of, open_table, play_out
+from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.games.connect4 import Connect4
 from punish_fast.games.oracle import MoveValue
@@ -17,8 +17,8 @@ from punish_fast.games.registry import oracle_of
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.board_choices import level_choices, levels_of
-from punish_fast.play.board_model import BoardModel, level_models
+from punish_fast.play.game_player import GamePlayer, level_players
+from punish_fast.play.game_policies import level_policy, levels_of
 from punish_fast.web import tables
 from punish_fast.web.app import create_app
 
@@ -26,14 +26,14 @@ GAMES = (TapnSwap(), TicTacToe(), Connect4())
 
 
 @pytest.fixture(scope="module")
-def boards() -> list[BoardModel]:
-    return [model for game in GAMES for model in level_models(game, oracle_of(game))]
+def boards() -> list[GamePlayer]:
+    return [model for game in GAMES for model in level_players(game, oracle_of(game))]
 
 
 @pytest.fixture
 def client(boards, tmp_path) -> Iterator[TestClient]:
-    hall = hall_of("random", boards=boards, database=tmp_path / "games.db")
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = config_of("random", game_players=boards, database=tmp_path / "games.db")
+    with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 
@@ -122,7 +122,7 @@ class SlowOracle(RetrogradeOracle):
 
 def test_others_are_answered_while_an_agent_thinks():
     oracle, may_answer, is_asked = SlowOracle(TicTacToe()), Event(), Event()
-    perfect = level_choices(oracle, "perfect")
+    perfect = level_policy(oracle, "perfect")
 
     def choices(state):
         if state != oracle.game.initial():
@@ -130,8 +130,10 @@ def test_others_are_answered_while_an_agent_thinks():
             assert may_answer.wait(30)
         return perfect(state)
 
-    hall = hall_of("random", boards=[BoardModel("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")])
-    with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
+    config = config_of(
+        "random", game_players=[GamePlayer("slow", "thinks", oracle.game, oracle, lambda: choices, "slow")]
+    )
+    with TestClient(create_app(config), base_url=BASE) as client, ThreadPoolExecutor(1) as pool:
         entries_of(client)
         table = open_table(client, hash_of(client, "slow"))
         answer = pool.submit(choose, client, table, 0)
@@ -157,8 +159,8 @@ def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatc
         return found(state)
 
     monkeypatch.setattr(oracle, "move_values", move_values)
-    hall = hall_of("random", boards=level_models(oracle.game, oracle))
-    with TestClient(create_app(hall), base_url=BASE) as client, ThreadPoolExecutor(2) as pool:
+    config = config_of("random", game_players=level_players(oracle.game, oracle))
+    with TestClient(create_app(config), base_url=BASE) as client, ThreadPoolExecutor(2) as pool:
         opponent = hash_of(client, "random-tictactoe")
         table, other = open_table(client, opponent), open_table(client, opponent)
         hint = pool.submit(client.get, f"/tables/{table['table']}/hint")
@@ -200,8 +202,8 @@ def oracle():
 
 @pytest.fixture
 def deep(oracle):
-    hall = hall_of("random", boards=level_models(oracle.game, oracle))
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = config_of("random", game_players=level_players(oracle.game, oracle))
+    with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
-from serving import BASE, choose, entries_of, hall_of, open_table, play_out
+from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.incan_gold import IncanGold
-from punish_fast.play.board_model import BoardModel, level_models
 from punish_fast.play.game_match import GameMatch
+from punish_fast.play.game_player import GamePlayer, level_players
 from punish_fast.web.app import create_app
 
 GAMES = (IncanGold(), Gwent())
@@ -22,14 +22,14 @@ DECK = " ".join(map(str, range(1, 14)))
 
 
 @pytest.fixture(scope="module")
-def boards() -> list[BoardModel]:
-    return [model for game in GAMES for model in level_models(game, None)]
+def boards() -> list[GamePlayer]:
+    return [model for game in GAMES for model in level_players(game, None)]
 
 
 @pytest.fixture
 def client(boards, tmp_path) -> Iterator[TestClient]:
-    hall = hall_of("random", boards=boards, database=tmp_path / "games.db")
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = config_of("random", game_players=boards, database=tmp_path / "games.db")
+    with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 
@@ -82,7 +82,7 @@ class Duel:
 
     def __init__(self):
         self.matches = []
-        self.model = BoardModel("common", "plays cards of both tables", self.game, None, lambda: self.choices, "1")
+        self.model = GamePlayer("common", "plays cards of both tables", self.game, None, lambda: self.choices, "1")
 
     def deal(self, monkeypatch):
         """Let the other hold what it is to hold, from now on."""
@@ -110,8 +110,8 @@ class Duel:
 
 def test_no_answer_of_a_game_depends_on_the_hand_of_the_other(monkeypatch, tmp_path):
     duel = Duel()
-    hall = hall_of("random", boards=[duel.model], database=tmp_path / "games.db")
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = config_of("random", game_players=[duel.model], database=tmp_path / "games.db")
+    with TestClient(create_app(config), base_url=BASE) as client:
         opponent = hash_of(client, "common")
         duel.deal(monkeypatch)
         tables = [open_table(client, opponent, game="gwent", seed="2") for _ in duel.secret]

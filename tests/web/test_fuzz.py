@@ -20,13 +20,13 @@ from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
-from punish_fast.web.app import Hall, create_app
+from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Limits
 
 TOKEN = "t" * 20
 MODELS = models_of("naive", "random")
 GAMES = some_games(12, seed=2, rules=TINY)
-SCHEMA = schemathesis.openapi.from_dict(create_app(Hall(MODELS, rules=TINY)).openapi())
+SCHEMA = schemathesis.openapi.from_dict(create_app(ServerConfig(MODELS, rules=TINY)).openapi())
 OPERATIONS = {f"{found.ok().method} {found.ok().path}": found.ok() for found in SCHEMA.get_all_operations()}
 # What takes nothing can be asked in no wrong way.
 CASES = [
@@ -71,8 +71,10 @@ def server(tmp_path_factory):
     (folder / "log.json").write_text(write_log(GAMES), encoding="utf-8")
     import_logs(StateSpace(TINY), [folder / "log.json"], folder / "games.db")
     # Finished games would be kept; these are those of other rules.
-    hall = Hall(MODELS, folder / "games.db", TINY._replace(hp=1), token=TOKEN, limits=Limits(rate=None, tables=100_000))
-    with TestClient(create_app(hall), base_url=BASE, raise_server_exceptions=False) as client:
+    config = ServerConfig(
+        MODELS, folder / "games.db", TINY._replace(hp=1), token=TOKEN, limits=Limits(rate=None, tables=100_000)
+    )
+    with TestClient(create_app(config), base_url=BASE, raise_server_exceptions=False) as client:
         yield Server(client, folder / "games.db")
 
 

@@ -16,8 +16,8 @@ from punish_fast.records.logs import write_log
 from punish_fast.records.plots import PLOTS as ALL_PLOTS
 from punish_fast.records.results import read_results
 from punish_fast.records.summary import summarise
-from punish_fast.web.app import Hall, create_app
-from punish_fast.web.archive import PLOTS
+from punish_fast.web.app import ServerConfig, create_app
+from punish_fast.web.game_database import PLOTS
 from punish_fast.web.guard import Limits
 
 TOKEN = "t" * 20
@@ -36,8 +36,8 @@ def filled(database):
 
 @pytest.fixture
 def writing(models, database):
-    hall = Hall(models, database, TINY, token=TOKEN, limits=Limits(rate=None))
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = ServerConfig(models, database, TINY, token=TOKEN, limits=Limits(rate=None))
+    with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 
@@ -153,7 +153,7 @@ def test_what_is_no_log_changes_nothing(writing, database, content):
 
 def test_a_file_that_is_no_database_is_not_named(models, database):
     database.write_text("secret" * 1000)
-    with TestClient(create_app(Hall(models, database, TINY)), base_url=BASE) as client:
+    with TestClient(create_app(ServerConfig(models, database, TINY)), base_url=BASE) as client:
         for path in ("/games", "/players", "/dashboard", "/games/1"):
             answer = client.get(path)
             assert answer.status_code == 409

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from serving import BASE, TINY, entries_of, hall_of, open_table
+from serving import BASE, TINY, config_of, entries_of, open_table
 
 from punish_fast.web import page_files
-from punish_fast.web.app import Hall, create_app
+from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.guard import HostError, host_name
 from punish_fast.web.limits import Limits
 
@@ -29,8 +29,8 @@ def test_addresses_and_localhost_are_answered(client, host):
 
 
 def test_a_name_that_is_allowed_is_answered(models):
-    hall = Hall(models, rules=TINY, hosts=frozenset({"punish.example"}))
-    with TestClient(create_app(hall), base_url="https://punish.example") as client:
+    config = ServerConfig(models, rules=TINY, hosts=frozenset({"punish.example"}))
+    with TestClient(create_app(config), base_url="https://punish.example") as client:
         assert client.get("/models", headers={"Origin": "https://punish.example"}).status_code == 200
         assert client.get("/models", headers={"Origin": "https://evil.example"}).status_code == 403
 
@@ -65,7 +65,7 @@ def test_a_name_that_is_allowed_is_answered(models):
 def test_names_of_a_proxy_are_origins_of_this_server(models, host, origin, status):
     names = ("Games.Example.:8443", "spielb\u00fccher.example", "fa\u00df.example")
     proxied = frozenset(map(host_name, names))
-    with TestClient(create_app(Hall(models, rules=TINY, proxied=proxied)), base_url=BASE) as client:
+    with TestClient(create_app(ServerConfig(models, rules=TINY, proxied=proxied)), base_url=BASE) as client:
         answer = client.get("/models", headers={"Host": host, "Origin": origin})
         assert answer.status_code == status
         assert status == 200 or "--allow-host" in answer.json()["detail"]
@@ -141,8 +141,8 @@ def test_a_huge_body_is_refused_with_and_without_its_length(client):
 
 
 def test_too_many_requests_wait(models):
-    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=5))
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = ServerConfig(models, rules=TINY, limits=Limits(rate=0.001, burst=5))
+    with TestClient(create_app(config), base_url=BASE) as client:
         # The session begins with the page.
         client.get("/")
         asked = [client.get("/models") for _ in range(7)]
@@ -152,8 +152,8 @@ def test_too_many_requests_wait(models):
 
 
 def test_what_takes_longer_counts_more(models):
-    hall = Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=46))
-    with TestClient(create_app(hall), base_url=BASE) as client:
+    config = ServerConfig(models, rules=TINY, limits=Limits(rate=0.001, burst=46))
+    with TestClient(create_app(config), base_url=BASE) as client:
         client.get("/")
         # No agent has this hash, which is found out later.
         asked = [client.get("/practice", params={"model": "0" * 32}).status_code for _ in range(4)]
@@ -163,7 +163,7 @@ def test_what_takes_longer_counts_more(models):
 
 
 def test_thirty_people_behind_one_address_open_the_page(models):
-    with TestClient(create_app(Hall(models, rules=TINY)), base_url=BASE) as client:
+    with TestClient(create_app(ServerConfig(models, rules=TINY)), base_url=BASE) as client:
         entries_of(client)
         files = [f"/page/{path.name}" for path in sorted(Path(page_files.__file__).parent.glob("page/*"))]
         for _ in range(30):
@@ -172,7 +172,7 @@ def test_thirty_people_behind_one_address_open_the_page(models):
 
 
 def test_a_greedy_session_is_refused_and_no_other(models):
-    app = create_app(Hall(models, rules=TINY, limits=Limits(rate=0.001, burst=5)))
+    app = create_app(ServerConfig(models, rules=TINY, limits=Limits(rate=0.001, burst=5)))
     with TestClient(app, base_url=BASE) as greedy:
         others = [TestClient(app, base_url=BASE) for _ in range(3)]
         for other in others:
@@ -190,7 +190,7 @@ def test_a_greedy_session_is_refused_and_no_other(models):
 
 
 def test_too_many_tables_are_refused():
-    with TestClient(create_app(hall_of("random", limits=Limits(tables=2, rate=None))), base_url=BASE) as client:
+    with TestClient(create_app(config_of("random", limits=Limits(tables=2, rate=None))), base_url=BASE) as client:
         opponent = entries_of(client)[0]["hash"]
         tables = [open_table(client, opponent) for _ in range(2)]
         assert client.post("/tables", json={"opponent": opponent}).status_code == 429
@@ -209,8 +209,8 @@ def test_the_log_of_a_failure_stays_on_the_server(models, monkeypatch, caplog):
     def fail(*_):
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("punish_fast.web.models.Shelf.entries", fail)
-    with TestClient(create_app(Hall(models, rules=TINY)), base_url=BASE) as client:
+    monkeypatch.setattr("punish_fast.web.players.PlayerRegistry.entries", fail)
+    with TestClient(create_app(ServerConfig(models, rules=TINY)), base_url=BASE) as client:
         answer = client.get("/models")
     assert answer.status_code == 500
     assert "secret" not in answer.text

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 from playing import some_games
-from serving import TINY, hall_of
+from serving import TINY, config_of
 
 from punish_fast.records.logs import write_log
 from punish_fast.records.results import read_results
@@ -73,7 +73,7 @@ def port(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[int]:
     monkeypatch.setattr(Watched, "is_lost", False)
     with closing(listen("127.0.0.1", 0)) as listening:
         config = uvicorn.Config(
-            create_app(hall_of(database=tmp_path / "games.db", token=TOKEN)),
+            create_app(config_of(database=tmp_path / "games.db", token=TOKEN)),
             http=Watched,
             log_level="critical",
             ws="none",

@@ -13,12 +13,12 @@ from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
+from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
-from punish_fast.web.app import Hall, create_app
+from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Client, Limits
 from punish_fast.web.tables import OpenTables
 
@@ -35,12 +35,12 @@ def test_a_game_is_played_to_its_end(client, naive):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_seeded_game_is_that_of_a_session(client, naive, models, seed):
     table, events = play_out(client, open_table(client, naive, seed=str(seed)))
-    session = PlaySession(PunishMatch(models[0].table, seed), (Person("you"), models[0].agent(None)))
+    session = PlaySession(PunishMatch(models[0].data, seed), (HumanPlayer("you"), models[0].opponents(None)[0]))
     session.begin()
     while session.is_on:
         session.choose(0, session.legal(0)[0])
         session.reveal()
-    face = models[0].face
+    face = models[0].presentation
     told = [{"n": n, **face.event(event, 0, ("you", "naive"))} for n, event in enumerate(session.events)]
     assert events == json.loads(json.dumps(told))
     assert table["winner"] == session.winner
@@ -109,7 +109,7 @@ def test_a_finished_game_is_kept(client, naive, database):
 
 
 def test_a_game_that_ends_as_the_server_does_is_kept(models, database):
-    with TestClient(create_app(Hall(models, database, TINY)), base_url=BASE) as client:
+    with TestClient(create_app(ServerConfig(models, database, TINY)), base_url=BASE) as client:
         play_out(client, open_table(client, entries_of(client)[0]["hash"]))
     with open_to_read(database) as connection:
         assert len(dict(read_games(connection))) == 1

@@ -131,7 +131,7 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """What is told of a built-in agent or a file, in one row, or of MuZero by simulations."""
     from punish_fast.games.judgement import judge, unfold_policy
     from punish_fast.learn.agent_file import load_policies
-    from punish_fast.play.board_choices import trained_table
+    from punish_fast.play.game_policies import trained_table
 
     if name in _BUILT_IN:
         return [_told(name, None, judge(perfect, _policy(name, perfect)))]

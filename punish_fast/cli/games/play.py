@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from punish_fast.games.contract import TableGame
     from punish_fast.games.oracle import Oracle
-    from punish_fast.play.game_match import Choices
-    from punish_fast.play.seats import Person
+    from punish_fast.play.game_match import GamePolicy
+    from punish_fast.play.players import SessionPlayer
     from punish_fast.play.terminal import Result
 
 
@@ -92,7 +92,7 @@ def play(options: GamesPlayOptions) -> None:
 
 
 def play_at_terminal(
-    game: TableGame, oracle: Oracle | None, seats: Sequence[Person], seed: int | None, to_stderr: bool
+    game: TableGame, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
 ) -> Result:
     """Play a game at the terminal, with hints from its perfect play if there is one."""
     import numpy as np
@@ -118,30 +118,30 @@ def _wrapped(line: str) -> str:
     return line if len(line) <= width else fill(line, width)
 
 
-def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[Person]:
-    from punish_fast.play.seats import Agent, Person
+def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[SessionPlayer]:
+    from punish_fast.play.players import HumanPlayer, PolicyPlayer
 
     if options.players == 2:
-        return [Person("player 1"), Person("player 2")]
-    agents = [Agent(name, choices) for name, choices in _opponents(options, game, oracle)]
-    return [*agents, Person("you")] if options.second else [Person("you"), *agents]
+        return [HumanPlayer("player 1"), HumanPlayer("player 2")]
+    agents = [PolicyPlayer(name, choices) for name, choices in _opponents(options, game, oracle)]
+    return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
 
 
-def _warm_up(choices: Choices, game: TableGame, progress: Progress) -> None:
+def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
     """Let an agent choose a move, so that nobody has to wait at the table while JAX compiles a network."""
     with progress.stage("play: the agent gets ready"):
         choices(game.initial())
     progress.clear()
 
 
-def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, Choices]]:
+def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
     """The name of each opponent, and how it plays."""
-    from punish_fast.play.board_choices import choices_at, file_choices, levels_of
-    from punish_fast.play.seats import numbered
+    from punish_fast.play.game_policies import file_policy, levels_of, policy_at
+    from punish_fast.play.players import numbered
 
     n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:
-        choices = file_choices(options.agent, game)[1]
+        choices = file_policy(options.agent, game)[1]
         if oracle is not None:
             _warm_up(choices, game, Progress(options.quiet))
         return [(name, choices) for name in numbered(["trained"] * n)]
@@ -153,4 +153,4 @@ def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None
     if len(levels) not in (1, n):
         raise UsageError(f"--level: {len(levels)} are not allowed at {game.name}, only one{' or two' * (n > 1)}")
     levels = levels * n if len(levels) == 1 else levels
-    return [(name, choices_at(game, oracle, level)) for name, level in zip(numbered(levels), levels, strict=True)]
+    return [(name, policy_at(game, oracle, level)) for name, level in zip(numbered(levels), levels, strict=True)]

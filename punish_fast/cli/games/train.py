@@ -217,12 +217,12 @@ def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
     def play() -> None:
         from punish_fast.cli.games.play import play_at_terminal
         from punish_fast.games.registry import oracle_of
-        from punish_fast.play.board_choices import policy_choices
-        from punish_fast.play.seats import Agent, Person
+        from punish_fast.play.game_policies import table_policy
+        from punish_fast.play.players import HumanPlayer, PolicyPlayer
 
         progress.clear()
         say(f"after {learner.games:,} games")
-        seats = Person("you"), Agent("learner", policy_choices(positions, learner.policy(positions)))
+        seats = HumanPlayer("you"), PolicyPlayer("learner", table_policy(positions, learner.policy(positions)))
         play_at_terminal(game, oracle_of(game), seats, options.seed, options.as_json)
 
     pause = None if options.play_every is None else (options.play_every, play)

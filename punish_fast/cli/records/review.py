@@ -73,7 +73,7 @@ def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
     enemy = default_opponent(rules)
     with Progress(quiet).stage("solving"):
         best = explainer_against(Player(enemy), rules)
-    return Judge(best.table.space, best.solution, enemy), enemy
+    return Judge(best.data.space, best.solution, enemy), enemy
 
 
 def _print_report(report: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.learn.dqn import DqnMethod, new_dqn
 from punish_fast.learn.network_file import save_dqn
-from punish_fast.play import board_choices
+from punish_fast.play import game_policies
 from punish_fast.runtime.extras import are_installed
 
 PLAY = ("games", "play", "tapnswap")
@@ -86,7 +86,7 @@ def test_a_perfect_player_of_connect_four_wins_and_gives_hints(run, say):
 def test_a_trained_network_is_the_default_of_connect_four_and_else_a_casual_player(run, say, monkeypatch):
     say("4", "q")
     with monkeypatch.context() as patch:
-        patch.setattr(board_choices, "are_installed", lambda *_: False)
+        patch.setattr(game_policies, "are_installed", lambda *_: False)
         assert "casual: column " in run("games", "play", "connect4", "--seed", "1").out
     if are_installed("jax", "optax"):
         say("4", "q")

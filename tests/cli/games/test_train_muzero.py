@@ -16,7 +16,7 @@ from punish_fast.learn.muzero import method
 from punish_fast.learn.muzero.checkpoint import load_muzero, save_muzero
 from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
-from punish_fast.play.board_choices import file_choices
+from punish_fast.play.game_policies import file_policy
 
 TRAIN = ("games", "train", "tictactoe", "--method", "muzero", "--quiet")
 OF_RULES = ("--simulations", "2", "--width", "4", "--games", "200")
@@ -133,7 +133,7 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
     vector = vectorise(make_game("tictactoe", {}))
     learner = new_muzero(vector, MuZeroMethod(simulations=2, width=4), 3)
     save_muzero(tmp_path / "x.h5", learner)
-    game, choices = file_choices(tmp_path / "x.h5", TicTacToe())
+    game, choices = file_policy(tmp_path / "x.h5", TicTacToe())
     state = game.state_of("X........")
     values = learner.values_of(learner.weights)(vector.pack([state]))[0]
     assert np.flatnonzero(choices(state)).tolist() == [game.actions(state).index(int(values.argmax()))]

@@ -19,7 +19,7 @@ from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import Architecture, evaluate
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.play.game_match import Choices
+from punish_fast.play.game_match import GamePolicy
 from punish_fast.runtime.extras import are_installed, require
 
 # How much an agent of each level plays at random; the rest is perfect.
@@ -38,14 +38,14 @@ _RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
 _TRAINING = 50_000
 
 
-def level_choices(oracle: Oracle, level: str) -> Choices:
+def level_policy(oracle: Oracle, level: str) -> GamePolicy:
     """The choices of one of the `LEVELS`.
 
     Raises:
         ExtraError: They are those of a network, and JAX is not installed.
     """
     if level == "trained":
-        return trained_choices(oracle.game)
+        return trained_policy(oracle.game)
     game, random = oracle.game, RANDOM_SHARES[level]
 
     def choices(state: object) -> np.ndarray:
@@ -58,25 +58,25 @@ def level_choices(oracle: Oracle, level: str) -> Choices:
     return choices
 
 
-def choices_at(game: TableGame, oracle: Oracle | None, level: str) -> Choices:
-    """The choices of one of `levels_of` a game, with its perfect play if there is one; errors as in `level_choices`."""
-    return card_choices(game, level) if oracle is None else level_choices(oracle, level)
+def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
+    """The choices of one of `levels_of` a game, with its perfect play if there is one; errors as in `level_policy`."""
+    return card_policy(game, level) if oracle is None else level_policy(oracle, level)
 
 
-def card_choices(game: TableGame, level: str) -> Choices:
+def card_policy(game: TableGame, level: str) -> GamePolicy:
     """The choices of one of the `CARD_LEVELS` at a game without perfect play.
 
     Raises:
         ExtraError: They are those of a network, and JAX is not installed.
     """
     if level == "trained":
-        return trained_choices(game)
+        return trained_policy(game)
     if level == "random":
         return lambda state: np.ones(len(game.actions(state)))
-    return _rule_choices(game)
+    return _rule_policy(game)
 
 
-def _rule_choices(game: TableGame) -> Choices:
+def _rule_policy(game: TableGame) -> GamePolicy:
     """The choices by the rule of thumb of a game, but for its `RULE_BREAKS`."""
     rule, breaks = _RULES_OF_THUMB[game.name], RULE_BREAKS[game.name]
 
@@ -87,7 +87,7 @@ def _rule_choices(game: TableGame) -> Choices:
     return choices
 
 
-def trained_choices(game: TableGame) -> Choices:
+def trained_policy(game: TableGame) -> GamePolicy:
     """The choices of the network that comes with the package, or else of a table that learns in a second.
 
     Raises:
@@ -96,8 +96,8 @@ def trained_choices(game: TableGame) -> Choices:
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
-        return network_choices(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
-    return policy_choices(*trained_table(game))
+        return q_network_policy(game, *network, entry_of(game.name).learning.get("temperature", 0) > 0)
+    return table_policy(*trained_table(game))
 
 
 def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
@@ -116,12 +116,12 @@ def levels_of(game: TableGame) -> list[str]:
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
-def policy_choices(positions: Positions, policy: np.ndarray) -> Choices:
+def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
     """The choices of a policy, float64 ``[n_rows]`` along the rows of ``positions``."""
     return lambda state: policy[positions.rows_of(state)]
 
 
-def network_choices(game: Game, architecture: Architecture, weights: np.ndarray, is_mixed: bool = False) -> Choices:
+def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray, is_mixed: bool = False) -> GamePolicy:
     """The choices of a deep Q-network.
 
     Args:
@@ -134,17 +134,17 @@ def network_choices(game: Game, architecture: Architecture, weights: np.ndarray,
     def values(state: Any) -> np.ndarray:
         return np.asarray(evaluate(architecture, weights, game.features(state)[np.newaxis])[0])
 
-    return _valued_choices(game, values, is_mixed)
+    return _valued_policy(game, values, is_mixed)
 
 
-def search_choices(learner: MuZeroLearner) -> Choices:
+def muzero_policy(learner: MuZeroLearner) -> GamePolicy:
     """The choices of MuZero, by searches with the number of simulations of its method."""
     vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
-    return _valued_choices(vector.game, lambda state: values(vector.pack([state]))[0])
+    return _valued_policy(vector.game, lambda state: values(vector.pack([state]))[0])
 
 
-def _valued_choices(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> Choices:
-    """The choices by the values of all actions in a state, ``[n_moves]``, mixed or not as in `network_choices`."""
+def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> GamePolicy:
+    """The choices by the values of all actions in a state, ``[n_moves]``, mixed or not as in `q_network_policy`."""
 
     def choices(state: object) -> np.ndarray:
         known = values(state)[list(game.actions(state))]
@@ -156,7 +156,7 @@ def _valued_choices(game: Game, values: Callable[[Any], np.ndarray], is_mixed: b
     return choices
 
 
-def file_choices(path: Path, game: Game | None = None) -> tuple[TableGame, Choices]:
+def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePolicy]:
     """The game and the choices of the agent in a file, be it a table or a network.
 
     Args:
@@ -171,9 +171,9 @@ def file_choices(path: Path, game: Game | None = None) -> tuple[TableGame, Choic
     if network is None:
         found, learner = load_checkpoint(path, game)
         positions = enumerate_positions(found)
-        return found, policy_choices(positions, learner.policy(positions))
+        return found, table_policy(positions, learner.policy(positions))
     found = game_of(describe(network.vector.game))
     if isinstance(network, MuZeroLearner):
-        return found, search_choices(network)
+        return found, muzero_policy(network)
     is_mixed = network.method.temperature > 0
-    return found, network_choices(found, network.architecture, network.weights, is_mixed)
+    return found, q_network_policy(found, network.architecture, network.weights, is_mixed)

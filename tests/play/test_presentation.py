@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.play.board_face import BoardFace
 from punish_fast.play.events import End, Exhaustion
 from punish_fast.play.game_match import GameMatch
-from punish_fast.play.seats import Person
+from punish_fast.play.players import HumanPlayer
+from punish_fast.play.presentation import GamePresentation
 from punish_fast.play.session import PlaySession
 
 NAMES = "you", "perfect"
@@ -19,13 +19,13 @@ NAMES = "you", "perfect"
 
 @pytest.fixture
 def session():
-    session = PlaySession(GameMatch(TapnSwap(), np.random.default_rng(1)), (Person("a"),) * 2)
+    session = PlaySession(GameMatch(TapnSwap(), np.random.default_rng(1)), (HumanPlayer("a"),) * 2)
     session.begin()
     return session
 
 
 def test_each_seat_sees_its_own_hands_first(session):
-    face = BoardFace(TapnSwap())
+    face = GamePresentation(TapnSwap())
     session.choose(0, session.legal(0)[0])
     session.reveal()
     own, other = (face.view(session.view(seat)) for seat in (0, 1))
@@ -36,7 +36,7 @@ def test_each_seat_sees_its_own_hands_first(session):
 
 
 def test_moves_have_words_and_numbers_as_keys(session):
-    face = BoardFace(TapnSwap())
+    face = GamePresentation(TapnSwap())
     moves = face.moves(session.view(0))
     assert [move["key"] for move in moves] == ["1", "2"]
     assert [move["name"] for move in moves] == ["tap 1 on 1", "swap to 0-2"]
@@ -44,7 +44,7 @@ def test_moves_have_words_and_numbers_as_keys(session):
 
 
 def test_events_are_told_in_words(session):
-    face = BoardFace(TapnSwap())
+    face = GamePresentation(TapnSwap())
     while session.is_on:
         (seat,) = session.waiting
         # Taps alone end a game soon.
@@ -56,5 +56,5 @@ def test_events_are_told_in_words(session):
     assert face.view(session.view(0))["to_move"] is None
     assert json.loads(json.dumps([face.rules(), *told])) == [face.rules(), *told]
     assert face.event(End(None), 0, NAMES)["words"] == "A draw."
-    with pytest.raises(TypeError, match="Exhaustion is no event"):
+    with pytest.raises(TypeError, match="Exhaustion: is not an event"):
         face.event(Exhaustion(0), 0, NAMES)

@@ -18,7 +18,7 @@ from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules, name_of
 
 
-class PunishFace:
+class PunishPresentation:
     """Shows games under the same rules.
 
     Attributes:
@@ -32,7 +32,7 @@ class PunishFace:
 
         Args:
             rules: The rules.
-            damage: int64 ``[6, 6]``, as in `Table`.
+            damage: int64 ``[6, 6]``, as in `GameData`.
         """
         self._rules, self._damage = rules, damage
 

@@ -11,7 +11,7 @@ from punish_fast.duel.simulator import prepare_thresholds
 from punish_fast.punish.space import StateSpace
 
 
-class Table:
+class GameData:
     """The rules as a game needs them, without the graph of all games.
 
     Attributes:
@@ -30,5 +30,5 @@ class Table:
         self.damage = damage_table(space.rules)
 
     def thresholds(self, policy: np.ndarray) -> np.ndarray:
-        """What an `Agent` plays by, uint32 ``[n_rows]``, from its policy, float64 ``[n_rows]``."""
+        """Return the thresholds of a policy, uint32 ``[n_rows]``, for a `PolicyPlayer`."""
         return prepare_thresholds(self.space, policy)

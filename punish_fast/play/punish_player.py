@@ -14,35 +14,34 @@ from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.coach import Coach, win_solution
+from punish_fast.play.game_data import GameData
+from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.practice import PracticeError, Question, recorded_questions, simulated_questions
-from punish_fast.play.punish_face import PunishFace
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.review import Judge
-from punish_fast.play.seats import Agent
-from punish_fast.play.table import Table
+from punish_fast.play.punish_presentation import PunishPresentation
+from punish_fast.play.review import Judge, review
+from punish_fast.play.review_report import review_to_draw
+from punish_fast.play.served_player import NoAnswerError, ServedPlayer
 from punish_fast.play.view import view_of
 from punish_fast.play.why import Explainer, explainer_of
-from punish_fast.punish.codes import StateError, action_name, decimals_of, encode, from_decimal
+from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records.choices import Choices
-from punish_fast.runtime.errors import PunishFastError
+from punish_fast.records.logs import RecordedGame
 from punish_fast.store.notes import enemy_text
 from punish_fast.store.reader import Artefact
 
 # What a person may choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
-Tables = dict[tuple[str, str], Table]
+# Shared data by digest of the rules and information.
+SharedData = dict[tuple[str, str], GameData]
 
 
-class NoAnswerError(PunishFastError, ValueError):
-    """What is asked of an agent that it does not have; the message says what."""
-
-
-class Model:
+class PunishPlayer(ServedPlayer):
     """An agent. Looking it up is quick; whatever takes longer is done when it is asked for, and once.
 
     Attributes:
@@ -51,12 +50,16 @@ class Model:
         file: Its file; None if it is built in.
     """
 
-    def __init__(self, argument: str, tables: Tables, rules: Rules | None = None, name: str | None = None) -> None:
+    game_name = PunishPresentation.game
+    no_second = "both players move at once"
+    rules: Rules
+
+    def __init__(self, argument: str, shared: SharedData, rules: Rules | None = None, name: str | None = None) -> None:
         """Look the agent up.
 
         Args:
             argument: A built-in agent or a file, as for `Player`.
-            tables: The tables of all models by digest of the rules and information, which are shared and added to.
+            shared: Data of all players, which is shared and added to.
             rules: The rules of a built-in agent.
             name: Its name; its brief one if None.
 
@@ -66,9 +69,9 @@ class Model:
         """
         lineup = Lineup([argument], rules)
         self._player = Player(argument)
-        self._tables = tables
+        self._shared = shared
         self._coaches: dict[float | None, Coach] = {}
-        self._agents: dict[float | None, Agent] = {}
+        self._opponents: dict[float | None, PolicyPlayer] = {}
         self.name = name or lineup.names[0]
         self.rules, self.information = lineup.rules, lineup.information
         self.file: Artefact | None = self._player.file
@@ -84,17 +87,15 @@ class Model:
         return TEMPERATURES if self.has_values and self._player.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
-        """What it is, JSON-like, without opening it."""
+        """Return what is known without opening the player, JSON-like."""
         attributes = {} if self.file is None else self.file.attributes
         enemy = "random" if self.has_values and self.file is None else None
         if self.file is not None and self.file.kind == "agent":
             enemy = enemy_text(self.file.enemy)
         objective = attributes.get("objective", "discounted" if self.has_values else None)
         discount = attributes.get("discount", 1.0 if self.has_values else None)
-        return {
-            "name": self.name,
+        return super().facts() | {
             "about": DESCRIPTIONS.get(self.name) if self.file is None else None,
-            "game": PunishFace.game,
             "rules": name_of(self.rules),
             "rules_digest": self.rules.digest,
             "information": self.information,
@@ -102,9 +103,7 @@ class Model:
             "objective": objective,
             "discount": discount,
             "temperatures": list(self.temperatures),
-            "plays": True,
             "coaches": self.information == "view",
-            "hints": False,
             "values": self.has_values,
             "explains": self.information == "view",
             # A strategy judges by the best choices against it.
@@ -113,17 +112,17 @@ class Model:
         }
 
     @cached_property
-    def table(self) -> Table:
-        """The table at which it plays."""
+    def data(self) -> GameData:
+        """Rules and states of its games."""
         key = self.rules.digest, self.information
-        if key not in self._tables:
-            self._tables[key] = Table(StateSpace(self.rules, self.information))
-        return self._tables[key]
+        if key not in self._shared:
+            self._shared[key] = GameData(StateSpace(self.rules, self.information))
+        return self._shared[key]
 
     @property
     def space(self) -> StateSpace:
         """The states that it tells apart."""
-        return self.table.space
+        return self.data.space
 
     @property
     def n_states(self) -> int:
@@ -131,9 +130,9 @@ class Model:
         return self.space.n_states
 
     @cached_property
-    def face(self) -> PunishFace:
+    def presentation(self) -> PunishPresentation:
         """How its game looks."""
-        return PunishFace(self.rules, self.table.damage)
+        return PunishPresentation(self.rules, self.data.damage)
 
     @cached_property
     def solution(self) -> Solution | None:
@@ -168,29 +167,26 @@ class Model:
         Raises:
             ReadError: the file is damaged.
         """
-        self.agent(None)
-        _ = self.identity, self.face
+        self.opponents(None)
+        _ = self.identity, self.presentation
 
     def is_ready(self, temperature: float | None) -> bool:
-        """Whether `agent` answers at once."""
-        return temperature in self._agents
+        """Return True if `opponents` needs no computation."""
+        return temperature in self._opponents
 
-    def agent(self, temperature: float | None) -> Agent:
-        """It as a player at its table.
-
-        Raises:
-            NoAnswerError: it does not play at this temperature.
-        """
-        if temperature not in self._agents:
+    def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
+        """Return the opponent of a person."""
+        if temperature not in self._opponents:
             self._must_play_at(temperature)
             policy = self.strategy if temperature is None else self._policy(temperature)
             name = self.name if temperature is None else f"{self.name}@{temperature:g}"
-            self._agents[temperature] = Agent(name, self.table.thresholds(policy), self._player.settled(temperature))
-        return self._agents[temperature]
+            settled = self._player.settled(temperature)
+            self._opponents[temperature] = PolicyPlayer(name, self.data.thresholds(policy), settled)
+        return [self._opponents[temperature]]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
-        """A match at its table, with the seeds of `PunishMatch`."""
-        return PunishMatch(self.table, seed, choice_seed=choice_seed)
+        """Return a match, with the seeds of `PunishMatch`."""
+        return PunishMatch(self.data, seed, choice_seed=choice_seed)
 
     @cached_property
     def best_choices(self) -> Solution:
@@ -231,14 +227,14 @@ class Model:
         """
         self._must_have_view()
         if self.solution is None:
-            return Explainer(self.table, self.strategy, self.best_choices)
+            return Explainer(self.data, self.strategy, self.best_choices)
         if self.file is None:
-            return Explainer(self.table, uniform_policy(self.space), self.solution)
+            return Explainer(self.data, uniform_policy(self.space), self.solution)
         return explainer_of(self.file)
 
     @property
-    def is_explained(self) -> bool:
-        """Whether `explainer` is at hand."""
+    def is_explained(self) -> bool:  # type: ignore[override]
+        """True if `explainer` is cached."""
         return "explainer" in vars(self)
 
     @cached_property
@@ -252,6 +248,10 @@ class Model:
         self._must_have_view()
         solution = self.explainer.solution if self.solution is None else self.solution
         return Judge(self.space, solution, self.name)
+
+    def review(self, game: RecordedGame) -> dict[str, Any]:
+        """Judge all choices of a recorded game, JSON-like: the ``rules`` and ``players``."""
+        return review_to_draw(review(self.judge, game), self.presentation)
 
     def why(self, decimal: int) -> dict[str, Any]:
         """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``.
@@ -268,9 +268,9 @@ class Model:
         for action in report["actions"]:
             action["policy"] = policy[action["action"]]
             for answer in action["against"]:
-                answer["card"] = self.face.card(answer["action"])
+                answer["card"] = self.presentation.card(answer["action"])
         against = self.facts()["against"]
-        return report | {"against": against, "view": self.face.view(explanation.view)}
+        return report | {"against": against, "view": self.presentation.view(explanation.view)}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
         """Questions to practise on, JSON-like: the ``rules`` and ``positions``.
@@ -288,16 +288,16 @@ class Model:
             with suppress(PracticeError):
                 questions = recorded_questions(explainer, choices, n, seed)
         questions = questions or simulated_questions(explainer, n, seed)
-        return {"rules": self.face.rules(), "positions": [self._posed(question) for question in questions]}
+        return {"rules": self.presentation.rules(), "positions": [self._posed(question) for question in questions]}
 
     def _posed(self, question: Question) -> dict[str, Any]:
         """A question with what each action is worth, from 0 for a loss to 1 for a win."""
-        explainer, space = self.explainer, self.explainer.table.space
+        explainer, space = self.explainer, self.explainer.data.space
         view, scale = view_of(space, question.state), explainer.scale
         first = int(space.state_ptr[space.row(question.state)])
         values = explainer.solution.q[first : first + len(view.actions)].tolist()
         shares = [scale.share(value - scale.worst) for value in values]
-        shown = self.face.view(view)
+        shown = self.presentation.view(view)
         return {
             "state": shown["state"],
             "words": shown["words"],
@@ -321,13 +321,7 @@ class Model:
             NoAnswerError: the agent tells histories apart, not states.
         """
         self._must_have_view()
-        state = from_decimal(self.space.layout, decimal)
-        code = np.uint64(encode(self.space.layout, state))
-        codes = self.space.code
-        row = int(np.searchsorted(codes, code))
-        if row == len(codes) or codes[row] != code:
-            raise StateError(f"state {decimal}: no game reaches it")
-        return row
+        return self.space.row(from_decimal(self.space.layout, decimal))
 
     def values(self, decimal: int) -> dict[str, Any]:
         """What it knows of a state, JSON-like: ``state``, ``v`` and ``actions`` with ``q`` and ``probability``.

@@ -10,13 +10,13 @@ from contextlib import closing
 import pytest
 from serving import TINY
 
+from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished, Keeper
-from punish_fast.play.seats import Person
 from punish_fast.play.session import PlaySession
 from punish_fast.records import database as database_of_games
 from punish_fast.records.results import read_results
-from punish_fast.web.book import Book
+from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.workers import Workers
 
 
@@ -24,7 +24,7 @@ from punish_fast.web.workers import Workers
 def games(models):
     finished = []
     for seed in range(9):
-        match, seats = PunishMatch(models[0].table, seed), (Person("Ann"), models[0].agent(None))
+        match, seats = PunishMatch(models[0].data, seed), (HumanPlayer("Ann"), models[0].opponents(None)[0])
         session = PlaySession(match, seats)
         session.begin()
         while session.is_on:
@@ -40,7 +40,7 @@ def kept(database, games):
 
     async def keep():
         workers = Workers()
-        book = Book(database, TINY, workers)
+        book = GameRecorder(database, TINY, workers)
         for number, game in enumerate(games):
             book.add(game, lambda game_id, flaw, number=number: told.append((number, game_id, flaw)))
             if number % 3 == 0:

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, models_of
 
 from punish_fast.punish.codes import decimals_of
-from punish_fast.web.app import Hall, create_app
+from punish_fast.web.app import ServerConfig, create_app
 
 
 def test_the_values_of_a_state_are_those_of_the_agent(client, naive, models):
@@ -62,7 +62,7 @@ def test_agents_are_the_same_by_their_hash(client, naive):
 def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
     broken = models_of("naive")[0]
     monkeypatch.setattr(type(broken), "open", lambda model: _fail(model) if model is broken else None)
-    with TestClient(create_app(Hall([broken, models[1]], rules=TINY)), base_url=BASE) as client:
+    with TestClient(create_app(ServerConfig([broken, models[1]], rules=TINY)), base_url=BASE) as client:
         first, second = entries_of(client)
     assert (first["hash"], first["flaw"]) == (None, "naive: is damaged")
     assert (second["hash"], second["flaw"]) == (models[1].identity, None)

@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from scripted import ScriptedPlayer
 
-from punish_fast.play.punish_face import PunishFace
+from punish_fast.play.game_data import GameData
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.seats import Script
+from punish_fast.play.punish_presentation import PunishPresentation
 from punish_fast.play.session import PlaySession
-from punish_fast.play.table import Table
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 
@@ -20,19 +20,19 @@ RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(StateSpace(RULES))
+    return GameData(StateSpace(RULES))
 
 
 @pytest.fixture(scope="module")
 def face(table):
-    return PunishFace(RULES, table.damage)
+    return PunishPresentation(RULES, table.damage)
 
 
 def sessions(table, n):
     """Games of random players, before every reveal."""
     for seed in range(n):
         generator = np.random.default_rng(seed)
-        script = Script("any", lambda _, legal, generator=generator: int(generator.choice(legal)))
+        script = ScriptedPlayer("any", lambda _, legal, generator=generator: int(generator.choice(legal)))
         session = PlaySession(PunishMatch(table, seed), (script, script))
         session.begin()
         while session.is_on:

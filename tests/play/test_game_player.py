@@ -13,17 +13,17 @@ from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn.agent_file import save_checkpoint
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
-from punish_fast.play.board_choices import LEVELS
-from punish_fast.play.board_model import file_model, level_models
 from punish_fast.play.game_match import GameView
-from punish_fast.play.model import NoAnswerError
-from punish_fast.play.seats import Person
+from punish_fast.play.game_player import file_player, level_players
+from punish_fast.play.game_policies import LEVELS
+from punish_fast.play.players import HumanPlayer
+from punish_fast.play.served_player import NoAnswerError
 from punish_fast.play.session import PlaySession
 
 
 @pytest.fixture(scope="module")
 def models():
-    return dict(zip(LEVELS, level_models(TapnSwap(), RetrogradeOracle(TapnSwap())), strict=True))
+    return dict(zip(LEVELS, level_players(TapnSwap(), RetrogradeOracle(TapnSwap())), strict=True))
 
 
 def test_each_level_says_how_it_plays(models):
@@ -44,7 +44,7 @@ def test_each_level_says_how_it_plays(models):
     ids=["incan-gold", "gwent"],
 )
 def test_a_rule_of_thumb_says_how_often_it_is_broken(game, about):
-    assert next(model for model in level_models(game, None) if "rule" in model.name).facts()["about"] == about
+    assert next(model for model in level_players(game, None) if "rule" in model.name).facts()["about"] == about
 
 
 def test_hints_are_those_of_perfect_play(models):
@@ -62,9 +62,9 @@ def test_hints_are_those_of_perfect_play(models):
 
 
 def test_levels_and_variants_are_told_apart(models):
-    short = level_models(TapnSwap(Variant(limit=4)), RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
+    short = level_players(TapnSwap(Variant(limit=4)), RetrogradeOracle(TapnSwap(Variant(limit=4))))[-1]
     assert len({model.identity for model in (*models.values(), short)}) == len(LEVELS) + 1
-    assert level_models(TapnSwap(), RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
+    assert level_players(TapnSwap(), RetrogradeOracle(TapnSwap()))[-1].identity == models["perfect"].identity
     assert [model.facts()["rules"] for model in (short, models["casual"])] == ["TapnSwap, limit 4", "TapnSwap, limit 5"]
     assert models["casual"].n_states == len(enumerate_positions(TapnSwap()))
 
@@ -72,14 +72,14 @@ def test_levels_and_variants_are_told_apart(models):
 def test_it_plays_in_one_way_alone(models):
     assert models["casual"].is_ready(None)
     with pytest.raises(NoAnswerError, match="casual-tapnswap does not play at 2, allowed is none"):
-        models["casual"].agent(2.0)
+        models["casual"].opponents(2.0)[0]
 
 
 def test_a_match_follows_from_its_seed_and_ends(models):
     perfect = models["perfect"]
 
     def events(seed):
-        session = PlaySession(perfect.match(seed), (models["casual"].agent(None), perfect.agent(None)))
+        session = PlaySession(perfect.match(seed), (models["casual"].opponents(None)[0], perfect.opponents(None)[0]))
         session.begin()
         while session.is_on:
             session.reveal()
@@ -91,7 +91,7 @@ def test_a_match_follows_from_its_seed_and_ends(models):
 
 def test_endless_play_is_a_draw(models):
     # Swaps back and forth, where nobody has to tap.
-    session = PlaySession(models["perfect"].match(1), (Person("Ann"), Person("Ben")))
+    session = PlaySession(models["perfect"].match(1), (HumanPlayer("Ann"), HumanPlayer("Ben")))
     session.begin()
     while session.is_on:
         (seat,) = session.waiting
@@ -106,9 +106,9 @@ def test_the_agent_of_a_file_shares_the_perfect_play_of_its_game(models, tmp_pat
     positions = enumerate_positions(game)
     save_checkpoint(tmp_path / "mine.h5", game, new_learner(positions, Hyperparameters()))
     known = [oracle_of(TicTacToe()), models["perfect"].oracle]
-    model = file_model(tmp_path / "mine.h5", "mine", known)
+    model = file_player(tmp_path / "mine.h5", "mine", known)
     model.open()
     assert model.oracle is known[1]
     assert (model.facts()["name"], model.facts()["hints"]) == ("mine", True)
     assert model.identity not in {each.identity for each in models.values()}
-    assert file_model(tmp_path / "mine.h5", "mine").identity == model.identity
+    assert file_player(tmp_path / "mine.h5", "mine").identity == model.identity

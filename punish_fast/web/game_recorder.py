@@ -24,7 +24,7 @@ _MOST_TRIES = 6
 Kept = Callable[[int | None, str | None], None]
 
 
-class Book:
+class GameRecorder:
     """Keeps finished games.
 
     Attributes:

@@ -39,11 +39,11 @@ PLOTS = {
 }
 
 
-class ArchiveError(PunishFastError, ValueError):
+class GameDatabaseError(PunishFastError, ValueError):
     """The database cannot answer; the message says why."""
 
 
-class Archive:
+class GameDatabase:
     """Recorded games. All methods may run in threads of readers but `add`, which is for that of the writer.
 
     Attributes:
@@ -82,7 +82,7 @@ class Archive:
 
         Raises:
             HTTPException: it is no log.
-            ArchiveError: the database cannot be written.
+            GameDatabaseError: the database cannot be written.
         """
         try:
             log = log_of(content, "log")
@@ -110,7 +110,7 @@ class Archive:
 
         Raises:
             HTTPException: there is none.
-            ArchiveError: the database cannot be read.
+            GameDatabaseError: the database cannot be read.
         """
         missing = HTTPException(404, f"game {game_id}: is not in the database")
         if not self._is_there():
@@ -139,7 +139,7 @@ class Archive:
         """The report of ``records summary``, and the plots there are.
 
         Raises:
-            ArchiveError: the database cannot be read, or holds games under other rules.
+            GameDatabaseError: the database cannot be read, or holds games under other rules.
         """
         with self._explained():
             report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
@@ -151,10 +151,10 @@ class Archive:
         """One of the plots, as SVG.
 
         Raises:
-            ArchiveError: there is nothing to draw.
+            GameDatabaseError: there is nothing to draw.
         """
         if find_spec("matplotlib") is None:
-            raise ArchiveError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
+            raise GameDatabaseError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
         with self._explained(), tempfile.TemporaryDirectory() as folder:
             drawn: bytes = self._once(("plot", name), lambda: self._drawn(name, Path(folder) / "plot.svg"))
         return drawn
@@ -171,7 +171,7 @@ class Archive:
         """The results of all games.
 
         Raises:
-            ArchiveError: the database cannot be read.
+            GameDatabaseError: the database cannot be read.
         """
         if not self._is_there():
             return _nothing()
@@ -208,7 +208,7 @@ class Archive:
         try:
             yield
         except (RecordsError, StoreError) as error:
-            raise ArchiveError(_without(str(error), self.path)) from None
+            raise GameDatabaseError(_without(str(error), self.path)) from None
 
 
 def _without(text: str, path: Path | None) -> str:

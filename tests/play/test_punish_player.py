@@ -7,7 +7,8 @@ import pytest
 from policies import uniform
 
 from punish_fast.arena.players import Player
-from punish_fast.play.model import TEMPERATURES, Model, NoAnswerError
+from punish_fast.play.punish_player import TEMPERATURES, PunishPlayer
+from punish_fast.play.served_player import NoAnswerError
 from punish_fast.punish.codes import StateError, decimals_of
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
@@ -18,29 +19,29 @@ RULES = true_rules(PRESETS["tiny"])
 
 @pytest.fixture(scope="module")
 def naive():
-    return Model("naive", {}, RULES)
+    return PunishPlayer("naive", {}, RULES)
 
 
 def test_agents_at_the_same_rules_share_a_table():
     tables: dict = {}
-    first, second = Model("naive", tables, RULES), Model("random", tables, RULES)
-    assert first.table is second.table
-    assert Model("random", tables, RULES._replace(hp=1)).table is not first.table
+    first, second = PunishPlayer("naive", tables, RULES), PunishPlayer("random", tables, RULES)
+    assert first.data is second.data
+    assert PunishPlayer("random", tables, RULES._replace(hp=1)).data is not first.data
 
 
 @pytest.mark.parametrize("temperature", [None, *TEMPERATURES])
 def test_it_plays_as_a_player_of_the_arena(naive, temperature):
     policy = Player("naive").policy(naive.space, temperature)
-    agent = naive.agent(temperature)
-    assert np.array_equal(agent.policy, naive.table.thresholds(policy))
+    agent = naive.opponents(temperature)[0]
+    assert np.array_equal(agent.policy, naive.data.thresholds(policy))
     assert agent.temperature == temperature
-    assert naive.agent(temperature) is agent
+    assert naive.opponents(temperature)[0] is agent
 
 
 @pytest.mark.parametrize(("name", "temperature"), [("naive", 0.3), ("naive", -1.0), ("random", 0.1)])
 def test_it_plays_at_no_other_temperature(name, temperature):
-    model = Model(name, {}, RULES)
-    for ask in (model.agent, model.coach):
+    model = PunishPlayer(name, {}, RULES)
+    for ask in (model.opponents, model.coach):
         with pytest.raises(NoAnswerError, match=f"{name} does not play at {temperature:g}, allowed are"):
             ask(temperature)
 
@@ -54,7 +55,7 @@ def test_values_are_those_of_its_solution(naive):
 
 
 def test_a_strategy_has_probabilities_and_no_values():
-    model = Model("random", {}, RULES)
+    model = PunishPlayer("random", {}, RULES)
     found = model.values(int(decimals_of(model.space, [0])[0]))
     assert found["v"] is None
     assert {entry["q"] for entry in found["actions"]} == {None}
@@ -69,15 +70,15 @@ def test_the_identity_is_that_of_the_strategy_whatever_its_file(tmp_path):
     first, second = (tmp_path / name for name in ("first.h5", "second.h5"))
     for path in (first, second):
         save_policy(path, space, uniform(space))
-    identities = {Model(str(path), {}).identity for path in (first, second)}
-    assert identities == {Model("random", {}, RULES).identity}
-    assert identities != {Model("naive", {}, RULES).identity}
+    identities = {PunishPlayer(str(path), {}).identity for path in (first, second)}
+    assert identities == {PunishPlayer("random", {}, RULES).identity}
+    assert identities != {PunishPlayer("naive", {}, RULES).identity}
 
 
 def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_path):
     space = StateSpace(RULES, "memory")
     save_policy(tmp_path / "memory.h5", space, uniform(space))
-    model = Model(str(tmp_path / "memory.h5"), {})
+    model = PunishPlayer(str(tmp_path / "memory.h5"), {})
     model.open()
     assert not any(model.facts()[key] for key in ("coaches", "explains", "judges"))
     view = int(decimals_of(StateSpace(RULES), [0])[0])

@@ -22,18 +22,18 @@ from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.q_network import evaluate
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.learn.strength import live_states, network_policy
-from punish_fast.play import board_choices
-from punish_fast.play.board_choices import (
-    LEVELS,
-    card_choices,
-    file_choices,
-    level_choices,
-    levels_of,
-    network_choices,
-    policy_choices,
-)
-from punish_fast.play.board_model import file_model
+from punish_fast.play import game_policies
 from punish_fast.play.game_match import GameMatch
+from punish_fast.play.game_player import file_player
+from punish_fast.play.game_policies import (
+    LEVELS,
+    card_policy,
+    file_policy,
+    level_policy,
+    levels_of,
+    q_network_policy,
+    table_policy,
+)
 from punish_fast.runtime.files import ReadError
 
 
@@ -53,7 +53,7 @@ def positions():
 @pytest.fixture(scope="module")
 def policies(positions):
     oracle = RetrogradeOracle(TapnSwap())
-    return {level: policy_of(positions, level_choices(oracle, level)) for level in LEVELS}
+    return {level: policy_of(positions, level_policy(oracle, level)) for level in LEVELS}
 
 
 def test_levels_go_from_random_to_perfect_play(positions, policies):
@@ -68,7 +68,7 @@ def test_a_trained_table_plays_perfectly_in_tapnswap(positions, policies):
 
 def test_a_network_is_no_level_where_it_cannot_be_asked(monkeypatch):
     assert levels_of(TapnSwap()) == list(LEVELS)
-    monkeypatch.setattr(board_choices, "are_installed", lambda *_: False)
+    monkeypatch.setattr(game_policies, "are_installed", lambda *_: False)
     assert levels_of(TapnSwap()) == list(LEVELS)
     assert levels_of(Connect4()) == ["random", "casual", "perfect"]
 
@@ -81,12 +81,12 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     network = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3)
     pretrained.save_pretrained(network, pretrained.file_of(game))
     assert levels_of(game) == ["random", "rule-of-thumb", "trained"]
-    trained = card_choices(game, "trained")
-    monkeypatch.setattr(board_choices, "are_installed", lambda *_: False)
+    trained = card_policy(game, "trained")
+    monkeypatch.setattr(game_policies, "are_installed", lambda *_: False)
     assert levels_of(game) == ["random", "rule-of-thumb"]
     monkeypatch.undo()
     save_dqn(tmp_path / "network.h5", network)
-    found, choices = file_choices(tmp_path / "network.h5", game)
+    found, choices = file_policy(tmp_path / "network.h5", game)
     match = GameMatch(found, np.random.default_rng(1))
     match.begin()
     seat = match.to_move[-1]
@@ -96,7 +96,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
         action == values[: len(match.legal(seat))].argmax() for action in match.legal(seat)
     ]
     assert trained(state).sum() == 1
-    model = file_model(tmp_path / "network.h5", "mine")
+    model = file_player(tmp_path / "network.h5", "mine")
     model.open()
     assert (model.facts()["hints"], model.n_states, model.moves_quickly) == (False, None, True)
 
@@ -108,7 +108,7 @@ def test_a_casual_player_can_be_beaten(positions, policies):
 
 def test_a_policy_chooses_by_its_rows(positions):
     policy = np.random.default_rng(1).random(positions.n_rows)
-    assert np.array_equal(policy_of(positions, policy_choices(positions, policy)), policy)
+    assert np.array_equal(policy_of(positions, table_policy(positions, policy)), policy)
 
 
 def test_a_network_chooses_the_legal_action_of_the_highest_value():
@@ -117,7 +117,7 @@ def test_a_network_chooses_the_legal_action_of_the_highest_value():
     positions = enumerate_positions(TicTacToe(), is_folded=False)
     values = network.values_of(network.weights)(live_states(network.vector, positions))
     expected = network_policy(positions, values)[0]
-    choices = network_choices(TicTacToe(), network.architecture, network.weights)
+    choices = q_network_policy(TicTacToe(), network.architecture, network.weights)
     for number in positions.live[::50].tolist():
         state = positions.states[number]
         assert np.array_equal(choices(state), expected[positions.rows_of(state)])
@@ -130,7 +130,7 @@ def test_networks_of_card_games_mix_their_actions():
     while game.player(state) == CHANCE:
         state = game.apply(state, game.actions(state)[0])
     greedy, mixed = (
-        network_choices(game, network.architecture, network.weights, is_mixed)(state) for is_mixed in (False, True)
+        q_network_policy(game, network.architecture, network.weights, is_mixed)(state) for is_mixed in (False, True)
     )
     values = evaluate(network.architecture, network.weights, game.features(state)[np.newaxis])[0]
     assert mixed == pytest.approx(np.exp(values / 0.03) / np.exp(values / 0.03).sum(), rel=1e-4)
@@ -141,15 +141,15 @@ def test_networks_of_card_games_mix_their_actions():
 def test_files_of_tables_and_networks_are_read(positions, tmp_path):
     learner = new_learner(positions, Hyperparameters())
     save_checkpoint(tmp_path / "table.h5", TapnSwap(), learner)
-    game, choices = file_choices(tmp_path / "table.h5")
+    game, choices = file_policy(tmp_path / "table.h5")
     assert (game.name, game.parameters()) == ("tapnswap", TapnSwap().parameters())
     assert np.array_equal(policy_of(positions, choices), learner.policy(positions))
     with pytest.raises(ReadError, match=r"table\.h5: its game is"):
-        file_choices(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
+        file_policy(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
     pytest.importorskip("jax")
     network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)))
     save_dqn(tmp_path / "network.h5", network)
-    game, choices = file_choices(tmp_path / "network.h5", TicTacToe())
+    game, choices = file_policy(tmp_path / "network.h5", TicTacToe())
     assert game.name == "tictactoe"
-    same = network_choices(game, network.architecture, network.weights)
+    same = q_network_policy(game, network.architecture, network.weights)
     assert np.array_equal(choices(game.initial()), same(game.initial()))

@@ -1,0 +1,184 @@
+"""Players of other games that a server offers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from punish_fast.games.contract import TableGame
+from punish_fast.games.oracle import Oracle
+from punish_fast.games.registry import describe, perfect_play
+from punish_fast.games.retrograde import OUTCOMES
+from punish_fast.play.game_match import GameMatch, GamePolicy, GameView, has_secrets
+from punish_fast.play.game_policies import RANDOM_SHARES, RULE_BREAKS, file_policy, levels_of, policy_at
+from punish_fast.play.players import PolicyPlayer, numbered
+from punish_fast.play.presentation import GamePresentation
+from punish_fast.play.served_player import NoAnswerError, ServedPlayer
+
+_ABOUT = {
+    "random": "plays at random",
+    "rule-of-thumb": "plays by a rule of thumb",
+    "casual": f"plays at random {RANDOM_SHARES['casual']:.0%} of the time",
+    "trained": "plays as it has learned by playing itself",
+    "perfect": "plays perfectly",
+}
+# Games between perfect players might not terminate.
+_MOST_MOVES = 200
+
+
+class GamePlayer(ServedPlayer):
+    """A player of a game, and the perfect play that gives hints against it.
+
+    Attributes:
+        game: The game.
+        oracle: Perfect play of the game; None if there is none, and so no hints.
+        presentation: Presentation of the game for a page.
+        identity: 32 hexadecimal digits, a hash of game and source.
+    """
+
+    is_light = True
+
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        game: TableGame,
+        oracle: Oracle | None,
+        make: Callable[[], GamePolicy],
+        source: str,
+        asks_oracle: bool = True,
+    ) -> None:
+        """Name the player.
+
+        Args:
+            name: Its name.
+            about: How it plays, in a few words.
+            game: The game.
+            oracle: Perfect play of the game, if there is one.
+            make: Makes its policy; called once.
+            source: Distinguishes players of the same game.
+            asks_oracle: Whether the policy asks the oracle.
+        """
+        self.name, self.game, self.oracle = name, game, oracle
+        self.game_name, self.presentation = game.name, GamePresentation(game)
+        self._about, self._make = about, make
+        # Oracles that are not quick search for each move.
+        self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
+        self.no_second = "chance or nobody begins" if has_secrets(game) else None
+        described = json.dumps([describe(game), source], sort_keys=True)
+        self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without opening the player, JSON-like."""
+        known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
+        return super().facts() | known
+
+    @cached_property
+    def policy(self) -> GamePolicy:
+        """Policy of the player."""
+        return self._make()
+
+    @property
+    def n_states(self) -> int | None:
+        """Number of positions of the game; None if unknown."""
+        return None if self.oracle is None else self.oracle.n_positions
+
+    def hint(self, view: GameView, until: float = math.inf) -> dict[str, Any]:
+        """Return the outcome of each move with perfect play, and which moves are best, JSON-like.
+
+        Args:
+            view: The position.
+            until: Deadline of a search, a moment of ``time.monotonic``; ``exact`` is False if it was cut short.
+        """
+        if self.oracle is None:
+            raise NoAnswerError(f"table: there is no perfect play of {self.game_name}, and so no hint")
+        values, is_exact = self.oracle.known_values(view.state, until)
+        moves = [
+            {
+                "action": action,
+                "name": self.game.action_text(view.state, action),
+                "outcome": None if value is None else OUTCOMES[value.value],
+                "plies": None if value is None else value.plies,
+                "best": value is not None and value.is_best,
+            }
+            for action, value in zip(self.game.actions(view.state), values, strict=True)
+        ]
+        return {"exact": is_exact, "moves": moves}
+
+    def prepare(self, state: Any, until: float) -> bool:
+        """Search until a moment of ``time.monotonic``; return True if a choice needs no further search."""
+        return self.oracle is None or self.oracle.prepare(state, until)
+
+    def hasty_action(self, state: Any) -> int:
+        """Return a move without a search: a known best move, or one that does not lose to the next move."""
+        assert self.oracle is not None
+        values, _ = self.oracle.known_values(state, 0.0)
+        worth = [(0, False) if value is None else (value.value, value.is_best) for value in values]
+        best = [a for a, each in zip(self.game.actions(state), worth, strict=True) if each == max(worth)]
+        return best[len(best) // 2]
+
+    def open(self) -> None:
+        """Load the oracle and the policy, and ask for a first choice."""
+        if self.oracle is not None:
+            self.oracle.open()
+        match = self.match(0)
+        match.begin()
+        _ = self.policy(match.view(match.to_move[0]).state)
+
+    def is_ready(self, temperature: float | None) -> bool:  # noqa: ARG002 - no temperatures
+        """Return True: an open player is ready."""
+        return True
+
+    def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
+        """Return the players of all seats but one."""
+        if temperature is not None:
+            raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed is none")
+        n = self.game.n_players - 1
+        name = self.name if n == 1 else self.name.removesuffix(f"-{self.game_name}")
+        return [PolicyPlayer(each, self.policy) for each in numbered([name] * n)]
+
+    def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
+        """Return a match with random seeds of chance and of choices; one for both by default."""
+        choices = None if choice_seed is None else np.random.default_rng(choice_seed)
+        return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
+
+
+def level_players(game: TableGame, oracle: Oracle | None) -> list[GamePlayer]:
+    """Return a player for each level of a game, with its perfect play if there is one."""
+
+    def player(level: str) -> GamePlayer:
+        name, asks = f"{level}-{game.name}", RANDOM_SHARES.get(level, 1.0) < 1
+        return GamePlayer(name, _about(game, level), game, oracle, lambda: policy_at(game, oracle, level), level, asks)
+
+    return [player(level) for level in levels_of(game)]
+
+
+def _about(game: TableGame, level: str) -> str:
+    breaks = RULE_BREAKS.get(game.name, 0.0) if level == "rule-of-thumb" else 0.0
+    return _ABOUT[level] + (f", and breaks it {breaks:.0%} of the time" if breaks else "")
+
+
+def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
+    """Return the player of a file.
+
+    Args:
+        path: The file.
+        name: Its name.
+        oracles: Perfect play that is known already, of its game or others.
+
+    Raises:
+        ReadError: The file is not readable, or not an agent.
+        ExtraError: It is a network, and JAX is not installed.
+    """
+    game, policy = file_policy(path)
+    known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
+    oracle = next(known, None) or perfect_play(game)
+    source = hashlib.sha256(path.read_bytes()).hexdigest()
+    return GamePlayer(name, "plays as it has learned", game, oracle, lambda: policy, source, asks_oracle=False)

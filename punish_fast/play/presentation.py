@@ -1,0 +1,84 @@
+"""Other games as JSON and words for a page, as the player of a seat knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from punish_fast.games.contract import TableGame, numbers_of
+from punish_fast.play.events import End, Event, Moved, Told
+from punish_fast.play.game_match import GameView, has_secrets
+from punish_fast.play.words import ending_of, told_of
+
+
+class GamePresentation:
+    """Presents matches of one game.
+
+    Attributes:
+        game: The name of the game.
+    """
+
+    def __init__(self, game: TableGame) -> None:
+        self.game = game.name
+        self._game, self._has_secrets = game, has_secrets(game)
+
+    def rules(self) -> dict[str, Any]:
+        """Return the name of the variant, its parameters, and the rules in words."""
+        game = self._game
+        return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
+
+    def view(self, view: GameView) -> dict[str, Any]:
+        """Return a position: the ``board`` of the game, the seat to move if its player knows that, and words."""
+        game, state = self._game, view.state
+        if self._has_secrets:
+            to_move = view.seat if view.actions else None
+            words = game.draw(state, view.seat, [f"player {number}" for number in range(1, game.n_players + 1)])
+        else:
+            to_move = None if game.is_terminal(state) else game.player(state)
+            words = game.text(state)
+        return {"board": game.board(state, view.seat), "to_move": to_move, "words": words}
+
+    def guide(self, _view: GameView, _enemy: str) -> list[str]:
+        """Return the rules in paragraphs."""
+        return self._game.rules_text().split("\n")
+
+    def moves(self, view: GameView) -> list[dict[str, Any]]:
+        """Return the legal actions with their names; keys are the numbers that people type."""
+        numbers = numbers_of(self._game, view.actions)
+        return [
+            {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
+            for number, action in zip(numbers, view.actions, strict=True)
+        ]
+
+    def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
+        """Return an event as the player of a seat may know it.
+
+        Args:
+            event: The event.
+            seat: The reader.
+            names: The name of each seat; "you" for the reader.
+        """
+        match event.told(seat):
+            case Moved() as moved if self._has_secrets:
+                verb, _, rest = moved.words.partition(" ")
+                words = _sentence(told_of(names[moved.seat], verb), rest)
+                return {"kind": "move", "words": words, "seat": moved.seat, "name": moved.words}
+            case Moved() as moved:
+                words = f"{names[moved.seat]}: {moved.words}"
+                return {
+                    "kind": "move",
+                    "words": words,
+                    "seat": moved.seat,
+                    "action": moved.action,
+                    "name": moved.words,
+                }
+            case Told() as told:
+                words = told.words if told.seat is None else _sentence(told_of(names[told.seat], told.verb), told.words)
+                return {"kind": told.kind, "words": words, "seat": told.seat, "about": told.about}
+            case End() as end:
+                return {"kind": "end", "words": ending_of(end, names), "winner": end.winner}
+        raise TypeError(f"{type(event).__name__}: is not an event of {self.game}")
+
+
+def _sentence(subject: str, rest: str) -> str:
+    return f"{subject} {rest}".rstrip() + "."

@@ -1,0 +1,100 @@
+"""Routes of the agents: what they are, and what they know of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path
+
+from punish_fast.play.game_player import GamePlayer
+from punish_fast.play.punish_player import PunishPlayer
+from punish_fast.runtime.files import StoreError
+from punish_fast.web.limits import costs
+from punish_fast.web.workers import Workers
+
+AnyPlayer = PunishPlayer | GamePlayer
+Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
+StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="The decimal code of an information state.")]
+
+
+class PlayerRegistry:
+    """Players of a server, opened one after the other while it runs.
+
+    Attributes:
+        players: All players.
+        by_hash: Open players by identity.
+        flaws: Reasons why players could not be opened, by name.
+    """
+
+    def __init__(self, players: Sequence[AnyPlayer], workers: Workers) -> None:
+        self.players = list(players)
+        self.by_hash: dict[str, AnyPlayer] = {}
+        self.flaws: dict[str, str] = {}
+        self._workers = workers
+
+    async def open(self) -> None:
+        """Open all players."""
+        for player in self.players:
+            # Load networks in a separate worker so that the coach stays responsive.
+            open_in_thread = self._workers.load if player.is_light else self._workers.solve
+            try:
+                await open_in_thread(player.open)
+            except (ValueError, StoreError) as error:
+                self.flaws[player.name] = (
+                    str(error) if player.file is None else str(error).replace(str(player.file.path), player.name)
+                )
+            else:
+                self.by_hash[player.identity] = player
+        # Solve for coaches before anybody asks.
+        for player in self.by_hash.values():
+            if player.facts()["coaches"]:
+                await self._workers.solve(partial(player.coach, None))
+
+    def find(self, hash: str) -> AnyPlayer:
+        """Return the player with this identity, or raise HTTPException."""
+        if hash not in self.by_hash:
+            raise HTTPException(404, f"model {hash}: is not served here, or not open yet; see /models")
+        return self.by_hash[hash]
+
+    def entries(self) -> list[dict[str, Any]]:
+        """List all players, JSON-like; ``hash`` is None for those that are not open yet."""
+        hashes = {id(player): hash for hash, player in self.by_hash.items()}
+        return [
+            {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
+            for player in self.players
+        ]
+
+
+def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
+    """Routes under ``/models``."""
+    routes = APIRouter(prefix="/models", tags=["models"])
+
+    @routes.get("")
+    async def list_models() -> list[dict[str, Any]]:
+        """All agents. Those that are still being opened have no hash yet."""
+        return registry.entries()
+
+    @routes.get("/{hash}/meta")
+    async def model(hash: Hash) -> dict[str, Any]:
+        """One agent, with its rules."""
+        found = registry.find(hash)
+        return {"hash": hash, **found.facts(), "states": found.n_states, "fields": found.presentation.rules()}
+
+    @routes.get("/{hash}/q/{state}")
+    async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
+        """What an agent knows of a state: its value, and value and probability of each legal action."""
+        return registry.find(hash).values(int(state))
+
+    @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
+    async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
+        """A state explained: each action's value and what each answer of the enemy makes of it, and its likely hands.
+
+        For a strategy these are the best choices against it.
+        """
+        found = registry.find(hash)
+        found.row(int(state))
+        return await workers.answer(lambda: found.why(int(state)), found.is_explained)
+
+    return routes
