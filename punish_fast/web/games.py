@@ -41,7 +41,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         player = clean_name(player)
         if player and not is_name(player):
             raise HTTPException(422, f"player: allowed are {NAMES}")
-        return await workers.read(lambda: database.games(player or None, before, limit))
+        return await workers.run("reader", lambda: database.games(player or None, before, limit))
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
@@ -53,13 +53,13 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
     @routes.get("/games/{game}")
     async def game(game: GameId) -> dict[str, Any]:
         """A recorded game."""
-        return await workers.read(lambda: database.game_report(game))
+        return await workers.run("reader", lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
         """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
         found = registry.find(model)
-        recorded = await workers.read(lambda: database.game(game))
+        recorded = await workers.run("reader", lambda: database.game(game))
         judged = await workers.answer(lambda: found.review(recorded), found.is_explained)
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
@@ -67,7 +67,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:
         """All players, by games won."""
-        return await workers.read(database.players)
+        return await workers.run("reader", database.players)
 
     return routes
 
@@ -79,14 +79,14 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
     @routes.get("/dashboard")
     async def dashboard() -> dict[str, Any]:
         """The statistics of ``records summary``, and the names of the plots."""
-        return await workers.read(database.dashboard)
+        return await workers.run("reader", database.dashboard)
 
     @routes.get("/plots/{name}.svg", response_class=Response, dependencies=[costs(19)])
     async def plot(name: PlotName) -> Response:
         """A plot of ``records plot``."""
         if name not in PLOTS:
             raise HTTPException(404, f"plot: there is none of this name, allowed are {', '.join(PLOTS)}")
-        content = await workers.draw(lambda: database.plot(name))
+        content = await workers.run("drawer", lambda: database.plot(name))
         return Response(content, media_type="image/svg+xml")
 
     @routes.get("/practice", dependencies=[costs(19)])
@@ -97,7 +97,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
     ) -> dict[str, Any]:
         """Positions in which the right choice matters most, of recorded games if there are enough."""
         found = registry.find(model)
-        choices = await workers.read(database.choices)
+        choices = await workers.run("reader", database.choices)
         drawn = secrets.randbits(32) if seed is None else seed
         return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_explained)
 

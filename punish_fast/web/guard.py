@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import logging
 import re
 from functools import lru_cache, partial
@@ -20,7 +19,9 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import idna
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from punish_fast.runtime.errors import PunishFastError
@@ -44,18 +45,15 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_HEADERS = tuple(
-    (name.encode(), value.encode())
-    for name, value in (
-        ("content-security-policy", CONTENT_SECURITY_POLICY),
-        ("x-content-type-options", "nosniff"),
-        ("x-frame-options", "DENY"),
-        ("referrer-policy", "no-referrer"),
-        ("cross-origin-opener-policy", "same-origin"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
-    )
-)
+_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
 _READS = ("GET", "HEAD")
 _METHODS = (*_READS, "POST", "DELETE")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
@@ -95,10 +93,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
         if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
             return
         begun, is_head = False, scope["method"] == "HEAD"
         session: str | None = None
@@ -110,12 +107,11 @@ class Guard:
                 if message["status"] == 429:
                     # Slow down clients that ask again without waiting.
                     await asyncio.sleep(_PAUSE)
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
-                if not any(name.lower() == b"cache-control" for name, _ in message["headers"]):
-                    message["headers"].append((b"cache-control", b"no-store"))
+                answer = MutableHeaders(scope=message)
+                answer.update(_HEADERS)
+                answer.setdefault("cache-control", "no-store")
                 if session is not None:
-                    cookie = f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"
-                    message["headers"].append((b"set-cookie", cookie.encode()))
+                    answer.append("set-cookie", f"{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax")
             elif is_head:
                 message["body"] = b""
             await send(message)
@@ -131,13 +127,14 @@ class Guard:
             asked = {**scope, "state": state, "method": "GET" if is_head else scope["method"]}
             await _while_awaited(self._app, asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
-            await _refuse(error, sent)
+            await _refuse(error, scope, receive, sent)
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
-                await _refuse(HTTPException(500, "the server failed at this; its log says more"), sent)
+                failure = HTTPException(500, "the server failed at this; its log says more")
+                await _refuse(failure, scope, receive, sent)
 
-    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
+    def _check(self, scope: Scope, headers: Headers) -> None:
         """Check who asks, and for what.
 
         Raises:
@@ -158,7 +155,7 @@ class Guard:
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "content-type: allowed is application/json")
 
-    def _limited(self, scope: Scope, headers: dict[str, str], receive: Receive) -> Receive:
+    def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """A body that may not be too long.
 
         Raises:
@@ -207,20 +204,14 @@ async def _left(receive: Receive) -> None:
         await asyncio.Event().wait()
 
 
-def _headers_of(scope: Scope) -> dict[str, str]:
-    """The headers of a request.
-
-    Raises:
-        HTTPException: they are too long, or one of those that are checked stands twice.
-    """
-    headers: dict[str, str] = {}
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD:
+def _headers_of(scope: Scope) -> Headers:
+    """Return the headers of a request, or raise HTTPException if they are too long or a checked one occurs twice."""
+    headers = Headers(scope=scope)
+    if sum(len(name) + len(value) for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
-    for name, value in scope["headers"]:
-        key = name.decode("latin-1").lower()
-        if key in headers and key in ("host", "origin", "content-type", "content-length", "authorization"):
+    for key in ("host", "origin", "content-type", "content-length", "authorization"):
+        if len(headers.getlist(key)) > 1:
             raise HTTPException(400, f"{key}: is given twice")
-        headers[key] = value.decode("latin-1")
     return headers
 
 
@@ -247,12 +238,9 @@ def _place(host: str) -> _Place | None:
     """The host and port of a header; None if there is none."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
-    try:
-        # Addresses of IPv6 are in brackets, but people do not type them.
-        ipaddress.IPv6Address(host)
+    # People type addresses of IPv6 without brackets.
+    if ":" in host and _is_address(host):
         host = f"[{host}]"
-    except ValueError:
-        pass
     try:
         parts = urlsplit(f"//{host}")
         # A dot at the end says that the name is complete.
@@ -263,14 +251,14 @@ def _place(host: str) -> _Place | None:
 
 
 def _is_ours(host: str, hosts: frozenset[str]) -> bool:
-    """Whether a header ``Host`` names this server, at any port: an address, ``localhost`` or one of its names."""
+    """Return True if ``Host`` is this server at any port: an address, ``localhost`` or one of its names."""
     place = _place(host)
-    if place is None:
-        return False
-    if place.name == "localhost" or place.name in hosts:
-        return True
+    return place is not None and (place.name in hosts or place.name == "localhost" or _is_address(place.name))
+
+
+def _is_address(text: str) -> bool:
     try:
-        ipaddress.ip_address(place.name)
+        ipaddress.ip_address(text)
     except ValueError:
         return False
     return True
@@ -291,17 +279,13 @@ def _quoted(header: str) -> str:
     return repr(printable(header, _MOST_QUOTED))
 
 
-def _opens_page(scope: Scope, headers: dict[str, str]) -> bool:
+def _opens_page(scope: Scope, headers: Headers) -> bool:
     """Whether a person follows a link to the page, which may stand on any other page."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 
 
-async def _refuse(error: HTTPException, send: Send) -> None:
-    body = json.dumps({"detail": error.detail}).encode()
-    headers = {**(error.headers or {}), "Content-Type": "application/json", "Content-Length": str(len(body))}
-    # What is left of the body is not read.
-    headers["Connection"] = "close"
-    sent = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": error.status_code, "headers": sent})
-    await send({"type": "http.response.body", "body": body})
+async def _refuse(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
+    # The rest of the body is not read.
+    headers = {**(error.headers or {}), "connection": "close"}
+    await JSONResponse({"detail": error.detail}, error.status_code, headers)(scope, receive, send)

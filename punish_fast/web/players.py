@@ -12,7 +12,7 @@ from punish_fast.play.game_player import GamePlayer
 from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.runtime.files import StoreError
 from punish_fast.web.limits import costs
-from punish_fast.web.workers import Workers
+from punish_fast.web.workers import Kind, Workers
 
 AnyPlayer = PunishPlayer | GamePlayer
 Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
@@ -38,9 +38,9 @@ class PlayerRegistry:
         """Open all players."""
         for player in self.players:
             # Load networks in a separate worker so that the coach stays responsive.
-            open_in_thread = self._workers.load if player.is_light else self._workers.solve
+            kind: Kind = "thinker" if player.is_light else "solver"
             try:
-                await open_in_thread(player.open)
+                await self._workers.run(kind, player.open)
             except (ValueError, StoreError) as error:
                 self.flaws[player.name] = (
                     str(error) if player.file is None else str(error).replace(str(player.file.path), player.name)
@@ -50,7 +50,7 @@ class PlayerRegistry:
         # Solve for coaches before anybody asks.
         for player in self.by_hash.values():
             if player.facts()["coaches"]:
-                await self._workers.solve(partial(player.coach, None))
+                await self._workers.run("solver", partial(player.coach, None))
 
     def find(self, hash: str) -> AnyPlayer:
         """Return the player with this identity, or raise HTTPException."""

@@ -291,7 +291,7 @@ def table_routes(
             raise HTTPException(422, f"second: at {game} {player.no_second}, allowed is false")
         name = _name_of(wanted.name, registry)
         if not player.is_ready(wanted.temperature):
-            await workers.solve(lambda: player.opponents(wanted.temperature))
+            await workers.run("solver", lambda: player.opponents(wanted.temperature))
         seat, client = int(wanted.second), request.state.client
         table = tables.open(player, name, wanted.temperature, seed, seat, client)
         await table.play_on(workers)

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
+# solver: computations with all processors. adviser: questions to solved players. short and thinker: searches, and
+# loading of networks. reader: reading the database. drawer: plots, which share settings.
+Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
 _READERS = 4
 # Threads for agents that are solved already.
@@ -35,12 +38,12 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        kinds = {"solver": 1, "drawer": 1, "short": 1, "thinker": 1, "adviser": _ADVISERS, "reader": _READERS}
-        self._threads = {kind: ThreadPoolExecutor(n, kind) for kind, n in kinds.items()}
+        more = {"adviser": _ADVISERS, "reader": _READERS}
+        self._threads = {kind: ThreadPoolExecutor(more.get(kind, 1), kind) for kind in get_args(Kind)}
         self._writer = ThreadPoolExecutor(1, "writer")
         self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
-    async def _run(self, kind: str, work: Callable[[], T]) -> T:
+    async def run(self, kind: Kind, work: Callable[[], T]) -> T:
         """Work in a thread of a kind. Requests of one client, and of one address, take turns."""
         client = sender.get()
         turns: list[asyncio.Semaphore] = []
@@ -58,17 +61,9 @@ class Workers:
         job.add_done_callback(lambda _: _call(loop, turns))
         return await asyncio.wrap_future(job)
 
-    async def solve(self, work: Callable[[], T]) -> T:
-        """Compute with all processors, one such work after the other."""
-        return await self._run("solver", work)
-
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
         """Ask an agent; what is solved already does not wait for what is being solved."""
-        return await self._run("adviser" if is_solved else "solver", work)
-
-    async def load(self, work: Callable[[], T]) -> T:
-        """Open an agent of another game."""
-        return await self._run("thinker", work)
+        return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
         """Search for at most some seconds, including the time in queues.
@@ -85,22 +80,14 @@ class Workers:
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds + _GRACE):
-                found, is_all = await self._run("short", lambda: work(min(until, time.monotonic() + _SHORT)))
+                found, is_all = await self.run("short", lambda: work(min(until, time.monotonic() + _SHORT)))
                 if not is_all:
-                    found, _ = await self._run("thinker", lambda: work(until))
+                    found, _ = await self.run("thinker", lambda: work(until))
         return found
-
-    async def read(self, work: Callable[[], T]) -> T:
-        """Read a database, or do other work of a moment."""
-        return await self._run("reader", work)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Write to a database, one work after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
-
-    async def draw(self, work: Callable[[], T]) -> T:
-        """Draw a plot; plots share settings, so one after the other."""
-        return await self._run("drawer", work)
 
     def close(self) -> None:
         """Finish what was begun and drop what was not; writes are all done."""

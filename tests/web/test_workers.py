@@ -11,17 +11,17 @@ from starlette.exceptions import HTTPException
 
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Client, Limits, sender
-from punish_fast.web.workers import Workers
+from punish_fast.web.workers import Kind, Workers
 
-KINDS = ("read", "draw", "solve", "answer")
+KINDS = ("reader", "drawer", "solver", "adviser")
 
 
-def asked(workers: Workers, kind: str, client: Client, work: Any) -> asyncio.Task[Any]:
+def asked(workers: Workers, kind: Kind, client: Client, work: Any) -> asyncio.Task[Any]:
     """A request of a client that needs work."""
 
     async def run() -> Any:
         sender.set(client)
-        return await (workers.answer(work, True) if kind == "answer" else getattr(workers, kind)(work))
+        return await workers.run(kind, work)
 
     return asyncio.create_task(run())
 
