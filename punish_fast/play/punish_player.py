@@ -20,7 +20,6 @@ from punish_fast.play.practice import PracticeError, Question, recorded_question
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.punish_presentation import PunishPresentation
 from punish_fast.play.review import Judge, review
-from punish_fast.play.review_report import review_to_draw
 from punish_fast.play.served_player import NoAnswerError, ServedPlayer
 from punish_fast.play.view import view_of
 from punish_fast.play.why import Explainer, explainer_of
@@ -251,7 +250,12 @@ class PunishPlayer(ServedPlayer):
 
     def review(self, game: RecordedGame) -> dict[str, Any]:
         """Judge all choices of a recorded game, JSON-like: the ``rules`` and ``players``."""
-        return review_to_draw(review(self.judge, game), self.presentation)
+        sides = review(self.judge, game)
+        players = [side.report() for side in sides]
+        for side, player in zip(sides, players, strict=True):
+            for choice, shown in zip(side.choices, player["choices"], strict=True):
+                shown["view"] = self.presentation.state(choice.state)
+        return {"rules": self.presentation.rules(), "players": players}
 
     def why(self, decimal: int) -> dict[str, Any]:
         """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``.

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.scale import as_chances
-from punish_fast.punish.codes import State, action_name, from_decimal, rows_of
-from punish_fast.punish.rules import name_of
+from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
+from punish_fast.punish.rules import cards_text, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
@@ -27,6 +28,8 @@ from punish_fast.store.reader import Artefact
 
 # Losses below are those of rounding.
 _SMALLEST = 0.0005
+# Number of worst choices in a report, and the smallest loss that deserves a sentence.
+_MOST_WORST, _LEAST_LOSS = 3, 0.01
 
 
 class ReviewError(PunishFastError, ValueError):
@@ -66,6 +69,22 @@ class ReviewedChoice:
             f"{self.win - self.loss:.1%}."
         )
 
+    def report(self) -> dict[str, Any]:
+        """Return the choice as JSON values."""
+        state = self.state
+        return {
+            "breath": self.breath,
+            "state": str(to_decimal(state)),
+            "hp": [state.own_hp, state.enemy_hp],
+            "hand": cards_text(state.hand),
+            "action": self.action,
+            "name": "not legal" if self.loss is None else action_name(self.action),
+            "best": action_name(self.best),
+            "win_probability": self.win,
+            "loss": self.loss,
+            "words": self.words,
+        }
+
 
 @dataclass(frozen=True)
 class ReviewedSide:
@@ -90,6 +109,16 @@ class ReviewedSide:
         """The ``n`` choices that lose most, those that lose at least ``least``."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= least]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
+
+    def report(self) -> dict[str, Any]:
+        """Return the side as JSON values."""
+        return {
+            "name": self.name,
+            "won": self.won,
+            "loss": self.loss,
+            "choices": [choice.report() for choice in self.choices],
+            "worst": [{"breath": each.breath, "words": each.words} for each in self.worst(_MOST_WORST, _LEAST_LOSS)],
+        }
 
 
 class Judge:

@@ -8,9 +8,8 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.punish_presentation import PunishPresentation
+from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.play.review import Judge, review
-from punish_fast.play.review_report import review_report, review_to_draw
 from punish_fast.play.why import explainer_against
 from punish_fast.punish.rules import cards_text
 
@@ -21,14 +20,17 @@ def explainer():
 
 
 @pytest.fixture(scope="module")
-def sides(explainer):
-    judge = Judge(explainer.data.space, explainer.solution, "random")
-    game = max(some_games(20), key=lambda game: len(game.winner.states))
-    return review(judge, game)
+def game():
+    return max(some_games(20), key=lambda game: len(game.winner.states))
+
+
+@pytest.fixture(scope="module")
+def sides(explainer, game):
+    return review(Judge(explainer.data.space, explainer.solution, "random"), game)
 
 
 def test_every_choice_is_reported(sides):
-    report = review_report(sides)
+    report = [side.report() for side in sides]
     assert json.loads(json.dumps(report)) == report
     for side, player in zip(sides, report, strict=True):
         assert (player["name"], player["won"], player["loss"]) == (side.name, side.won, side.loss)
@@ -42,9 +44,10 @@ def test_every_choice_is_reported(sides):
         assert len(worst) == min(3, sum(loss >= 0.01 for loss in losses.values()))
 
 
-def test_a_page_gets_the_positions_as_well(sides, explainer):
-    face = PunishPresentation(RULES, explainer.data.damage)
-    report = review_to_draw(sides, face)
-    assert report["rules"] == face.rules()
-    for side, player in zip(sides, report["players"], strict=True):
-        assert [choice["view"] for choice in player["choices"]] == [face.state(choice.state) for choice in side.choices]
+def test_a_page_gets_the_positions_as_well(sides, game):
+    player = PunishPlayer("random", {}, RULES)
+    report = player.review(game)
+    assert report["rules"] == player.presentation.rules()
+    for side, shown in zip(sides, report["players"], strict=True):
+        positions = [player.presentation.state(choice.state) for choice in side.choices]
+        assert [choice["view"] for choice in shown["choices"]] == positions

@@ -46,11 +46,10 @@ def review(options: ReviewOptions) -> None:
     """
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
-    from punish_fast.play.review_report import review_report
 
     game = read_game(played_database(options.db), options.game)
     jury, enemy = _jury(options.agent, options.quiet)
-    players = review_report(judge(jury, game))
+    players = [side.report() for side in judge(jury, game)]
     report = {"game": game.id, "agent": options.agent, "enemy": enemy, "players": players}
     options.print(report, _print_report)
 
