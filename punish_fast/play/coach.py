@@ -16,7 +16,7 @@ import numpy as np
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
-from punish_fast.play.view import View
+from punish_fast.play.view import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.space import StateSpace
@@ -56,7 +56,7 @@ class Coach:
 
     def win_chances(self, view: View) -> dict[int, float]:
         """The win probability of each legal action, best first; the first call solves the game."""
-        values = self._values[_rows_of(self.space, view.state)].tolist()
+        values = self._values[rows_of_state(self.space, view.state)].tolist()
         return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
 
     def expected(self, view: View) -> dict[int, float]:
@@ -104,14 +104,9 @@ def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[
         A hand, its probability, and the probability of each action that is possible with it.
     """
     for hand, p in enemy_hands(view):
-        rows = _rows_of(space, mirrored(view.state, hand))
+        rows = rows_of_state(space, mirrored(view.state, hand))
         choices = zip(space.action[rows].tolist(), enemy[rows].tolist(), strict=True)
         yield hand, p, {action: weight for action, weight in choices if weight > 0}
-
-
-def _rows_of(space: StateSpace, state: State) -> slice:
-    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
-    return slice(first, last)
 
 
 def mirrored(state: State, hand: Five) -> State:

@@ -15,6 +15,7 @@ import numpy as np
 from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.session import PlaySession
+from punish_fast.play.view import rows_of_state
 from punish_fast.play.why import Explainer, Explanation
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
@@ -152,9 +153,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
 
 def _margin(explainer: Explainer, state: State) -> float:
     """How far the best action is above the next, from 0 to 1; 0 without a choice."""
-    space = explainer.data.space
-    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
-    values = np.sort(explainer.solution.q[first:last])
+    values = np.sort(explainer.solution.q[rows_of_state(explainer.data.space, state)])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
 
 

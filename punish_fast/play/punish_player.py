@@ -21,7 +21,7 @@ from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.punish_presentation import PunishPresentation
 from punish_fast.play.review import Judge, review
 from punish_fast.play.served_player import NoAnswerError, ServedPlayer
-from punish_fast.play.view import view_of
+from punish_fast.play.view import rows_of_state, view_of
 from punish_fast.play.why import Explainer, explainer_of
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.identity import identity
@@ -264,11 +264,10 @@ class PunishPlayer(ServedPlayer):
             StateError: it is none, or no game reaches it.
             ExplainError: its values are not those against its enemy.
         """
-        row = self.row(decimal)
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
-        first, last = self.space.state_ptr[row : row + 2].tolist()
-        policy = dict(zip(self.space.action[first:last].tolist(), self.strategy[first:last].tolist(), strict=True))
+        rows = rows_of_state(self.space, explanation.state)
+        policy = dict(zip(self.space.action[rows].tolist(), self.strategy[rows].tolist(), strict=True))
         for action in report["actions"]:
             action["policy"] = policy[action["action"]]
             for answer in action["against"]:
@@ -298,8 +297,7 @@ class PunishPlayer(ServedPlayer):
         """A question with what each action is worth, from 0 for a loss to 1 for a win."""
         explainer, space = self.explainer, self.explainer.data.space
         view, scale = view_of(space, question.state), explainer.scale
-        first = int(space.state_ptr[space.row(question.state)])
-        values = explainer.solution.q[first : first + len(view.actions)].tolist()
+        values = explainer.solution.q[rows_of_state(space, question.state)].tolist()
         shares = [scale.share(value - scale.worst) for value in values]
         shown = self.presentation.view(view)
         return {

@@ -28,6 +28,12 @@ class View:
     measure: int | None
 
 
+def rows_of_state(space: StateSpace, state: State) -> slice:
+    """Return the rows of the actions of a state; raises StateError if no game reaches it."""
+    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
+    return slice(first, last)
+
+
 def view_of(space: StateSpace, state: State) -> View:
     """The view of a position outside of a game.
 
@@ -38,8 +44,8 @@ def view_of(space: StateSpace, state: State) -> View:
     Raises:
         StateError: the state contradicts the rules, or no game reaches it.
     """
-    first, last = space.state_ptr[(row := space.row(state)) : row + 2].tolist()
+    rows = rows_of_state(space, state)
     counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
     guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
     unseen = guard, rush, dodge, strike, punish
-    return View(state, tuple(space.action[first:last].tolist()), unseen, sum(unseen) - state.enemy_hand, None)
+    return View(state, tuple(space.action[rows].tolist()), unseen, sum(unseen) - state.enemy_hand, None)

@@ -20,7 +20,7 @@ from punish_fast.play.coach import enemy_choices, win_solution
 from punish_fast.play.game_data import GameData
 from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
 from punish_fast.play.scale import Scale, as_chances
-from punish_fast.play.view import View, view_of
+from punish_fast.play.view import View, rows_of_state, view_of
 from punish_fast.punish._clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
@@ -148,8 +148,7 @@ class Explainer:
             for action, weight in choices.items():
                 answers[action] = answers.get(action, 0.0) + p * weight
                 self._add_plays(view, hand, action, p * weight, plays)
-        first = int(space.state_ptr[space.row(state)])
-        values = self.solution.q[first : first + len(view.actions)].tolist()
+        values = self.solution.q[rows_of_state(space, state)].tolist()
         reasons = [
             Reason(action, value, self._against(state, action, plays[action % 10]))
             for action, value in zip(view.actions, values, strict=True)
