@@ -37,13 +37,8 @@ class Coach:
         """Remember whom to advise against.
 
         Args:
-            space: The information states.
             enemy: The enemy's policy, float64 ``[n_rows]``.
-            name: The enemy's name.
             solution: What `win_solution` finds against it; None to find it when it is needed.
-
-        Raises:
-            InformationError: the states are not of the view.
         """
         space.must_be_view()
         self.space, self.name = space, name
@@ -74,10 +69,6 @@ def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAUL
     Args:
         space: The information states, of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
-        tolerance: The error bound.
-
-    Raises:
-        SolveError: play is too long for this tolerance.
     """
     return solve(build(space, enemy), objective="win-probability", tolerance=tolerance)
 
@@ -98,7 +89,6 @@ def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[
     Args:
         space: The information states, of the view.
         enemy: Its policy, float64 ``[n_rows]``.
-        view: What the player knows.
 
     Yields:
         A hand, its probability, and the probability of each action that is possible with it.

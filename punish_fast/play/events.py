@@ -21,38 +21,23 @@ class Event:
 
 @dataclass(frozen=True)
 class Moved(Event):
-    """A player makes a move that everyone sees.
-
-    Attributes:
-        seat: The player.
-        action: The number of the action; None where it would tell of hidden cards.
-        words: The action in words.
-    """
+    """A player makes a move that everyone sees."""
 
     seat: int
-    action: int | None
-    words: str
+    action: int | None  # number of the action; None where it would tell of hidden cards
+    words: str  # action in words
 
 
 @dataclass(frozen=True)
 class Told(Event):
-    """Something that happens in a card game, in words.
+    """Something that happens in a card game, in words."""
 
-    Attributes:
-        kind: What it is, in one word, for pages.
-        words: The words; with a seat, what follows the name and the verb.
-        seat: The player who does something, or to whom it happens.
-        verb: What the player does, in its plain form.
-        own: What this player alone is told in place of ``words``; None if all are told the same.
-        about: The card or the number of the round that it is about.
-    """
-
-    kind: str
-    words: str
-    seat: int | None = None
-    verb: str = ""
-    own: str | None = None
-    about: str | int | None = None
+    kind: str  # what it is, in one word, for pages
+    words: str  # words; with a seat, what follows the name and the verb
+    seat: int | None = None  # player who does something, or to whom it happens
+    verb: str = ""  # what the player does, in its plain form
+    own: str | None = None  # what this player alone is told in place of `words`; None if all are told the same
+    about: str | int | None = None  # card or the number of the round that it is about
 
     def told(self, seat: int) -> Event:
         """The event, with the words that are for one seat only if it is that seat."""
@@ -62,19 +47,12 @@ class Told(Event):
 
 @dataclass(frozen=True)
 class Deal(Event):
-    """Both hands are full, and a measure begins.
+    """Both hands are full, and a measure begins."""
 
-    Attributes:
-        measure: The measure, from 1.
-        hands: The hand of each seat, five counts; None for one that may not be seen.
-        revealed: The new discard pile, five counts.
-        deck: Cards in the deck.
-    """
-
-    measure: int
-    hands: tuple[Five | None, Five | None]
-    revealed: Five
-    deck: int
+    measure: int  # measure, from 1
+    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None for one that may not be seen
+    revealed: Five  # new discard pile, five counts
+    deck: int  # cards in the deck
 
     def told(self, seat: int) -> Event:
         """The deal with the hand of one seat alone."""
@@ -84,88 +62,54 @@ class Deal(Event):
 
 @dataclass(frozen=True)
 class Reveal(Event):
-    """Both players show what they picked, and draw for their feints.
+    """Both players show what they picked, and draw for their feints."""
 
-    Attributes:
-        breath: The breath of the measure, from 1.
-        actions: The two-digit action of each seat.
-        drawn: The card that each seat drew for a feint, from 0 for guard; None without a feint.
-    """
-
-    breath: int
-    actions: tuple[int, int]
-    drawn: tuple[int | None, int | None]
+    breath: int  # breath of the measure, from 1
+    actions: tuple[int, int]  # two-digit action of each seat
+    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint, from 0 for guard; None without a feint
 
 
 @dataclass(frozen=True)
 class Clash(Event):
-    """Two cards hit each other.
+    """Two cards hit each other."""
 
-    Attributes:
-        resolved: The card of each seat, from 0 for guard; 5 for rest.
-    """
-
-    resolved: tuple[int, int]
+    resolved: tuple[int, int]  # card of each seat, from 0 for guard; 5 for rest
 
 
 @dataclass(frozen=True)
 class Damage(Event):
-    """A player loses HP.
-
-    Attributes:
-        seat: The player.
-        amount: Damage.
-        hp: What is left, possibly below 0.
-    """
+    """A player loses HP."""
 
     seat: int
     amount: int
-    hp: int
+    hp: int  # what is left, possibly below 0
 
 
 @dataclass(frozen=True)
 class Exhaustion(Event):
-    """A player must rest in the next breath.
-
-    Attributes:
-        seat: The player.
-    """
+    """A player must rest in the next breath."""
 
     seat: int
 
 
 @dataclass(frozen=True)
 class Reshuffle(Event):
-    """A measure ends: both players heal, and all cards but those in hand are shuffled.
+    """A measure ends: both players heal, and all cards but those in hand are shuffled."""
 
-    Attributes:
-        hp: HP of each seat after healing.
-        healed: HP that each seat regained.
-    """
-
-    hp: tuple[int, int]
-    healed: tuple[int, int]
+    hp: tuple[int, int]  # HP of each seat after healing
+    healed: tuple[int, int]  # HP that each seat regained
 
 
 @dataclass(frozen=True)
 class End(Event):
-    """The game is over.
+    """The game is over."""
 
-    Attributes:
-        winner: The seat that won; None for a draw, which Punish does not have.
-        both_fell: Whether both players lost their last HP, so that the lower card won.
-    """
-
-    winner: int | None
-    both_fell: bool = False
+    winner: int | None  # seat that won; None for a draw, which Punish does not have
+    both_fell: bool = False  # whether both players lost their last HP, so that the lower card won
 
 
 @dataclass(frozen=True)
 class SharedEnd(End):
-    """The game is over, and some players, but not all, share first place.
-
-    Attributes:
-        shared: Their seats.
-    """
+    """The game is over, and some players, but not all, share first place."""
 
     shared: tuple[int, ...] = ()

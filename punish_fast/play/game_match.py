@@ -56,8 +56,6 @@ class GameMatch:
         """Begin in the initial state.
 
         Args:
-            game: The game.
-            chance: Generator for chance.
             most_moves: Moves after which a game without secrets is a draw; None for no limit.
             choices: Generator for the actions of policies; ``chance`` if None.
             referee: By default the referee of the game.

@@ -58,9 +58,7 @@ class GamePlayer(ServedPlayer):
         """Name the player.
 
         Args:
-            name: Its name.
             about: How it plays, in a few words.
-            game: The game.
             oracle: Perfect play of the game, if there is one.
             make: Makes its policy; called once.
             source: Distinguishes players of the same game.
@@ -94,7 +92,6 @@ class GamePlayer(ServedPlayer):
         """Return the outcome of each move with perfect play, and which moves are best, JSON-like.
 
         Args:
-            view: The position.
             until: Deadline of a search, a moment of ``time.monotonic``; ``exact`` is False if it was cut short.
         """
         if self.oracle is None:
@@ -169,13 +166,7 @@ def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePl
     """Return the player of a file.
 
     Args:
-        path: The file.
-        name: Its name.
         oracles: Perfect play that is known already, of its game or others.
-
-    Raises:
-        ReadError: The file is not readable, or not an agent.
-        ExtraError: It is a network, and JAX is not installed.
     """
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))

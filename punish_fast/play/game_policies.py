@@ -39,11 +39,7 @@ _TRAINING = 50_000
 
 
 def level_policy(oracle: Oracle, level: str) -> GamePolicy:
-    """The choices of one of the `LEVELS`.
-
-    Raises:
-        ExtraError: They are those of a network, and JAX is not installed.
-    """
+    """The choices of one of the `LEVELS`."""
     if level == "trained":
         return trained_policy(oracle.game)
     game, random = oracle.game, RANDOM_SHARES[level]
@@ -64,11 +60,7 @@ def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
 
 
 def card_policy(game: TableGame, level: str) -> GamePolicy:
-    """The choices of one of the `CARD_LEVELS` at a game without perfect play.
-
-    Raises:
-        ExtraError: They are those of a network, and JAX is not installed.
-    """
+    """The choices of one of the `CARD_LEVELS` at a game without perfect play."""
     if level == "trained":
         return trained_policy(game)
     if level == "random":
@@ -88,11 +80,7 @@ def _rule_policy(game: TableGame) -> GamePolicy:
 
 
 def trained_policy(game: TableGame) -> GamePolicy:
-    """The choices of the network that comes with the package, or else of a table that learns in a second.
-
-    Raises:
-        ExtraError: There is a network, and JAX is not installed.
-    """
+    """The choices of the network that comes with the package, or else of a table that learns in a second."""
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
@@ -125,9 +113,7 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
     """The choices of a deep Q-network.
 
     Args:
-        game: The game.
         architecture: The shape of the network.
-        weights: Its weights.
         is_mixed: Whether it mixes actions by their values, at `PLAY_TEMPERATURE`; else it takes the best legal one.
     """
 
@@ -160,12 +146,7 @@ def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePo
     """The game and the choices of the agent in a file, be it a table or a network.
 
     Args:
-        path: The file.
         game: The game that it must have; None for any.
-
-    Raises:
-        ReadError: The file is not readable, not an agent, or of another game.
-        ExtraError: It is a network, and JAX is not installed.
     """
     network = load_network_learner(path, game)
     if network is None:

@@ -15,10 +15,7 @@ def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]
     """Paragraphs for the player of a view.
 
     Args:
-        rules: The rules.
         damage: int64 ``[6, 6]``, as in `GameData`.
-        view: What the player knows.
-        enemy: The enemy's name.
     """
     return [*_aim(enemy), *_cards(rules, damage), *_now(rules, damage, view, enemy)]
 
@@ -38,7 +35,6 @@ def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
     """What a card does, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``.
 
     Args:
-        rules: The rules.
         damage: int64 ``[6, 6]``, as in `GameData`.
         kind: The card, from 0 for guard.
     """

@@ -36,8 +36,4 @@ class Match(Protocol):
         """Play the actions of all seats that choose now."""
 
     def undo(self) -> None:
-        """Go back to before the last move.
-
-        Raises:
-            UndoError: there was none, or moves of this game reveal what cannot be forgotten.
-        """
+        """Go back to before the last move."""

@@ -33,15 +33,7 @@ def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
-    """The two-digit action that a person means.
-
-    Args:
-        text: What was typed.
-        legal: The legal actions.
-
-    Raises:
-        MoveError: it is no move, or not a legal one.
-    """
+    """The two-digit action that a person means."""
     words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
     if list(legal) == [REST_ACTION]:
         if not words or (len(words) == 1 and "rest".startswith(words[0])):

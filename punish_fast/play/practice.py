@@ -36,38 +36,23 @@ class PracticeError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """A position to choose in.
-
-    Attributes:
-        state: The position.
-        stake: What the recorded choice loses, or the second best action, from 0 to 1.
-        game: The recorded game; None for a simulated one.
-        player: Who chose in it.
-        played: The two-digit action that was chosen in it.
-    """
+    """A position to choose in."""
 
     state: State
-    stake: float
-    game: int | None = None
-    player: str | None = None
-    played: int | None = None
+    stake: float  # what the recorded choice loses, or the second best action, from 0 to 1
+    game: int | None = None  # recorded game; None for a simulated one
+    player: str | None = None  # who chose in it
+    played: int | None = None  # two-digit action that was chosen in it
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer to a question.
-
-    Attributes:
-        question: The question.
-        explanation: Its position, explained.
-        action: The answer, a two-digit action.
-        loss: What it loses, from 0 to 1.
-    """
+    """An answer to a question."""
 
     question: Question
-    explanation: Explanation
-    action: int
-    loss: float
+    explanation: Explanation  # position, explained
+    action: int  # answer, a two-digit action
+    loss: float  # what it loses, from 0 to 1
 
     @property
     def is_right(self) -> bool:
@@ -92,13 +77,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     """Draw questions from recorded choices that lost much.
 
     Args:
-        explainer: Knows the values.
-        choices: The recorded choices.
         n: Number of questions; fewer if the records have fewer.
-        seed: Random seed.
-
-    Raises:
-        PracticeError: no choice is one of the agent's game, or none lost anything.
     """
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
@@ -136,10 +115,6 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
     Args:
         explainer: Knows the values and the enemy.
         n: Number of questions; fewer if the games have fewer.
-        seed: Random seed.
-
-    Raises:
-        PracticeError: no position of these games leaves a choice.
     """
     stakes: dict[State, float] = {}
     for state in _simulated_states(explainer, _POSITIONS * n, seed):

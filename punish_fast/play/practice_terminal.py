@@ -21,29 +21,16 @@ _KEYS = "? shows the rules, q ends the practice."
 
 @dataclass(eq=False)
 class PracticeTerminal:
-    """Asks questions.
+    """Asks questions."""
 
-    Attributes:
-        explainer: Knows the answers.
-        screen: Where positions are drawn.
-        ask: Asks for a line; raises EOFError when there is none.
-        waits: Whether a person has to press Enter before the next question.
-        verdicts: On the answers so far.
-    """
-
-    explainer: Explainer
-    screen: Screen
-    ask: Ask
-    waits: bool = False
-    verdicts: list[Verdict] = field(default_factory=list)
+    explainer: Explainer  # knows the answers
+    screen: Screen  # where positions are drawn
+    ask: Ask  # asks for a line; raises EOFError when there is none
+    waits: bool = False  # whether a person has to press Enter before the next question
+    verdicts: list[Verdict] = field(default_factory=list)  # on the answers so far
 
     def practise(self, questions: Sequence[Question]) -> None:
-        """Ask all questions.
-
-        Raises:
-            LeaveError: a person leaves the quiz.
-            EOFError: there is no more input.
-        """
+        """Ask all questions."""
         for number, question in enumerate(questions, 1):
             self.screen.console.print()
             self.screen.say(f"Question {number} of {len(questions)}")

@@ -54,8 +54,6 @@ class GamePresentation:
         """Return an event as the player of a seat may know it.
 
         Args:
-            event: The event.
-            seat: The reader.
             names: The name of each seat; "you" for the reader.
         """
         match event.told(seat):

@@ -110,11 +110,7 @@ class PunishMatch:
         return int(space.action[first + _simulator.draw_choice(numbers, seat, policy, first, last - first)])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
-        """Play a breath.
-
-        Raises:
-            EndlessError: the game has lasted for 100,000 breaths.
-        """
+        """Play a breath."""
         if len(self.breaths) >= _MOST_BREATHS:
             raise EndlessError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
         both = actions[0], actions[1]
@@ -137,11 +133,7 @@ class PunishMatch:
         return events + self._follow(int(played.result[0]), Status(*played.digits[0, STATUS].tolist()))
 
     def undo(self) -> None:
-        """Nothing of it: a breath reveals cards.
-
-        Raises:
-            UndoError: always.
-        """
+        """Nothing of it: a breath reveals cards."""
         raise UndoError("a breath that was revealed cannot be undone")
 
     def _follow(self, result: int, status: Status) -> list[Event]:

@@ -61,10 +61,6 @@ class PunishPlayer(ServedPlayer):
             shared: Data of all players, which is shared and added to.
             rules: The rules of a built-in agent.
             name: Its name; its brief one if None.
-
-        Raises:
-            PlayerError: there is no such agent.
-            ReadError: its file cannot be read, or is no agent.
         """
         lineup = Lineup([argument], rules)
         self._player = Player(argument)
@@ -161,11 +157,7 @@ class PunishPlayer(ServedPlayer):
         return identity(states, space.state_ptr, space.action, values)
 
     def open(self) -> None:
-        """Do what takes longer now.
-
-        Raises:
-            ReadError: the file is damaged.
-        """
+        """Do what takes longer now."""
         self.opponents(None)
         _ = self.identity, self.presentation
 
@@ -189,11 +181,7 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def best_choices(self) -> Solution:
-        """The chances to win of the best choices against it.
-
-        Raises:
-            NoAnswerError: it remembers more than the view.
-        """
+        """The chances to win of the best choices against it."""
         self._must_have_view()
         return win_solution(self.space, self.strategy)
 
@@ -202,11 +190,7 @@ class PunishPlayer(ServedPlayer):
         return temperature in self._coaches
 
     def coach(self, temperature: float | None) -> Coach:
-        """A coach against it, who knows all values.
-
-        Raises:
-            NoAnswerError: it does not play at this temperature, or remembers more than the view.
-        """
+        """A coach against it, who knows all values."""
         self._must_have_view()
         if temperature not in self._coaches:
             self._must_play_at(temperature)
@@ -217,13 +201,7 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """What explains its values; those of the best choices against it if it has none.
-
-        Raises:
-            NoAnswerError: it remembers more than the view.
-            PlayerError: the enemy that it was solved against is not there.
-            ReadError: its file, or its enemy's, is damaged.
-        """
+        """What explains its values; those of the best choices against it if it has none."""
         self._must_have_view()
         if self.solution is None:
             return Explainer(self.data, self.strategy, self.best_choices)
@@ -238,12 +216,7 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """A judge of choices by its values, or by the best choices against it.
-
-        Raises:
-            NoAnswerError: it remembers more than the view.
-            ReviewError: its values are no chances to win.
-        """
+        """A judge of choices by its values, or by the best choices against it."""
         self._must_have_view()
         solution = self.explainer.solution if self.solution is None else self.solution
         return Judge(self.space, solution, self.name)
@@ -258,12 +231,7 @@ class PunishPlayer(ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``.
-
-        Raises:
-            StateError: it is none, or no game reaches it.
-            ExplainError: its values are not those against its enemy.
-        """
+        """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.state)
@@ -281,10 +249,6 @@ class PunishPlayer(ServedPlayer):
         Args:
             choices: Recorded choices; None without any.
             n: Number of positions; fewer if the records have fewer in which the choice matters.
-            seed: Random seed.
-
-        Raises:
-            PracticeError: nothing is worth a question.
         """
         explainer, questions = self.explainer, []
         if choices is not None:
@@ -316,12 +280,7 @@ class PunishPlayer(ServedPlayer):
         }
 
     def row(self, decimal: int) -> int:
-        """The row of a state.
-
-        Raises:
-            StateError: it is none, or no game reaches it.
-            NoAnswerError: the agent tells histories apart, not states.
-        """
+        """Return the row of a state."""
         self._must_have_view()
         return self.space.row(from_decimal(self.space.layout, decimal))
 

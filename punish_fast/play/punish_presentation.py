@@ -31,7 +31,6 @@ class PunishPresentation:
         """Remember the rules.
 
         Args:
-            rules: The rules.
             damage: int64 ``[6, 6]``, as in `GameData`.
         """
         self._rules, self._damage = rules, damage

@@ -23,36 +23,21 @@ _KEYS = "u takes a move back before it is revealed, c asks the coach, ? shows th
 
 @dataclass(eq=False)
 class PunishTerminal:
-    """Lets people play a session.
+    """Lets people play a session."""
 
-    Attributes:
-        session: The game.
-        data: Its rules.
-        screen: Where it is drawn.
-        ask: Asks for a line; raises EOFError when there is none.
-        coach: Advises people; None without.
-        coaches: Whether it does so before every move, unasked.
-        confirms: Whether a move has to be confirmed, and may be taken back. Spectators press Enter for each breath.
-        hides: With two people at one screen, called with the name of the one whose turn begins, and with None when it
-            ends.
-    """
-
-    session: PlaySession
+    session: PlaySession  # game
     data: GameData
-    screen: Screen
-    ask: Ask
-    coach: Coach | None = None
-    coaches: bool = False
+    screen: Screen  # where it is drawn
+    ask: Ask  # asks for a line; raises EOFError when there is none
+    coach: Coach | None = None  # advises people; None without
+    coaches: bool = False  # whether it does so before every move, unasked
+    # Whether a move has to be confirmed, and may be taken back. Spectators press Enter for each breath.
     confirms: bool = True
+    # With two people at one screen, called with the name of the one whose turn begins, and with None when it ends.
     hides: Callable[[str | None], None] | None = None
 
     def play(self) -> None:
-        """Play to the end.
-
-        Raises:
-            LeaveError: a person leaves the game.
-            EOFError: there is no more input.
-        """
+        """Play to the end."""
         session = self.session
         session.begin()
         told = 0

@@ -15,34 +15,22 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Consequence:
-    """What follows an action when the enemy's action and all draws are known.
+    """What follows an action when the enemy's action and all draws are known."""
 
-    Attributes:
-        drawn: The card that each player draws for a feint, own first, from 0 for guard; None without.
-        probability: Its probability.
-        value: The value of what follows, as part of the value of the action: discounted by one step.
-        state: The position that follows; None if the game is over.
-        words: Damage, exhaustion, healing, win or loss.
-    """
-
+    # Card that each player draws for a feint, own first, from 0 for guard; None without.
     drawn: tuple[int | None, int | None]
-    probability: float
-    value: float
-    state: State | None
-    words: str
+    probability: float  # probability
+    value: float  # value of what follows, as part of the value of the action: discounted by one step
+    state: State | None  # position that follows; None if the game is over
+    words: str  # damage, exhaustion, healing, win or loss
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An action of the enemy against one of the player's.
+    """An action of the enemy against one of the player's."""
 
-    Attributes:
-        action: The enemy's two-digit action.
-        consequences: What follows, by the draws of feints.
-    """
-
-    action: int
-    consequences: tuple[Consequence, ...]
+    action: int  # enemy's two-digit action
+    consequences: tuple[Consequence, ...]  # what follows, by the draws of feints
 
     @property
     def probability(self) -> float:
@@ -80,16 +68,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reason:
-    """A legal action with what the enemy makes of it.
+    """A legal action with what the enemy makes of it."""
 
-    Attributes:
-        action: The two-digit action.
-        value: Its value.
-        against: The enemy's possible actions, likeliest first; none between two measures, when nothing is played.
-    """
-
-    action: int
-    value: float
+    action: int  # two-digit action
+    value: float  # value
+    # Enemy's possible actions, likeliest first; none between two measures, when nothing is played.
     against: tuple[Answer, ...]
 
 

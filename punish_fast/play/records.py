@@ -56,9 +56,6 @@ class Keeper:
         """Keep games; return their ids.
 
         Only one thread at a time may call this.
-
-        Raises:
-            RecordsError: If the database is of other rules, or cannot be used.
         """
         records = [game.record() for game in games]
         if self.database is not None:

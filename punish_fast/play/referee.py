@@ -14,17 +14,11 @@ from punish_fast.play.events import Event, Moved
 
 
 class Step(NamedTuple):
-    """One action of a player or of chance.
+    """One action of a player or of chance."""
 
-    Attributes:
-        state: The state before it.
-        action: The action.
-        after: The state after it.
-    """
-
-    state: Any
-    action: int
-    after: Any
+    state: Any  # state before it
+    action: int  # action
+    after: Any  # state after it
 
 
 class Referee(Protocol):

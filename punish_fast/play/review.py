@@ -38,23 +38,14 @@ class ReviewError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class ReviewedChoice:
-    """A choice of one player.
+    """A choice of one player."""
 
-    Attributes:
-        breath: The breath, from 1, the first of the game.
-        state: The position as the player saw it.
-        action: The two-digit action.
-        best: The best action.
-        win: The chance to win with the best action, 0 to 1.
-        loss: What the choice loses of it; None for an action that is not legal.
-    """
-
-    breath: int
-    state: State
-    action: int
-    best: int
-    win: float
-    loss: float | None
+    breath: int  # breath, from 1, the first of the game
+    state: State  # position as the player saw it
+    action: int  # two-digit action
+    best: int  # best action
+    win: float  # chance to win with the best action, 0 to 1
+    loss: float | None  # what the choice loses of it; None for an action that is not legal
 
     @property
     def words(self) -> str:
@@ -88,17 +79,11 @@ class ReviewedChoice:
 
 @dataclass(frozen=True)
 class ReviewedSide:
-    """All choices of one player.
-
-    Attributes:
-        name: The player.
-        won: Whether the player won.
-        choices: The choices in the order of play.
-    """
+    """All choices of one player."""
 
     name: str
-    won: bool
-    choices: tuple[ReviewedChoice, ...]
+    won: bool  # whether the player won
+    choices: tuple[ReviewedChoice, ...]  # choices in the order of play
 
     @property
     def loss(self) -> float:
@@ -129,11 +114,7 @@ class Judge:
 
         Args:
             space: The states of the game, of the view.
-            solution: Values of its choices.
             name: Whose they are, for messages.
-
-        Raises:
-            ReviewError: the values are no chances to win.
         """
         chances = as_chances(solution)
         if chances.objective != "win-probability":
@@ -145,11 +126,7 @@ class Judge:
         self._space, self._choice = space, solution.choice
 
     def side(self, side: Side, won: bool) -> ReviewedSide:
-        """Judge the choices of one player.
-
-        Raises:
-            ReviewError: a state is none of the agent's game.
-        """
+        """Judge the choices of one player."""
         rows = rows_of(self._space, np.array(side.states, dtype=np.int64))
         for code in np.array(side.states)[rows < 0].tolist():
             raise ReviewError(f"state {code}: is no position under the rules {name_of(self._space.rules)}")
@@ -166,12 +143,7 @@ class Judge:
 
 
 def judge_of(agent: Artefact) -> Judge:
-    """The judge with the values of an agent's file.
-
-    Raises:
-        ReviewError: they are no chances to win.
-        ReadError: the file is no agent, or damaged.
-    """
+    """The judge with the values of an agent's file."""
     solution = agent.solution()
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
@@ -179,20 +151,12 @@ def judge_of(agent: Artefact) -> Judge:
 
 
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
-    """Judge a game: the winner's choices and the loser's.
-
-    Raises:
-        ReviewError: the game is none of the judge's rules.
-    """
+    """Judge a game: the winner's choices and the loser's."""
     return judge.side(game.winner, True), judge.side(game.loser, False)
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read one game of a database: for None the latest that a person has played, or the latest of all.
-
-    Raises:
-        RecordsError: the database cannot be read, or has no such game.
-    """
+    """Read one game of a database: for None the latest that a person has played, or the latest of all."""
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

@@ -14,17 +14,11 @@ _Values = TypeVar("_Values", float, np.ndarray)
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale of values.
+    """A scale of values."""
 
-    Attributes:
-        worst: The value of a loss.
-        best: The value of a win.
-        is_chance: Whether values are chances to win, from 0 to 1.
-    """
-
-    worst: float
-    best: float
-    is_chance: bool
+    worst: float  # value of a loss
+    best: float  # value of a win
+    is_chance: bool  # whether values are chances to win, from 0 to 1
 
     def share(self, difference: _Values) -> _Values:
         """A difference of two values, or an array of them, as a share of that between win and loss."""

@@ -58,8 +58,6 @@ class Screen:
         """Find out what the terminal can draw.
 
         Args:
-            console: Where to draw.
-            rules: The rules.
             damage: int64 ``[6, 6]``, as in `GameData`.
             names: The name of each seat, or "you".
         """

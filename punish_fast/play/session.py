@@ -82,11 +82,7 @@ class PlaySession:
         self.events += self._match.begin()
 
     def choose(self, seat: int, action: int) -> None:
-        """Make the secret choice of a seat.
-
-        Raises:
-            ChoiceError: it is not this seat's turn, it has chosen, or the action is not legal.
-        """
+        """Make the secret choice of a seat."""
         if seat not in self._match.to_move:
             raise ChoiceError(f"seat {seat}: has nothing to choose now")
         if seat in self._choices:
@@ -96,20 +92,12 @@ class PlaySession:
         self._choices[seat] = action
 
     def take_back(self, seat: int) -> None:
-        """Take the choice of a seat back, before it is revealed.
-
-        Raises:
-            ChoiceError: there is none.
-        """
+        """Take the choice of a seat back, before it is revealed."""
         if self._choices.pop(seat, None) is None:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Let agents choose, and play all choices.
-
-        Raises:
-            ChoiceError: the game is over, or a person has not chosen.
-        """
+        """Let agents choose, and play all choices."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:
@@ -122,11 +110,7 @@ class PlaySession:
         self.events += self._match.move(choices)
 
     def undo(self) -> None:
-        """Go back to before the last move of a person, in a game without secrets.
-
-        Raises:
-            UndoError: there was none, or moves of this game cannot be undone.
-        """
+        """Go back to before the last move of a person, in a game without secrets."""
         if not any(is_persons for _, is_persons in self._past):
             raise UndoError("there is no move to undo")
         is_persons = False

@@ -30,38 +30,23 @@ class LeaveError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a game.
+    """The result of a game."""
 
-    Attributes:
-        winner: The number of the winner; None for a draw or an unfinished game.
-        ended: Whether the game was finished.
-        actions: The actions played, in words.
-        story: All that people were told.
-    """
-
-    winner: int | None
-    ended: bool
-    actions: list[str]
-    story: list[str]
+    winner: int | None  # number of the winner; None for a draw or an unfinished game
+    ended: bool  # whether the game was finished
+    actions: list[str]  # actions played, in words
+    story: list[str]  # all that people were told
 
 
 @dataclass(eq=False)
 class TerminalGame:
-    """A game at the terminal.
+    """A game at the terminal."""
 
-    Attributes:
-        session: A session with a `GameMatch`, or one person's with a `GameMatch`.
-        game: The game.
-        oracle: Perfect play, which gives hints; None if there is none.
-        ask: Asks a person for a line; raises EOFError when there is none.
-        tell: Prints a text.
-    """
-
-    session: PlaySession
-    game: TableGame
-    oracle: Oracle | None
-    ask: Ask
-    tell: Tell
+    session: PlaySession  # session with a `GameMatch`, or one person's with a `GameMatch`
+    game: TableGame  # game
+    oracle: Oracle | None  # perfect play, which gives hints; None if there is none
+    ask: Ask  # asks a person for a line; raises EOFError when there is none
+    tell: Tell  # prints a text
 
     def play(self) -> Result:
         """Play the game."""

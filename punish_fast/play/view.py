@@ -11,21 +11,13 @@ from punish_fast.punish.space import StateSpace
 
 @dataclass(frozen=True)
 class View:
-    """A position of Punish as one player sees it.
+    """A position of Punish as one player sees it."""
 
-    Attributes:
-        state: The information state: own hand, discard pile, HP and statuses.
-        actions: The legal actions, two-digit codes, ascending.
-        unseen: Cards in the enemy's hand and the deck together, five counts.
-        deck: Cards in the deck.
-        measure: The measure, from 1; None for a position outside of a game.
-    """
-
-    state: State
-    actions: tuple[int, ...]
-    unseen: Five
-    deck: int
-    measure: int | None
+    state: State  # information state: own hand, discard pile, HP and statuses
+    actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
+    unseen: Five  # cards in the enemy's hand and the deck together, five counts
+    deck: int  # cards in the deck
+    measure: int | None  # measure, from 1; None for a position outside of a game
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
@@ -39,10 +31,6 @@ def view_of(space: StateSpace, state: State) -> View:
 
     Args:
         space: The information states, of the view.
-        state: One of them.
-
-    Raises:
-        StateError: the state contradicts the rules, or no game reaches it.
     """
     rows = rows_of_state(space, state)
     counts = zip(space.rules.copies, state.hand, state.discard, strict=True)

@@ -40,25 +40,15 @@ class ExplainError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Explanation:
-    """A position, explained.
-
-    Attributes:
-        state: The position.
-        view: What the player sees there.
-        words: The position in words.
-        reasons: The legal actions, best first.
-        hands: The hands that the enemy may hold, with their probabilities, likeliest first.
-        answers: The probability of each action of the enemy, likeliest first.
-        scale: The scale of all values.
-    """
+    """A position, explained."""
 
     state: State
-    view: View
-    words: str
-    reasons: tuple[Reason, ...]
-    hands: dict[Five, float]
-    answers: dict[int, float]
-    scale: Scale
+    view: View  # what the player sees there
+    words: str  # position in words
+    reasons: tuple[Reason, ...]  # legal actions, best first
+    hands: dict[Five, float]  # hands that the enemy may hold, with their probabilities, likeliest first
+    answers: dict[int, float]  # probability of each action of the enemy, likeliest first
+    scale: Scale  # scale of all values
 
     def contrast(self, action: int) -> str | None:
         """Why the best action is better than this one, or than the second best if it is the best.
@@ -115,11 +105,7 @@ class Explainer:
         Args:
             data: The rules, with states of the view.
             enemy: The enemy's policy, float64 ``[n_rows]``.
-            solution: The agent's values.
             finals: The values of win and loss; those that belong to the solution if None.
-
-        Raises:
-            InformationError: the states are not of the view.
         """
         data.space.must_be_view()
         self.data = data
@@ -131,12 +117,7 @@ class Explainer:
         self._finals = {WIN: win, LOSS: loss}
 
     def explain(self, state: State) -> Explanation:
-        """Explain a position.
-
-        Raises:
-            StateError: the state contradicts the rules, or no game reaches it.
-            ExplainError: the values are not those against this enemy.
-        """
+        """Explain a position."""
         space = self.data.space
         view = view_of(space, state)
         hands: dict[Five, float] = {}
@@ -210,13 +191,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
     """An explainer of the values in a file.
 
     Args:
-        agent: The file.
         enemy: The enemy that it was solved against; the one that it notes if None.
-
-    Raises:
-        PlayerError: the noted enemy cannot be found.
-        ReadError: the file is no agent, is damaged, or the enemy's rules differ.
-        VeteranError: the enemy does not play under these rules.
     """
     solution = agent.solution()
     player = noted_enemy(agent) if enemy is None else enemy
@@ -227,12 +202,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
 
 
 def explainer_against(player: Player, rules: Rules) -> Explainer:
-    """An explainer of the best choices against a player under the true redeal, solved for here.
-
-    Raises:
-        ReadError: the player's file is damaged, remembers more than the view, or its rules differ.
-        VeteranError: it is the veteran, who does not play under these rules.
-    """
+    """An explainer of the best choices against a player under the true redeal, solved for here."""
     player.must_fit(rules)
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)

@@ -65,11 +65,7 @@ class GameDatabase:
         self._found: dict[Any, Any] = {}
 
     def must_take(self, authorization: str) -> None:
-        """Check that games may be added.
-
-        Raises:
-            HTTPException: they may not, or the token is another one.
-        """
+        """Check that games may be added."""
         if self._token is None or self.path is None:
             raise HTTPException(403, "games: this server takes none; see: punish-fast serve --allow-writes")
         kind, _, token = authorization.partition(" ")
@@ -78,12 +74,7 @@ class GameDatabase:
             raise HTTPException(401, "authorization: allowed is Bearer and the token of this server", headers)
 
     def add(self, content: bytes) -> dict[str, Any]:
-        """Add the games of a log; the report of ``records import``.
-
-        Raises:
-            HTTPException: it is no log.
-            GameDatabaseError: the database cannot be written.
-        """
+        """Add the games of a log; the report of ``records import``."""
         try:
             log = log_of(content, "log")
         except RecordsError as error:
@@ -106,12 +97,7 @@ class GameDatabase:
             return list_games(self._path, Selection(player=player, before=before), most)
 
     def game(self, game_id: int) -> RecordedGame:
-        """One game.
-
-        Raises:
-            HTTPException: there is none.
-            GameDatabaseError: the database cannot be read.
-        """
+        """One game."""
         missing = HTTPException(404, f"game {game_id}: is not in the database")
         if not self._is_there():
             raise missing
@@ -136,11 +122,7 @@ class GameDatabase:
         ]
 
     def dashboard(self) -> dict[str, Any]:
-        """The report of ``records summary``, and the plots there are.
-
-        Raises:
-            GameDatabaseError: the database cannot be read, or holds games under other rules.
-        """
+        """The report of ``records summary``, and the plots there are."""
         with self._explained():
             report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
@@ -148,11 +130,7 @@ class GameDatabase:
         return report | {"plots": plots}
 
     def plot(self, name: str) -> bytes:
-        """One of the plots, as SVG.
-
-        Raises:
-            GameDatabaseError: there is nothing to draw.
-        """
+        """One of the plots, as SVG."""
         if find_spec("matplotlib") is None:
             raise GameDatabaseError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
         with self._explained(), tempfile.TemporaryDirectory() as folder:
@@ -168,11 +146,7 @@ class GameDatabase:
         return found if len(found) else None
 
     def results(self) -> Results:
-        """The results of all games.
-
-        Raises:
-            GameDatabaseError: the database cannot be read.
-        """
+        """The results of all games."""
         if not self._is_there():
             return _nothing()
         with self._explained():

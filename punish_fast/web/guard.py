@@ -83,7 +83,6 @@ class Guard:
         """Remember what is allowed.
 
         Args:
-            app: The application.
             hosts: Names of this server, in addition to addresses and ``localhost``.
             names: The `hosts` that a proxy may serve under any scheme and port.
             limits: Limits of sizes and requests.
@@ -135,11 +134,7 @@ class Guard:
                 await _refuse(failure, scope, receive, sent)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Check who asks, and for what.
-
-        Raises:
-            HTTPException: this is not allowed.
-        """
+        """Check who asks, and for what."""
         host, method = headers.get("host", ""), scope["method"]
         if not _is_ours(host, self._hosts):
             raise HTTPException(421, f"host: {_quoted(host)} is not a name of this server, {_CURE}")
@@ -156,11 +151,7 @@ class Guard:
             raise HTTPException(415, "content-type: allowed is application/json")
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """A body that may not be too long.
-
-        Raises:
-            HTTPException: it says that it is.
-        """
+        """A body that may not be too long."""
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
         refused = HTTPException(413, f"body: allowed are {most:,} bytes")
         announced = headers.get("content-length", "0")
@@ -216,11 +207,7 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """A name for ``--allow-host`` as browsers send it: lower case, other scripts by IDNA, without a port.
-
-    Raises:
-        HostError: It is not a host name or an address.
-    """
+    """A name for ``--allow-host`` as browsers send it: lower case, other scripts by IDNA, without a port."""
     place = _place(text)
     name = "" if place is None else place.name
     try:

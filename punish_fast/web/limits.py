@@ -39,21 +39,13 @@ _SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a server.
+    """Limits of a server."""
 
-    Attributes:
-        tables: Maximum number of games at the same time.
-        body: Maximum size of a request, in bytes.
-        log: Maximum size of a log of games that is posted, in bytes.
-        rate: Cost of the requests of one client per second, on average; None for no limit.
-        burst: Maximum cost of the requests of one client at any moment.
-    """
-
-    tables: int = 2000
-    body: int = 16 * 1024
-    log: int = 16 * 1024 * 1024
-    rate: float | None = 200.0
-    burst: int = 400
+    tables: int = 2000  # maximum number of games at the same time
+    body: int = 16 * 1024  # maximum size of a request, in bytes
+    log: int = 16 * 1024 * 1024  # maximum size of a log of games that is posted, in bytes
+    rate: float | None = 200.0  # cost of the requests of one client per second, on average; None for no limit
+    burst: int = 400  # maximum cost of the requests of one client at any moment
 
     @property
     def client_tables(self) -> int:
@@ -114,11 +106,7 @@ class Meter:
         self._addresses = _Buckets(_ADDRESS_FACTOR * rate, _ADDRESS_FACTOR * burst, clock)
 
     def charge(self, client: Client, cost: float) -> None:
-        """Count the cost of a request.
-
-        Raises:
-            HTTPException: 429 if the client or its address has reached its limit.
-        """
+        """Count the cost of a request."""
         if self._is_open:
             return
         if not self._addresses.has(client.address, cost):

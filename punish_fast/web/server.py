@@ -29,11 +29,7 @@ class AddressError(PunishFastError, ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one. Host ``::`` includes all addresses of IPv4.
-
-    Raises:
-        AddressError: the address is no address of this machine, taken, or not allowed.
-    """
+    """A socket that listens; port 0 is any free one. Host ``::`` includes all addresses of IPv4."""
     if not host:
         raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
     try:
@@ -56,11 +52,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def proxy_of(text: str) -> list[str]:
-    """An address or network for ``--proxy``, as a socket of IPv4 and as one of both versions name it.
-
-    Raises:
-        AddressError: It is neither.
-    """
+    """An address or network for ``--proxy``, as a socket of IPv4 and as one of both versions name it."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError as error:
@@ -103,8 +95,6 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
     """Answer requests until the process is told to end.
 
     Args:
-        app: The application.
-        listening: From `listen`.
         ready: Called when requests are answered.
         proxies: Addresses and networks from `proxy_of`; ``X-Forwarded-For`` is believed from there only.
     """

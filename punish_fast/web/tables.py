@@ -67,37 +67,21 @@ class Choice(_Body):
 
 @dataclass(eq=False)
 class OpenTable:
-    """A game of one person.
+    """A game of one person."""
 
-    Attributes:
-        id: Its secret name.
-        player: The opponent.
-        temperature: The temperature it plays at.
-        session: The game.
-        match: Its secrets.
-        seed: Random seed of the deals. The choices of the agent follow from a secret seed of their own.
-        is_chosen: The person chose the seed, so the game is practice. Otherwise the seed is secret until the end.
-        touched: When it was last used.
-        client: Who opened it.
-        seat: The person's seat.
-        keeps: Whether it goes to a database when it is over.
-        kept: The id under which it is kept.
-        flaw: Why it could not be kept.
-    """
-
-    id: str
-    player: AnyPlayer
-    temperature: float | None
-    session: PlaySession
-    match: PunishMatch | GameMatch
-    seed: int
-    is_chosen: bool
-    touched: float
-    client: Client
-    seat: int = 0
-    keeps: bool = False
-    kept: int | None = None
-    flaw: str | None = None
+    id: str  # secret name
+    player: AnyPlayer  # opponent
+    temperature: float | None  # temperature it plays at
+    session: PlaySession  # game
+    match: PunishMatch | GameMatch  # secrets
+    seed: int  # random seed of the deals. The choices of the agent follow from a secret seed of their own
+    is_chosen: bool  # person chose the seed, so the game is practice. Otherwise the seed is secret until the end
+    touched: float  # when it was last used
+    client: Client  # who opened it
+    seat: int = 0  # person's seat
+    keeps: bool = False  # whether it goes to a database when it is over
+    kept: int | None = None  # id under which it is kept
+    flaw: str | None = None  # why it could not be kept
 
     def shown(self, since: int) -> dict[str, Any]:
         """What the person may know, with the events from number ``since`` on."""
@@ -182,12 +166,7 @@ class OpenTables:
         seat: int = 0,
         client: Client = _NOBODY,
     ) -> OpenTable:
-        """Set a table with a person in a seat, and deal.
-
-        Raises:
-            HTTPException: there are too many.
-            NoAnswerError: the agent does not play at this temperature.
-        """
+        """Set a table with a person in a seat, and deal."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -201,11 +180,7 @@ class OpenTables:
         return self._tables[table_id]
 
     def find(self, table_id: str) -> OpenTable:
-        """A table by its secret name.
-
-        Raises:
-            HTTPException: there is none, or no longer.
-        """
+        """A table by its secret name."""
         table = self._tables.get(table_id)
         if table is None or self._is_stale(table):
             raise HTTPException(404, "table: there is none of this name, or it was cleared; open a new one")
@@ -213,11 +188,7 @@ class OpenTables:
         return table
 
     def find_on(self, table_id: str) -> OpenTable:
-        """A table whose game is on.
-
-        Raises:
-            HTTPException: there is none, or the game is over.
-        """
+        """A table whose game is on."""
         table = self.find(table_id)
         if not table.session.is_on:
             raise HTTPException(409, "table: the game is over")
@@ -235,9 +206,6 @@ class OpenTables:
         """Clear tables until a client may open one more: finished games first, then those that were used longest ago.
 
         If all tables of the server are in use, one is cleared of the address with the most of them.
-
-        Raises:
-            HTTPException: 429 if the client or its address has its maximum, or no address has more than this one.
         """
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
@@ -260,11 +228,7 @@ class OpenTables:
 
 
 def _name_of(person: str, registry: PlayerRegistry) -> str:
-    """Return the name of a person as it is stored.
-
-    Raises:
-        HTTPException: If a database cannot hold it, or it looks like the name of a bot.
-    """
+    """Return the name of a person as it is stored."""
     try:
         return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
     except PlayerNameError as error:

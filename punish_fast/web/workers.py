@@ -72,7 +72,6 @@ class Workers:
 
         Args:
             work: Takes a deadline, a moment of ``time.monotonic``; returns the result, and whether it is complete.
-            seconds: Maximum time.
 
         Returns:
             The latest result; None if the search never began.
