@@ -26,7 +26,6 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 from punish_fast.runtime.version import __version__
-from punish_fast.web.description import description_routes
 from punish_fast.web.game_database import GameDatabase, GameDatabaseError
 from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.games import game_routes, statistics_routes
@@ -118,7 +117,6 @@ def create_app(config: ServerConfig) -> FastAPI:
         table_routes(registry, OpenTables(config.limits), recorder, workers),
         game_routes(database, registry, workers),
         statistics_routes(database, registry, workers),
-        description_routes(app),
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # A browser loads all files of the page together, so they cost only `LEAST_COST`.
