@@ -1,7 +1,7 @@
-"""A coach: the win chance of each legal move, and what the enemy is expected to do.
+"""A coach: win probabilities of the legal moves, and the expected action of the enemy.
 
-Both take the enemy's hand as uniform over what is unseen, and know its strategy. The win chance of a move is that of a
-player who goes on with the best moves against this very enemy: the one-player model (``mdp/interval_iteration.py``).
+The enemy's strategy is known, and its hand is uniform over the unseen cards. Win probabilities assume optimal play
+against this enemy from the next move on: the one-player model (``mdp/interval_iteration.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-4
 
 
 class Coach:
-    """Knows an enemy's strategy.
+    """A coach against an enemy of known strategy.
 
     Attributes:
         space: The information states, of the view.
@@ -34,11 +34,11 @@ class Coach:
     """
 
     def __init__(self, space: StateSpace, enemy: np.ndarray, name: str, solution: Solution | None = None) -> None:
-        """Remember whom to advise against.
+        """Store the enemy's policy.
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
-            solution: What `win_solution` finds against it; None to find it when it is needed.
+            solution: Result of `win_solution` against this enemy; None to compute it on first use.
         """
         space.must_be_view()
         self.space, self.name = space, name
@@ -50,12 +50,12 @@ class Coach:
         return solution.q
 
     def win_chances(self, view: View) -> dict[int, float]:
-        """The win probability of each legal action, best first; the first call solves the game."""
+        """Return the win probability of each legal action, best first; the first call solves the game."""
         values = self._values[rows_of_state(self.space, view.state)].tolist()
         return dict(sorted(zip(view.actions, values, strict=True), key=lambda pair: -pair[1]))
 
     def expected(self, view: View) -> dict[int, float]:
-        """The probability of each action of the enemy, most likely first."""
+        """Return the probability of each action of the enemy, likeliest first."""
         total: dict[int, float] = {}
         for _, p, choices in enemy_choices(self.space, self._enemy, view):
             for action, weight in choices.items():
@@ -64,7 +64,7 @@ class Coach:
 
 
 def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> Solution:
-    """The win probability of every choice against an enemy, if all further ones are the best.
+    """Return the win probability of every choice against an enemy, assuming optimal play afterwards.
 
     Args:
         space: The information states, of the view.
@@ -74,7 +74,7 @@ def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAUL
 
 
 def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
-    """The hands that the enemy may hold, with their probabilities."""
+    """Yield the possible hands of the enemy with their probabilities."""
     n = view.state.enemy_hand
     ways = comb(sum(view.unseen), n)
     guard, rush, dodge, strike, punish = (range(min(copies, n) + 1) for copies in view.unseen)
@@ -84,7 +84,7 @@ def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
 
 
 def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
-    """The hands that the enemy may hold, their probabilities, and what it plays with each.
+    """Yield the possible hands of the enemy, their probabilities, and its policy with each hand.
 
     Args:
         space: The information states, of the view.
@@ -100,7 +100,7 @@ def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[
 
 
 def mirrored(state: State, hand: Five) -> State:
-    """The position as the enemy sees it while it holds ``hand``."""
+    """Return the position as the enemy sees it if it holds ``hand``."""
     own = state.own_hp, sum(state.hand), state.own_exhausted, state.own_feinted
     enemy = state.enemy_hp, state.enemy_exhausted, state.enemy_feinted
     return State(state.breath, hand, *enemy, *own, state.discard)

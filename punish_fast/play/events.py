@@ -1,6 +1,6 @@
-"""What happens at the table, in the order in which it does.
+"""Events of a session.
 
-Seats are numbered from 0. Every event is public but for the hands of a deal, and for cards that a player alone sees.
+Seats are numbered from 0. All events are public, except for the hands of a deal and cards that only one player sees.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from punish_fast.punish.rules import Five
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens at the table."""
+    """An event of a session."""
 
     def told(self, _seat: int) -> Event:
-        """The event as the player of a seat may see it."""
+        """Return the event as the player of a seat may see it."""
         return self
 
 
@@ -24,7 +24,7 @@ class Moved(Event):
     """A player makes a move that everyone sees."""
 
     seat: int
-    action: int | None  # number of the action; None where it would tell of hidden cards
+    action: int | None  # number of the action; None if it would reveal hidden cards
     words: str  # action in words
 
 
@@ -32,15 +32,15 @@ class Moved(Event):
 class Told(Event):
     """Something that happens in a card game, in words."""
 
-    kind: str  # what it is, in one word, for pages
-    words: str  # words; with a seat, what follows the name and the verb
-    seat: int | None = None  # player who does something, or to whom it happens
-    verb: str = ""  # what the player does, in its plain form
-    own: str | None = None  # what this player alone is told in place of `words`; None if all are told the same
+    kind: str  # kind of event in one word, for pages
+    words: str  # words; with a seat, the part after name and verb
+    seat: int | None = None  # player concerned
+    verb: str = ""  # infinitive of the verb
+    own: str | None = None  # words for the player concerned, if they differ
     about: str | int | None = None  # card or the number of the round that it is about
 
     def told(self, seat: int) -> Event:
-        """The event, with the words that are for one seat only if it is that seat."""
+        """Return the event with the words for this seat."""
         words = self.words if self.own is None or seat != self.seat else self.own
         return replace(self, words=words, own=None)
 
@@ -50,23 +50,23 @@ class Deal(Event):
     """Both hands are full, and a measure begins."""
 
     measure: int  # measure, from 1
-    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None for one that may not be seen
+    hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None if hidden
     revealed: Five  # new discard pile, five counts
     deck: int  # cards in the deck
 
     def told(self, seat: int) -> Event:
-        """The deal with the hand of one seat alone."""
+        """Return the deal with the hand of one seat only."""
         mine = self.hands[seat]
         return replace(self, hands=(mine, None) if seat == 0 else (None, mine))
 
 
 @dataclass(frozen=True)
 class Reveal(Event):
-    """Both players show what they picked, and draw for their feints."""
+    """Both players show their picks, and draw for their feints."""
 
     breath: int  # breath of the measure, from 1
     actions: tuple[int, int]  # two-digit action of each seat
-    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint, from 0 for guard; None without a feint
+    drawn: tuple[int | None, int | None]  # card that each seat drew for a feint, from 0 for guard, or None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Damage(Event):
 
     seat: int
     amount: int
-    hp: int  # what is left, possibly below 0
+    hp: int  # remaining HP, possibly below 0
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Exhaustion(Event):
 
 @dataclass(frozen=True)
 class Reshuffle(Event):
-    """A measure ends: both players heal, and all cards but those in hand are shuffled."""
+    """A measure ends: both players heal, and all cards not in hand are shuffled."""
 
     hp: tuple[int, int]  # HP of each seat after healing
     healed: tuple[int, int]  # HP that each seat regained
@@ -104,7 +104,7 @@ class Reshuffle(Event):
 class End(Event):
     """The game is over."""
 
-    winner: int | None  # seat that won; None for a draw, which Punish does not have
+    winner: int | None  # seat that won; None if the game is a draw
     both_fell: bool = False  # whether both players lost their last HP, so that the lower card won
 
 

@@ -1,4 +1,4 @@
-"""Data that all games under the same rules share: states, decks and the damage of a clash."""
+"""Data of all games under the same rules: states, decks and the damage of a clash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from punish_fast.punish.space import StateSpace
 
 
 class GameData:
-    """The rules as a game needs them, without the graph of all games.
+    """Data that a game needs, without the graph of all games.
 
     Attributes:
         space: The information states, of the finest model among the players.

@@ -1,7 +1,7 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance. Views and policies receive states of `Referee.known_to` only, which hide what a player does
-not know. Players who decide simultaneously all choose before any choice is revealed.
+The match samples chance. Views and policies receive states of `Referee.known_to` only, without hidden information.
+Players who decide simultaneously all choose before any choice is revealed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class GameMatch:
         """Begin in the initial state.
 
         Args:
-            most_moves: Moves after which a game without secrets is a draw; None for no limit.
+            most_moves: Moves after which a game without secrets is a draw; None if unlimited.
             choices: Generator for the actions of policies; ``chance`` if None.
             referee: By default the referee of the game.
         """

@@ -62,7 +62,7 @@ class GamePlayer(ServedPlayer):
             oracle: Perfect play of the game, if there is one.
             make: Makes its policy; called once.
             source: Distinguishes players of the same game.
-            asks_oracle: Whether the policy asks the oracle.
+            asks_oracle: True if the policy asks the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
@@ -74,7 +74,7 @@ class GamePlayer(ServedPlayer):
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known without opening the player, JSON-like."""
+        """Describe the player without opening it, JSON-like."""
         known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
         return super().facts() | known
 

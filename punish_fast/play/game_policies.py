@@ -1,4 +1,4 @@
-"""How agents choose at other games: at random, by a rule of thumb, perfectly, in between, or as they learned to."""
+"""Policies of agents of other games: random, rules of thumb, perfect play, mixtures, and learned policies."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.play.game_match import GamePolicy
 from punish_fast.runtime.extras import are_installed, require
 
-# How much an agent of each level plays at random; the rest is perfect.
+# Share of random choices at each level; the other choices are perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # The levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# How often agents that play by a rule of thumb do something else instead. Two of them at Incan Gold would else answer
-# alike, and who leaves together never wins alone.
+# Share of choices in which rules of thumb are ignored. Otherwise two such agents would always leave together.
 RULE_BREAKS = {"incan-gold": 0.1, "gwent": 0.0}
 _RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
     "incan-gold": incan_gold_rule_of_thumb.rule_of_thumb,
     "gwent": gwent_rule_of_thumb.rule_of_thumb,
 }
-# Games of a table that learns, enough for perfect play in TapnSwap.
+# Training games of a table, enough for perfect play of TapnSwap.
 _TRAINING = 50_000
 
 
 def level_policy(oracle: Oracle, level: str) -> GamePolicy:
-    """The choices of one of the `LEVELS`."""
+    """Return the policy of one of the `LEVELS`."""
     if level == "trained":
         return trained_policy(oracle.game)
     game, random = oracle.game, RANDOM_SHARES[level]
@@ -55,12 +54,12 @@ def level_policy(oracle: Oracle, level: str) -> GamePolicy:
 
 
 def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
-    """The choices of one of `levels_of` a game, with its perfect play if there is one; errors as in `level_policy`."""
+    """Return the policy of one of `levels_of` a game, with its perfect play if there is one."""
     return card_policy(game, level) if oracle is None else level_policy(oracle, level)
 
 
 def card_policy(game: TableGame, level: str) -> GamePolicy:
-    """The choices of one of the `CARD_LEVELS` at a game without perfect play."""
+    """Return the policy of one of the `CARD_LEVELS` of a game without perfect play."""
     if level == "trained":
         return trained_policy(game)
     if level == "random":
@@ -69,7 +68,7 @@ def card_policy(game: TableGame, level: str) -> GamePolicy:
 
 
 def _rule_policy(game: TableGame) -> GamePolicy:
-    """The choices by the rule of thumb of a game, but for its `RULE_BREAKS`."""
+    """Return the policy of a rule of thumb with its `RULE_BREAKS`."""
     rule, breaks = _RULES_OF_THUMB[game.name], RULE_BREAKS[game.name]
 
     def choices(state: object) -> np.ndarray:
@@ -80,7 +79,7 @@ def _rule_policy(game: TableGame) -> GamePolicy:
 
 
 def trained_policy(game: TableGame) -> GamePolicy:
-    """The choices of the network that comes with the package, or else of a table that learns in a second."""
+    """Return the policy of the network in the package, or else of a table that learns in a second."""
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
@@ -98,23 +97,23 @@ def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
 
 
 def levels_of(game: TableGame) -> list[str]:
-    """The levels that a game has here: a network needs JAX, and a table that learns in a second needs perfect play."""
+    """Return the available levels: a network needs JAX, and a table that learns in a second needs perfect play."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
 def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
-    """The choices of a policy, float64 ``[n_rows]`` along the rows of ``positions``."""
+    """Return a policy from float64 ``[n_rows]`` along the rows of ``positions``."""
     return lambda state: policy[positions.rows_of(state)]
 
 
 def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray, is_mixed: bool = False) -> GamePolicy:
-    """The choices of a deep Q-network.
+    """Return the policy of a deep Q-network.
 
     Args:
         architecture: The shape of the network.
-        is_mixed: Whether it mixes actions by their values, at `PLAY_TEMPERATURE`; else it takes the best legal one.
+        is_mixed: True for softmax at `PLAY_TEMPERATURE`, False for the best legal action.
     """
 
     def values(state: Any) -> np.ndarray:
@@ -124,13 +123,13 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
 
 
 def muzero_policy(learner: MuZeroLearner) -> GamePolicy:
-    """The choices of MuZero, by searches with the number of simulations of its method."""
+    """Return the policy of MuZero, with the number of simulations of its method."""
     vector, values = cast(VectorBoardGame, learner.vector), learner.values_of(learner.weights)
     return _valued_policy(vector.game, lambda state: values(vector.pack([state]))[0])
 
 
 def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> GamePolicy:
-    """The choices by the values of all actions in a state, ``[n_moves]``, mixed or not as in `q_network_policy`."""
+    """Return a policy from the values of all actions in a state, ``[n_moves]``, as in `q_network_policy`."""
 
     def choices(state: object) -> np.ndarray:
         known = values(state)[list(game.actions(state))]
@@ -143,10 +142,10 @@ def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bo
 
 
 def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePolicy]:
-    """The game and the choices of the agent in a file, be it a table or a network.
+    """Return the game and the policy of the table or network in a file.
 
     Args:
-        game: The game that it must have; None for any.
+        game: The expected game; None if any is allowed.
     """
     network = load_network_learner(path, game)
     if network is None:

@@ -1,4 +1,4 @@
-"""The rules that matter now, in a few lines."""
+"""The rules that matter in a position, in a few lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
 
 def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]:
-    """Paragraphs for the player of a view.
+    """Return paragraphs for the player of a view.
 
     Args:
         damage: int64 ``[6, 6]``, as in `GameData`.
@@ -32,7 +32,7 @@ def _cards(rules: Rules, damage: np.ndarray) -> Iterator[str]:
 
 
 def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
-    """What a card does, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``.
+    """Describe the effect of a card, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``.
 
     Args:
         damage: int64 ``[6, 6]``, as in `GameData`.
@@ -79,7 +79,7 @@ def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[s
 
 
 def by_priority(rules: Rules) -> list[str]:
-    """The cards and rest, the one that wins if both fall at once first."""
+    """Return the cards and rest, highest priority first: it decides if both players fall."""
     return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 

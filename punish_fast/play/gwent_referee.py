@@ -1,7 +1,7 @@
-"""Gwent Lite at a table: a player sees the own hand, and of the other's hand only how many cards it has.
+"""Referee of Gwent Lite: a player sees the own hand, and the number of cards in the other hand.
 
 Which cards the other still has, in hand or pile, is public, and so are the cards that are played. The slot of a
-card that is played is not: it tells how many lower cards are in the hand.
+card that is played is hidden: it would reveal how many lower cards are in the hand.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class GwentReferee:
         self._game = game
 
     def deciders(self, state: GwentState) -> tuple[int, ...]:
-        """The player whose turn it is."""
+        """Return the player whose turn it is."""
         return (state.turn,)
 
     def known_to(self, state: GwentState, player: int) -> GwentState:
-        """The state in which the other has the lowest of the cards that may be in hand."""
+        """Return the state in which the other hand has the lowest possible cards."""
         other = 1 - player
         cards, n = tuple(sorted(state.hands[other] + state.piles[other])), len(state.hands[other])
         hands, piles = list(state.hands), list(state.piles)
@@ -37,7 +37,7 @@ class GwentReferee:
         return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Moves, rounds that end, and draws."""
+        """Return moves, ends of rounds, and draws."""
         before, last = steps[0], steps[-1].after
         is_dealt = self._game.player(before.state) == CHANCE
         events = list(self._draws(before.state, last) if is_dealt else self._move(before))
@@ -59,7 +59,7 @@ class GwentReferee:
             for player in range(N_PLAYERS):
                 if after.out[player] and not state.out[player] and (card or player != seat):
                     yield Told("out", "no cards left", player, "have")
-        # Rounds in which nobody has cards end at once.
+        # Rounds in which nobody has cards end immediately.
         for k in range(n_ended):
             yield _ending(state.round + k, totals if k == 0 else [0, 0])
 

@@ -1,4 +1,4 @@
-"""Incan Gold at a table: answers are secret until all players inside have answered; everything else lies open."""
+"""Referee of Incan Gold: answers are secret until all players inside have answered."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class IncanGoldReferee:
     is_open = False
 
     def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
-        """The players inside."""
+        """Return the players inside."""
         return tuple(state.seats)
 
     def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
-        """The state in which ``player`` is asked, as if all who are asked before had stayed."""
+        """Return the state in which ``player`` is asked, as if all players asked before had stayed."""
         n_before = state.seats.index(player) if player in state.seats else 0
         return state._replace(answers=(STAY,) * n_before)
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """The answers once all are given, what leavers take, and the cards."""
+        """Return the answers once all are given, gains of leavers, and cards."""
         events: list[Event] = []
         for step in steps:
             if step.state.is_drawing:
@@ -40,7 +40,7 @@ class IncanGoldReferee:
 
 
 def _card(step: Step) -> Iterator[Event]:
-    """A card, and what it does."""
+    """Describe a card and its effect."""
     state: IncanGoldState = step.state
     after: IncanGoldState = step.after
     card, n = CARDS[step.action], len(state.seats)
@@ -62,7 +62,7 @@ def _card(step: Step) -> Iterator[Event]:
 
 
 def _answers(step: Step) -> Iterator[Event]:
-    """All answers, and what leavers take."""
+    """Describe all answers and the gains of leavers."""
     state: IncanGoldState = step.state
     answers = [*state.answers, step.action]
     for seat, answer in zip(state.seats, answers, strict=True):

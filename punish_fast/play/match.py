@@ -1,4 +1,4 @@
-"""What a session asks of a game."""
+"""Protocol of a match in a session."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ class UndoError(PunishFastError, ValueError):
 
 
 class Match(Protocol):
-    """One game with its secrets: whoever holds it knows both hands."""
+    """One game with its hidden information."""
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """The seats that choose now, all at once; empty when the game is over."""
+        """Seats that choose simultaneously; empty when the game is over."""
 
     def begin(self) -> list[Event]:
         """Begin the game; called once."""
 
     def view(self, seat: int) -> Any:
-        """Everything that the player of a seat may know."""
+        """Return the information of the player of a seat."""
 
     def legal(self, seat: int) -> Sequence[int]:
-        """The legal actions of a seat."""
+        """Return the legal actions of a seat."""
 
     def draw_choice(self, seat: int, policy: Any) -> int:
-        """The action that the policy of an agent plays now in this seat."""
+        """Sample an action of a policy for a seat."""
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play the actions of all seats that choose now."""
 
     def undo(self) -> None:
-        """Go back to before the last move."""
+        """Undo the last move, or raise `UndoError`."""

@@ -19,7 +19,7 @@ _MOST_SHOWN = 40
 
 
 class MoveError(PunishFastError, ValueError):
-    """Words that are no legal move; the message says why and what is one."""
+    """Words that are not a legal move; the message says why and lists legal moves."""
 
 
 def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
@@ -33,7 +33,7 @@ def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
 
 
 def parse_move(text: str, legal: Sequence[int]) -> int:
-    """The two-digit action that a person means."""
+    """Parse a move; return its two-digit action."""
     words = [word for word in text.lower().replace("+", " ").split() if word != "with"]
     if list(legal) == [REST_ACTION]:
         if not words or (len(words) == 1 and "rest".startswith(words[0])):
@@ -60,7 +60,7 @@ def _not_understood(text: str, legal: Sequence[int]) -> str:
 
 
 def moves_text(legal: Sequence[int]) -> str:
-    """The legal moves in a line."""
+    """Return the legal moves in one line."""
     if list(legal) == [REST_ACTION]:
         return "You can only rest: press Enter."
     plain = [_card(action) for action in legal if action % 10 == 0]
@@ -70,7 +70,7 @@ def moves_text(legal: Sequence[int]) -> str:
 
 
 def typed_text(action: int) -> str:
-    """What a person types for an action, for example ``"f strike"``."""
+    """Return the words for an action as people type them, for example ``"f strike"``."""
     return f"f {_card(action)}" if action % 10 else action_name(action)
 
 

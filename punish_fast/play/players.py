@@ -33,7 +33,7 @@ class PolicyPlayer(SessionPlayer):
     """A player that follows a policy."""
 
     policy: Any  # as the match draws from it
-    temperature: float | None = None  # softmax temperature; None for other policies
+    temperature: float | None = None  # softmax temperature, if any
 
     def choice(self, match: Match, seat: int) -> int:
         """Sample an action of the policy."""

@@ -1,8 +1,8 @@
-"""Positions to practise on: those where the choice matters most.
+"""Positions to practise on, in which the choice matters most.
 
 In recorded games these are the positions in which somebody lost most by a choice; without records, positions of
-simulated games in which the enemy has a choice as well, and the best action is furthest above the next. What a choice
-loses is the difference of its value to the best one's, as a share of that between a win and a loss.
+simulated games in which the enemy has a choice as well, and the best action is furthest above the next. The loss of a
+choice is its difference in value to the best choice, as a share of the difference between win and loss.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from punish_fast.runtime.errors import PunishFastError
 
 # An answer that loses less is right.
 MOST_OF_RIGHT = 0.01
-# Questions are drawn from so many times as many positions, the best for it.
+# Questions are drawn from the best positions, this many for each question.
 _POOL = 5
 # Positions to simulate for each question.
 _POSITIONS = 40
 
 
 class PracticeError(PunishFastError, ValueError):
-    """Nothing to practise on; the message says why."""
+    """No position to practise on; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Question:
     """A position to choose in."""
 
     state: State
-    stake: float  # what the recorded choice loses, or the second best action, from 0 to 1
-    game: int | None = None  # recorded game; None for a simulated one
+    stake: float  # loss of the recorded choice or of the second best action, from 0 to 1
+    game: int | None = None  # recorded game, if any
     player: str | None = None  # who chose in it
     played: int | None = None  # two-digit action that was chosen in it
 
@@ -52,16 +52,16 @@ class Verdict:
     question: Question
     explanation: Explanation  # position, explained
     action: int  # answer, a two-digit action
-    loss: float  # what it loses, from 0 to 1
+    loss: float  # loss of the answer, from 0 to 1
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer is the best one, or nearly so."""
+        """True if the answer is best or nearly best."""
         return self.loss < MOST_OF_RIGHT
 
     @property
     def why(self) -> str:
-        """What decides between the best action and this one, or the second best."""
+        """Main reason for the best action against this one, or against the second best."""
         return self.explanation.contrast(self.action) or ""
 
 
@@ -127,13 +127,13 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
 
 
 def _margin(explainer: Explainer, state: State) -> float:
-    """How far the best action is above the next, from 0 to 1; 0 without a choice."""
+    """Return the margin of the best action above the next, from 0 to 1; 0 if only one is legal."""
     values = np.sort(explainer.solution.q[rows_of_state(explainer.data.space, state)])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
 
 
 def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
-    """``n`` states of games one after the other, some more than once."""
+    """Yield ``n`` states of consecutive games, possibly with repetitions."""
     enemy = PolicyPlayer("enemy", explainer.data.thresholds(explainer.enemy))
     game, left = 0, n
     while left > 0:
@@ -148,6 +148,6 @@ def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State
 
 
 def _drawn(order: np.ndarray, n: int, seed: int) -> list[int]:
-    """``n`` of the first positions, in random order."""
+    """Return ``n`` of the first positions, in random order."""
     pool = order[: _POOL * n]
     return [int(k) for k in np.random.default_rng(seed).permutation(pool)[:n]]

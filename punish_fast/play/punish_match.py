@@ -1,6 +1,6 @@
 """One game of Punish by the true rules, with the random numbers of the simulator.
 
-Deals, the choices of agents and the draws of feints are those of ``duel/_simulator.py`` for a game's number and seed.
+Deals, choices of agents and draws of feints equal those in ``duel/_simulator.py`` for the same game number and seed.
 So two agents play move for move the game that `Simulator.trace` plays with them, and against a person the cards fall as
 in that game as long as the same cards are played. Choices can have a seed of their own, so that whoever knows the deals
 cannot predict them.
@@ -35,7 +35,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass
 class _Side:
-    """The secrets and statuses of one seat; ``digits`` are those of its cards code."""
+    """The secrets and statuses of one seat; ``digits`` are the digits of its cards code."""
 
     hp: int
     hand: np.ndarray = field(default_factory=_nothing)
@@ -54,7 +54,7 @@ class Breath:
 
 
 class PunishMatch:
-    """A game of Punish with its secrets.
+    """A game of Punish with its hidden information.
 
     Attributes:
         data: The rules.
@@ -89,13 +89,13 @@ class PunishMatch:
         return [self._deal()]
 
     def view(self, seat: int) -> View:
-        """Everything that the player of a seat may know."""
+        """Return the information of the player of a seat."""
         mine, deck = self._sides[seat], self._n_deck
         unseen = self.data.space.layout.copies - mine.hand - self._discard
         return View(self._state(seat), self.legal(seat), _five(unseen), deck, self.measure)
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """The legal actions of a seat; none when the game is over."""
+        """Return the legal actions of a seat; none when the game is over."""
         if not self._is_on:
             return ()
         space = self.data.space
@@ -103,7 +103,7 @@ class PunishMatch:
         return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:
-        """The action that an agent plays now, by its thresholds, uint32 ``[n_rows]``."""
+        """Sample the action of a policy from its thresholds, uint32 ``[n_rows]``."""
         space = self.data.space
         first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
         numbers = self._numbers_of(self.choice_seed)
@@ -133,7 +133,7 @@ class PunishMatch:
         return events + self._follow(int(played.result[0]), Status(*played.digits[0, STATUS].tolist()))
 
     def undo(self) -> None:
-        """Nothing of it: a breath reveals cards."""
+        """Raise `UndoError`: a breath reveals cards."""
         raise UndoError("a breath that was revealed cannot be undone")
 
     def _follow(self, result: int, status: Status) -> list[Event]:
@@ -196,7 +196,7 @@ class PunishMatch:
 
     @property
     def _numbers(self) -> tuple[int, int, np.uint64]:
-        """What random numbers depend on."""
+        """Arguments of the random number generator."""
         return self._numbers_of(self.seed)
 
     def _numbers_of(self, seed: int) -> tuple[int, int, np.uint64]:

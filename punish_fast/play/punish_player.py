@@ -1,4 +1,4 @@
-"""An agent with all that is asked of it at a table: its game, its strategy, its values and a coach against it."""
+"""Players of Punish that a server offers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from punish_fast.records.logs import RecordedGame
 from punish_fast.store.notes import enemy_text
 from punish_fast.store.reader import Artefact
 
-# What a person may choose from; each costs the memory of a strategy.
+# Temperatures that people can choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 # Shared data by digest of the rules and information.
@@ -41,7 +41,7 @@ SharedData = dict[tuple[str, str], GameData]
 
 
 class PunishPlayer(ServedPlayer):
-    """An agent. Looking it up is quick; whatever takes longer is done when it is asked for, and once.
+    """A player of Punish. Creating it is quick; expensive results are computed on first use and cached.
 
     Attributes:
         name: Its name.
@@ -54,7 +54,7 @@ class PunishPlayer(ServedPlayer):
     rules: Rules
 
     def __init__(self, argument: str, shared: SharedData, rules: Rules | None = None, name: str | None = None) -> None:
-        """Look the agent up.
+        """Look up a player.
 
         Args:
             argument: A built-in agent or a file, as for `Player`.
@@ -73,16 +73,16 @@ class PunishPlayer(ServedPlayer):
 
     @property
     def has_values(self) -> bool:
-        """Whether it values positions, and so can play by softmax."""
+        """True if the player has values, and so can play by softmax."""
         return self._player.has_values
 
     @property
     def temperatures(self) -> tuple[float, ...]:
-        """What temperatures it may be asked to play at; empty if it plays in one way alone."""
+        """Temperatures that people can choose from, if any."""
         return TEMPERATURES if self.has_values and self._player.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known without opening the player, JSON-like."""
+        """Describe the player without opening it, JSON-like."""
         attributes = {} if self.file is None else self.file.attributes
         enemy = "random" if self.has_values and self.file is None else None
         if self.file is not None and self.file.kind == "agent":
@@ -116,22 +116,22 @@ class PunishPlayer(ServedPlayer):
 
     @property
     def space(self) -> StateSpace:
-        """The states that it tells apart."""
+        """Information states of the player."""
         return self.data.space
 
     @property
     def n_states(self) -> int:
-        """The number of states that it tells apart."""
+        """Number of information states."""
         return self.space.n_states
 
     @cached_property
     def presentation(self) -> PunishPresentation:
-        """How its game looks."""
+        """Presentation of the game for a page."""
         return PunishPresentation(self.rules, self.data.damage)
 
     @cached_property
     def solution(self) -> Solution | None:
-        """Its values, in the rows of its states; None if it has none."""
+        """Values of the player, if it has any."""
         if not self.has_values:
             return None
         if self.file is None:
@@ -141,15 +141,15 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def strategy(self) -> np.ndarray:
-        """How it plays, float64 ``[n_rows]``; greedily if it has values."""
+        """Policy, float64 ``[n_rows]``; greedy if the player has values."""
         return self._policy(None)
 
     @cached_property
     def identity(self) -> str:
-        """Its identity (``punish/identity.py``).
+        """Identity of the player (``punish/identity.py``).
 
-        The value is that of the choice; for a strategy, its probability. Of a strategy that remembers more than the
-        view, the state is the number of the information state.
+        It depends on the values of choices; for a strategy, on probabilities. If a strategy remembers more than the
+        view, information states are numbered.
         """
         space = self.space
         states = decimals_of(space) if space.is_view else np.arange(space.n_states)
@@ -157,7 +157,7 @@ class PunishPlayer(ServedPlayer):
         return identity(states, space.state_ptr, space.action, values)
 
     def open(self) -> None:
-        """Do what takes longer now."""
+        """Compute strategy and identity."""
         self.opponents(None)
         _ = self.identity, self.presentation
 
@@ -181,16 +181,16 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def best_choices(self) -> Solution:
-        """The chances to win of the best choices against it."""
+        """Win probabilities of the best choices against the player."""
         self._must_have_view()
         return win_solution(self.space, self.strategy)
 
     def is_coached(self, temperature: float | None) -> bool:
-        """Whether `coach` answers at once."""
+        """Return True if `coach` needs no computation."""
         return temperature in self._coaches
 
     def coach(self, temperature: float | None) -> Coach:
-        """A coach against it, who knows all values."""
+        """Return a coach against the player."""
         self._must_have_view()
         if temperature not in self._coaches:
             self._must_play_at(temperature)
@@ -201,7 +201,7 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """What explains its values; those of the best choices against it if it has none."""
+        """Explainer of its values, or else of the best choices against it."""
         self._must_have_view()
         if self.solution is None:
             return Explainer(self.data, self.strategy, self.best_choices)
@@ -216,7 +216,7 @@ class PunishPlayer(ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """A judge of choices by its values, or by the best choices against it."""
+        """Judge by its values, or else by the best choices against it."""
         self._must_have_view()
         solution = self.explainer.solution if self.solution is None else self.solution
         return Judge(self.space, solution, self.name)
@@ -231,7 +231,7 @@ class PunishPlayer(ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """A state explained, JSON-like: `Explanation.report` with the ``view`` and the ``policy``."""
+        """Explain a state, JSON-like: `Explanation.report` with the ``view`` and the ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.state)
@@ -244,10 +244,10 @@ class PunishPlayer(ServedPlayer):
         return report | {"against": against, "view": self.presentation.view(explanation.view)}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
-        """Questions to practise on, JSON-like: the ``rules`` and ``positions``.
+        """Return questions to practise on, JSON-like: the ``rules`` and ``positions``.
 
         Args:
-            choices: Recorded choices; None without any.
+            choices: Recorded choices, if any.
             n: Number of positions; fewer if the records have fewer in which the choice matters.
         """
         explainer, questions = self.explainer, []
@@ -258,7 +258,7 @@ class PunishPlayer(ServedPlayer):
         return {"rules": self.presentation.rules(), "positions": [self._posed(question) for question in questions]}
 
     def _posed(self, question: Question) -> dict[str, Any]:
-        """A question with what each action is worth, from 0 for a loss to 1 for a win."""
+        """Return a question with the value of each action, from 0 for a loss to 1 for a win."""
         explainer, space = self.explainer, self.explainer.data.space
         view, scale = view_of(space, question.state), explainer.scale
         values = explainer.solution.q[rows_of_state(space, question.state)].tolist()
@@ -285,9 +285,9 @@ class PunishPlayer(ServedPlayer):
         return self.space.row(from_decimal(self.space.layout, decimal))
 
     def values(self, decimal: int) -> dict[str, Any]:
-        """What it knows of a state, JSON-like: ``state``, ``v`` and ``actions`` with ``q`` and ``probability``.
+        """Return values and policy in a state, JSON-like.
 
-        A strategy has no ``v`` and no ``q``. Errors as in `row`.
+        Keys: ``state``, ``v``, and ``actions`` with ``q`` and ``probability``. Strategies have no ``v`` and ``q``.
         """
         space, row = self.space, self.row(decimal)
         first, last = space.state_ptr[row : row + 2].tolist()

@@ -19,7 +19,7 @@ from punish_fast.punish.rules import CARDS, RESOLVED, Rules, name_of
 
 
 class PunishPresentation:
-    """Shows games under the same rules.
+    """Presents games under the same rules.
 
     Attributes:
         game: The name of the game.
@@ -28,7 +28,7 @@ class PunishPresentation:
     game = "punish"
 
     def __init__(self, rules: Rules, damage: np.ndarray) -> None:
-        """Remember the rules.
+        """Store the rules.
 
         Args:
             damage: int64 ``[6, 6]``, as in `GameData`.
@@ -36,7 +36,7 @@ class PunishPresentation:
         self._rules, self._damage = rules, damage
 
     def rules(self) -> dict[str, Any]:
-        """Name, cards, their copies and damage, and the numbers of the rules."""
+        """Return name, cards with copies and damage, and all numbers of the rules."""
         rules = self._rules
         return {
             "name": name_of(rules),
@@ -56,7 +56,7 @@ class PunishPresentation:
         }
 
     def view(self, view: View) -> dict[str, Any]:
-        """What a player knows; ``state`` is None once the game is over."""
+        """Return the information of a player; ``state`` is None once the game is over."""
         state = view.state
         is_over = min(state.own_hp, state.enemy_hp) <= 0
         return self.state(state) | {
@@ -67,7 +67,7 @@ class PunishPresentation:
         }
 
     def state(self, state: State) -> dict[str, Any]:
-        """An information state."""
+        """Return an information state."""
         rules = self._rules
         unseen = [c - h - d for c, h, d in zip(rules.copies, state.hand, state.discard, strict=True)]
         return {
@@ -84,19 +84,19 @@ class PunishPresentation:
         }
 
     def guide(self, view: View, enemy: str) -> list[str]:
-        """The rules that matter now, in paragraphs."""
+        """Return the rules that matter in a position, in paragraphs."""
         return guide(self._rules, self._damage, view, enemy)
 
     def moves(self, view: View) -> list[dict[str, Any]]:
-        """The legal actions with their names and keys."""
+        """Return the legal actions with their names and keys."""
         return [{"action": action, "name": action_name(action), "key": _key(action)} for action in view.actions]
 
     def card(self, action: int) -> str:
-        """The card that an action picks; "rest" without one."""
+        """Return the card that an action picks, or "rest"."""
         return _card(min(action // 10 - 1, len(CARDS)))
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """An event as the player of a seat may see it."""
+        """Return an event as the player of a seat may see it."""
         told = event.told(seat)
         shown = {"kind": type(told).__name__.lower(), "words": Teller(self._damage, names).words(told)}
         match told:
@@ -131,7 +131,7 @@ def _key(action: int) -> str:
 
 
 def _card(kind: int) -> str:
-    """The name of a card; "rest" for 5."""
+    """Return the name of a card; "rest" for 5."""
     return RESOLVED[(kind + 1) % len(RESOLVED)]
 
 

@@ -23,7 +23,7 @@ _KEYS = "u takes a move back before it is revealed, c asks the coach, ? shows th
 
 @dataclass(eq=False)
 class PunishTerminal:
-    """Lets people play a session."""
+    """A session at a terminal."""
 
     session: PlaySession  # game
     data: GameData
@@ -97,7 +97,7 @@ class PunishTerminal:
         return "Your move (? for help): " if name == "you" else f"{name}, your move (? for help): "
 
     def _is_sure(self, view: View, seat: int, action: int) -> bool:
-        """Let a move be confirmed, changed for another one, or taken back."""
+        """Ask a person to confirm, change or take back a move."""
         while True:
             answer = self.ask(f"  {action_name(action)}: Enter plays it, u takes it back: ").strip().lower()
             if not answer:

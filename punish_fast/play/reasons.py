@@ -1,4 +1,4 @@
-"""The reasons for and against an action: what every action of the enemy makes of it."""
+"""Reasons for and against an action, by actions of the enemy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Consequence:
-    """What follows an action when the enemy's action and all draws are known."""
+    """Consequence of an action if the enemy's action and all draws are known."""
 
     # Card that each player draws for a feint, own first, from 0 for guard; None without.
     drawn: tuple[int | None, int | None]
     probability: float  # probability
-    value: float  # value of what follows, as part of the value of the action: discounted by one step
+    value: float  # discounted value of the next position
     state: State | None  # position that follows; None if the game is over
     words: str  # damage, exhaustion, healing, win or loss
 
@@ -30,27 +30,27 @@ class Answer:
     """An action of the enemy against one of the player's."""
 
     action: int  # enemy's two-digit action
-    consequences: tuple[Consequence, ...]  # what follows, by the draws of feints
+    consequences: tuple[Consequence, ...]  # consequences by draws of feints
 
     @property
     def probability(self) -> float:
-        """The probability that the enemy plays this."""
+        """Probability that the enemy plays this action."""
         return sum(each.probability for each in self.consequences)
 
     @property
     def value(self) -> float:
-        """The mean value of what follows."""
+        """Mean value of the consequences."""
         return sum(each.probability * each.value for each in self.consequences) / self.probability
 
     @property
     def likely(self) -> str:
-        """The most likely consequence in words."""
+        """Likeliest consequence in words."""
         words = next(iter(self._by_words))
         return words if len(self._by_words) == 1 else f"mostly {words}"
 
     @property
     def words(self) -> str:
-        """What follows in words: with draws, the likeliest cases and their shares."""
+        """Consequences in words; if cards are drawn, the likeliest cases and their shares."""
         shares = self._by_words
         if len(shares) == 1:
             return next(iter(shares))
@@ -59,7 +59,7 @@ class Answer:
 
     @property
     def _by_words(self) -> dict[str, float]:
-        """The share of everything that may follow, most likely first."""
+        """Shares of the consequences, likeliest first."""
         shares: dict[str, float] = {}
         for each in self.consequences:
             shares[each.words] = shares.get(each.words, 0.0) + each.probability / self.probability
@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Reason:
-    """A legal action with what the enemy makes of it."""
+    """A legal action with its outcomes against each action of the enemy."""
 
     action: int  # two-digit action
     value: float  # value
@@ -77,7 +77,7 @@ class Reason:
 
 
 def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
-    """Why an action is better than another, in words: the action of the enemy that speaks for it most."""
+    """Explain why an action is better than another by the decisive action of the enemy."""
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
@@ -89,17 +89,17 @@ def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
 
 
 def _fares(reason: Reason, answer: Answer, scale: Scale) -> str:
-    """How an action fares against one of the enemy's."""
+    """Describe the outcome of an action against one of the enemy."""
     name = action_name(reason.action)
     at_once = {"you win": "wins at once", "you lose": "loses at once"}.get(answer.words)
     return f"{name} {at_once}" if at_once else f"{name} {scale.sentence(answer.value)}: {answer.likely}"
 
 
 def likeliest(probabilities: dict[_K, float]) -> dict[_K, float]:
-    """The same probabilities, likeliest first."""
+    """Sort probabilities, likeliest first."""
     return dict(sorted(probabilities.items(), key=lambda pair: place_of(pair[1])))
 
 
 def place_of(probability: float) -> float:
-    """A sorting key: likeliest first, where rounding makes no difference."""
+    """Sorting key for likeliest first, independent of rounding errors."""
     return -round(probability, _DIGITS)

@@ -1,7 +1,7 @@
-"""What a table asks about the secrets of a game: who decides, what each player knows, and what happens, in words.
+"""Referees: who decides in a game, the information of each player, and events in words.
 
-A *referee* of a game knows its states. A match hands nobody a state itself, but `Referee.known_to`, in which everything
-that a player does not know is replaced. Whatever follows from it, be it a policy or a page, cannot tell what is hidden.
+A match gives players only states of `Referee.known_to`, in which hidden information is replaced. Policies and pages
+therefore cannot depend on it.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ class Referee(Protocol):
     is_open: bool
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """The players who decide now, all at once, in the order in which the game asks them.
+        """Return the players who decide simultaneously, in the order in which the game asks them.
 
         Args:
             state: A state in which players are to decide, and nobody has been asked yet.
         """
 
     def known_to(self, state: Any, player: int) -> Any:
-        """A state that ``player`` cannot tell from ``state``, the same one for all such states.
+        """Return one state for all states that ``player`` cannot distinguish from ``state``.
 
         If ``player`` is to decide, the game asks this player there.
         """
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """What happens in the steps from one decision to the next."""
+        """Return the events in the steps from one decision to the next."""
 
 
 class OpenReferee:
-    """Referee of a game without secrets, in which players move in turn."""
+    """Referee of a game without secrets, in which one player moves at a time."""
 
     is_open = True
 

@@ -1,8 +1,8 @@
 """A recorded game, judged choice by choice.
 
-An agent knows the chance ``v`` to win from every state by the best choices, and ``q`` after every action. A choice
-loses ``v - q``, in points if times 100. The judge knows the enemy it was solved against; other enemies make other
-choices good, so a loss says what a choice costs against that one.
+An agent has the win probability ``v`` of every state under optimal play, and ``q`` after every action. A choice loses
+``v - q``, in points if multiplied by 100. Losses hold against the enemy that the values were solved for; other choices
+can be best against other enemies.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from punish_fast.records.results import latest_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact
 
-# Losses below are those of rounding.
+# Smaller losses are rounding errors.
 _SMALLEST = 0.0005
 # Number of worst choices in a report, and the smallest loss that deserves a sentence.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
@@ -44,12 +44,12 @@ class ReviewedChoice:
     state: State  # position as the player saw it
     action: int  # two-digit action
     best: int  # best action
-    win: float  # chance to win with the best action, 0 to 1
-    loss: float | None  # what the choice loses of it; None for an action that is not legal
+    win: float  # win probability of the best action
+    loss: float | None  # loss of win probability; None if the action is illegal
 
     @property
     def words(self) -> str:
-        """What the choice was worth, in a sentence."""
+        """Value of the choice, in a sentence."""
         best = action_name(self.best)
         if self.loss is None:
             return f"In breath {self.breath}, this was no legal action; {best} would have won {self.win:.1%} of games."
@@ -87,11 +87,11 @@ class ReviewedSide:
 
     @property
     def loss(self) -> float:
-        """The sum of all losses."""
+        """Sum of all losses."""
         return sum(choice.loss or 0.0 for choice in self.choices)
 
     def worst(self, n: int, least: float) -> list[ReviewedChoice]:
-        """The ``n`` choices that lose most, those that lose at least ``least``."""
+        """Return the ``n`` worst choices that lose at least ``least``."""
         bad = [choice for choice in self.choices if choice.loss is not None and choice.loss >= least]
         return sorted(bad, key=lambda choice: -(choice.loss or 0.0))[:n]
 
@@ -107,10 +107,10 @@ class ReviewedSide:
 
 
 class Judge:
-    """Chances to win with every choice, against one enemy."""
+    """Win probabilities of every choice against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
-        """Read the chances.
+        """Read the win probabilities.
 
         Args:
             space: The states of the game, of the view.
@@ -143,7 +143,7 @@ class Judge:
 
 
 def judge_of(agent: Artefact) -> Judge:
-    """The judge with the values of an agent's file."""
+    """Return a judge with the values of an agent file."""
     solution = agent.solution()
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
@@ -151,12 +151,12 @@ def judge_of(agent: Artefact) -> Judge:
 
 
 def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide]:
-    """Judge a game: the winner's choices and the loser's."""
+    """Judge the choices of the winner and of the loser."""
     return judge.side(game.winner, True), judge.side(game.loser, False)
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read one game of a database: for None the latest that a person has played, or the latest of all."""
+    """Read one game of a database; for None the latest played by a person, or else the latest."""
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

@@ -1,4 +1,4 @@
-"""The table as it is drawn in a terminal: cards, hands, statuses, and what happens in words.
+"""Drawings of a game in a terminal: cards, hands, statuses, and events in words.
 
 A card is a filled box in its colour of every plot, with its name and its key; without colours the box and the words
 stay. Where the terminal cannot draw lines, boxes are ASCII.
@@ -31,7 +31,7 @@ _LINES = {"unicode": "╭─╮│╰╯♥·▒━", "ascii": "+-+|++*.#-"}
 
 
 def open_console(stream: IO[str]) -> Console:
-    """A console for a stream, of 80 columns where it is no terminal."""
+    """Return a console for a stream, with 80 columns if it is not a terminal."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     width = console.width if console.is_terminal or "COLUMNS" in os.environ else 80
     console.width = max(_NARROWEST, min(width, _WIDEST))
@@ -39,14 +39,14 @@ def open_console(stream: IO[str]) -> Console:
 
 
 def card_style(kind: int) -> Style:
-    """Ink on the colour of a card."""
+    """Return the style of a card: ink on its colour."""
     colour = CARD_LOOKS[kind].colour
     triplet = Color.parse(colour).get_truecolor()
     return Style(color="#ffffff" if is_dark(triplet.normalized) else INK, bgcolor=colour)
 
 
 class Screen:
-    """Draws views and tells events.
+    """Draws views and prints events.
 
     Attributes:
         console: Where to draw.
@@ -55,7 +55,7 @@ class Screen:
     """
 
     def __init__(self, console: Console, rules: Rules, damage: np.ndarray, names: tuple[str, str]) -> None:
-        """Find out what the terminal can draw.
+        """Choose characters that the terminal can draw.
 
         Args:
             damage: int64 ``[6, 6]``, as in `GameData`.
@@ -69,7 +69,7 @@ class Screen:
         self._lines = _LINES["ascii" if plain else "unicode"]
 
     def draw(self, view: View, seat: int) -> None:
-        """Draw what the player of a seat knows."""
+        """Draw a position as the player of a seat sees it."""
         state = view.state
         enemy, own = self.names[1 - seat], self.names[seat]
         self._heading_of(view)
@@ -84,7 +84,7 @@ class Screen:
         self.cards([kind for kind, n in enumerate(state.hand) for _ in range(n)], keys=True)
 
     def draw_open(self, views: Sequence[View]) -> None:
-        """Draw what both players know, for spectators."""
+        """Draw the hands of both players, for spectators."""
         self._heading_of(views[0])
         for name, view in zip(self.names, views, strict=True):
             state = view.state
@@ -111,7 +111,7 @@ class Screen:
             self.console.print(Text("    ") + Text("  ").join(cells[begin : begin + most]), no_wrap=True)
 
     def tell(self, event: Event) -> None:
-        """Tell of an event in words."""
+        """Print an event in words."""
         if isinstance(event, Reveal):
             for seat in (0, 1):
                 self.console.print(self._played(seat, event))
@@ -149,7 +149,7 @@ class Screen:
         return " ".join([self._lines[8] * 2] * n)
 
     def _flow(self, title: str, style: str, parts: Sequence[Text], gap: int) -> None:
-        """Print parts behind a title, in as many lines as they take."""
+        """Print parts after a title, with line breaks if necessary."""
         line = Text("  ").append(f"{title:<{_TITLE}}", style)
         for number, part in enumerate(parts):
             if number and len(line) + gap + len(part) > self.console.width:
@@ -182,7 +182,7 @@ class Screen:
         return rows
 
     def _played(self, seat: int, event: Reveal) -> Text:
-        """What a player picked and drew."""
+        """Return the cards that a player picked and drew."""
         action, drawn = event.actions[seat], event.drawn[seat]
         who = self.names[seat]
         line = Text(f"  {told_of(who, 'play')} ".ljust(18))

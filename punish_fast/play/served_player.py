@@ -32,7 +32,7 @@ class ServedPlayer:
     no_second: str | None = None  # reason why the player cannot move first
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known without opening the player, JSON-like."""
+        """Describe the player without opening it, JSON-like."""
         nothing = dict.fromkeys(("about", "game", "rules", "rules_digest", "information", "enemy", "objective"))
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
         shown: dict[str, Any] = {"name": self.name, **nothing, "discount": None, "temperatures": [], "plays": True}

@@ -1,7 +1,7 @@
-"""A session of play: players at a table.
+"""A session: players of a game.
 
-A session holds a game with its secrets, takes a choice from each seat, and hands out what happens. Whatever drives it
-(a terminal, a page, a test) sees a game only by `PlaySession.view` and the events that `PlaySession.told` returns::
+A session holds a game with its hidden information, takes a choice from each seat, and returns events. Terminals, pages
+and tests see the game only through `PlaySession.view` and the events of `PlaySession.told`::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
     session.begin()
@@ -26,7 +26,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class ChoiceError(PunishFastError, ValueError):
-    """A choice that the rules or the moment do not allow; the message says why."""
+    """A choice that is not allowed now; the message says why."""
 
 
 class PlaySession:
@@ -47,34 +47,34 @@ class PlaySession:
 
     @property
     def is_on(self) -> bool:
-        """Whether the game goes on."""
+        """True until the game is over."""
         return bool(self._match.to_move)
 
     @property
     def winner(self) -> int | None:
-        """The seat that has won."""
+        """Seat that has won."""
         last = self.events[-1] if self.events else None
         return last.winner if isinstance(last, End) else None
 
     @property
     def waiting(self) -> list[int]:
-        """The seats of people who have not chosen yet."""
+        """Seats of people who have not chosen yet."""
         return [seat for seat in self._match.to_move if seat not in self._choices and self.is_person(seat)]
 
     def is_person(self, seat: int) -> bool:
-        """Whether the player of a seat has to be asked."""
+        """Return True if the player of a seat is a person."""
         return self.seats[seat].is_human
 
     def view(self, seat: int) -> Any:
-        """Everything that the player of a seat may know, other than by remembering events."""
+        """Return the information of the player of a seat, without past events."""
         return self._match.view(seat)
 
     def legal(self, seat: int) -> Sequence[int]:
-        """The legal actions of a seat."""
+        """Return the legal actions of a seat."""
         return self._match.legal(seat)
 
     def told(self, seat: int, since: int = 0) -> list[Event]:
-        """The events from number ``since`` on as the player of a seat may see them."""
+        """Return the events from number ``since`` on as the player of a seat may see them."""
         return [event.told(seat) for event in self.events[since:]]
 
     def begin(self) -> None:
@@ -97,7 +97,7 @@ class PlaySession:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Let agents choose, and play all choices."""
+        """Ask the agents, and play all choices."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:

@@ -20,7 +20,7 @@ Ask = Callable[[str], str]
 Tell = Callable[[str], None]
 
 _HELP = "Type the number of a move, or the move in words; hint, undo, rules, or q to leave."
-# Where nobody plays perfectly, and what has been seen stays seen.
+# For games without perfect play and undo.
 _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to leave."
 
 
@@ -32,10 +32,10 @@ class LeaveError(Exception):
 class Result:
     """The result of a game."""
 
-    winner: int | None  # number of the winner; None for a draw or an unfinished game
+    winner: int | None  # number of the winner; None if the game is a draw or unfinished
     ended: bool  # whether the game was finished
     actions: list[str]  # actions played, in words
-    story: list[str]  # all that people were told
+    story: list[str]  # all printed events
 
 
 @dataclass(eq=False)
@@ -79,17 +79,17 @@ class TerminalGame:
 
     @property
     def _viewer(self) -> int:
-        """The first person's seat, from which what happens is told."""
+        """Seat of the first person, who sees the events."""
         return next((seat for seat in range(len(self.session.seats)) if self.session.is_person(seat)), 0)
 
     def _story(self, since: int) -> list[str]:
-        """The events from a number on in words, but for the end."""
+        """Return the events from a number on in words, except for the end."""
         face = GamePresentation(self.game)
         events = [event for event in self.session.events[since:] if not isinstance(event, End)]
         return [face.event(event, self._viewer, self._names)["words"] for event in events]
 
     def _tell_since(self, n_events: int) -> None:
-        """Tell what has happened since a number of events."""
+        """Print the events from a number on."""
         if told := self._story(n_events):
             self.tell("\n".join(told) + "\n")
 
@@ -97,7 +97,7 @@ class TerminalGame:
         return self.game.draw(self.session.view(viewer).state, viewer, self._names)
 
     def _chosen(self, seat: int) -> bool:
-        """Let a person choose; False after an undo."""
+        """Ask a person for a choice; return False after an undo."""
         view: GameView = self.session.view(seat)
         self.tell(self._drawing(seat) + "\n")
         allowed, typed = self._offer(view)
@@ -112,7 +112,7 @@ class TerminalGame:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
-        """What may be typed, in short, and the action of everything that may be."""
+        """Print the legal moves; return the allowed numbers in short, and the action of each allowed input."""
         texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = numbers_of(self.game, view.actions)
         for number, text in zip(numbers, texts, strict=True):

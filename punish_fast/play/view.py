@@ -1,4 +1,4 @@
-"""What one player may know."""
+"""Information of one player."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class View:
     actions: tuple[int, ...]  # legal actions, two-digit codes, ascending
     unseen: Five  # cards in the enemy's hand and the deck together, five counts
     deck: int  # cards in the deck
-    measure: int | None  # measure, from 1; None for a position outside of a game
+    measure: int | None  # measure, from 1; None outside of a game
 
 
 def rows_of_state(space: StateSpace, state: State) -> slice:
@@ -27,7 +27,7 @@ def rows_of_state(space: StateSpace, state: State) -> slice:
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """The view of a position outside of a game.
+    """Return the view of a position outside of a game.
 
     Args:
         space: The information states, of the view.

@@ -1,7 +1,7 @@
-"""Why an action is good: what every action of the enemy makes of it, in words and exactly.
+"""Explanations of values: the outcomes of an action against each action of the enemy, in words and exactly.
 
-The value of an action is the mean, over the enemy's hands, its choices and the draws of feints, of the value of what
-follows. Here this mean is taken apart by the enemy's action. Summed up again it is a row of the transition tensor
+The value of an action is the mean value of the next position over the enemy's hands, its choices and the draws of
+feints. An explanation splits this mean by the enemy's action. Its sum is a row of the transition tensor
 (``punish/tensor.py``) times the values of its columns.
 """
 
@@ -43,7 +43,7 @@ class Explanation:
     """A position, explained."""
 
     state: State
-    view: View  # what the player sees there
+    view: View  # view of the player
     words: str  # position in words
     reasons: tuple[Reason, ...]  # legal actions, best first
     hands: dict[Five, float]  # hands that the enemy may hold, with their probabilities, likeliest first
@@ -51,9 +51,9 @@ class Explanation:
     scale: Scale  # scale of all values
 
     def contrast(self, action: int) -> str | None:
-        """Why the best action is better than this one, or than the second best if it is the best.
+        """Explain why the best action is better than this one, or than the second best.
 
-        None where there is one action alone.
+        None if only one action is legal.
         """
         best, *others = self.reasons
         if not others:
@@ -62,7 +62,7 @@ class Explanation:
         return contrast(best, other, self.scale)
 
     def report(self) -> dict[str, Any]:
-        """The explanation as JSON values."""
+        """Return the explanation as JSON values."""
         return {
             "state": str(to_decimal(self.state)),
             "words": self.words,
@@ -93,14 +93,14 @@ class Explainer:
     Attributes:
         data: The rules, with states of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
-        solution: The agent's values; total rewards as chances to win.
+        solution: The agent's values; total rewards are converted to win probabilities.
         scale: Their scale.
     """
 
     def __init__(
         self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
-        """Remember the values and the enemy that they hold against.
+        """Store the values and the enemy that they hold against.
 
         Args:
             data: The rules, with states of the view.
@@ -141,7 +141,7 @@ class Explainer:
         return Explanation(state, view, words, best_first, likeliest(hands), likeliest(answers), self.scale)
 
     def _check(self, reason: Reason) -> None:
-        """Check that a value is the mean of what follows, as far as its error bound goes."""
+        """Check that a value is the mean of its consequences, within its error bound."""
         if not reason.against:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
@@ -155,7 +155,7 @@ class Explainer:
     def _add_plays(
         self, view: View, hand: Five, action: int, p: float, plays: tuple[dict[_Play, float], dict[_Play, float]]
     ) -> None:
-        """Add what may be drawn when the enemy plays an action from a hand."""
+        """Add the possible draws if the enemy plays an action from a hand."""
         deck = tuple(unseen - held for unseen, held in zip(view.unseen, hand, strict=True))
         for feints, found in enumerate(plays):
             for own, p_own, left in _draws(deck, bool(feints)):
@@ -172,7 +172,7 @@ class Explainer:
         after = play_breaths(rules, views, np.array(both), np.array(drawn))
         states = [state_of_digits(digits) for digits in after.digits.tolist()]
         results, hps = after.result.tolist(), after.hp.tolist()
-        # All states at once, since a look-up of one takes nearly as long.
+        # Look up all states together, since a single state takes nearly as long.
         decimals = [0 if result else to_decimal(then) for result, then in zip(results, states, strict=True)]
         rows = rows_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[rows]
@@ -188,7 +188,7 @@ class Explainer:
 
 
 def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
-    """An explainer of the values in a file.
+    """Return an explainer of the values in a file.
 
     Args:
         enemy: The enemy that it was solved against; the one that it notes if None.
@@ -202,7 +202,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
 
 
 def explainer_against(player: Player, rules: Rules) -> Explainer:
-    """An explainer of the best choices against a player under the true redeal, solved for here."""
+    """Solve for the best choices against a player under the true redeal; return their explainer."""
     player.must_fit(rules)
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)
@@ -214,7 +214,7 @@ def _named(action: int) -> dict[str, Any]:
 
 
 def _draws(deck: tuple[int, ...], feints: bool) -> Iterator[tuple[int | None, float, tuple[int, ...]]]:
-    """The cards that may be drawn from a deck for a feint, their probabilities, and what is left of the deck."""
+    """Yield possible draws from a deck for a feint, their probabilities, and the remaining deck."""
     if not feints:
         yield None, 1.0, deck
         return
@@ -234,7 +234,7 @@ def _ending(wins: bool, both_fall: bool) -> str:
 
 
 def _changes(before: State, after: State, hp: list[int]) -> Iterator[str]:
-    """What a breath changes; ``hp`` is after the damage and before healing."""
+    """Yield the changes of a breath; ``hp`` is after the damage and before healing."""
     dealt, taken = before.enemy_hp - hp[1], before.own_hp - hp[0]
     if dealt:
         yield f"you deal {dealt} (enemy {hp[1]} HP)"

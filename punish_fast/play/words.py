@@ -1,4 +1,4 @@
-"""What happens at the table, in words."""
+"""Events in words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from punish_fast.punish.rules import CARDS, RESOLVED, cards_text
 
 
 class Teller:
-    """Tells events.
+    """Describes events in words.
 
     Attributes:
         names: The name of each seat; "you" for whoever reads.
     """
 
     def __init__(self, damage: np.ndarray, names: Sequence[str]) -> None:
-        """Remember what cards do.
+        """Store the effects of cards.
 
         Args:
             damage: int64 ``[6, 6]``, as in `GameData`.
@@ -28,7 +28,7 @@ class Teller:
         self._damage = damage
 
     def words(self, event: Event) -> str:
-        """An event in a sentence or two."""
+        """Describe an event."""
         words = ""
         match event:
             case Deal():
@@ -72,7 +72,7 @@ class Teller:
 
 
 def ending_of(event: End, names: Sequence[str]) -> str:
-    """The end of a game in a sentence or two."""
+    """Describe the end of a game."""
     if isinstance(event, SharedEnd):
         first, *others = sorted((names[seat] for seat in event.shared), key=lambda name: name != "you")
         return f"{'You' if first == 'you' else first} and {' and '.join(others)} share first place."
@@ -83,7 +83,7 @@ def ending_of(event: End, names: Sequence[str]) -> str:
 
 
 def told_of(who: str, verb: str) -> str:
-    """Subject and verb, capitalised: "You play", "naive plays"."""
+    """Return subject and verb, capitalised: "You play", "naive plays"."""
     if who == "you":
         return f"You {'are' if verb == 'be' else verb}"
     irregular = {"be": "is", "have": "has", "pass": "passes"}

@@ -36,7 +36,7 @@ from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
 from punish_fast.web.tables import OpenTables, table_routes
 from punish_fast.web.workers import Workers
 
-# What a request asks is fine, but what the server has does not answer it.
+# Errors answered with 409 Conflict.
 _CONFLICTS = (GameDatabaseError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
 
 
@@ -125,7 +125,7 @@ def create_app(config: ServerConfig) -> FastAPI:
 
 
 async def _explain_request(_request: Request, error: Any) -> JSONResponse:
-    """The first fault of a request in one line."""
+    """Answer with the first fault of a request."""
     fault = error.errors()[0]
     where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "path", "query")) or "body"
     return _refusal(422, f"{where}: {fault['msg']}")

@@ -1,4 +1,4 @@
-"""The database of a server, for reading, and for whoever may add games."""
+"""Access to the database of recorded games."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from punish_fast.records.summary import player_table, summarise
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
 
-# What each plot shows.
+# Titles of the plots.
 PLOTS = {
     "durations": "Games by their number of breaths",
     "contributions": "Games of each player",
@@ -44,23 +44,23 @@ class GameDatabaseError(PunishFastError, ValueError):
 
 
 class GameDatabase:
-    """Recorded games. All methods may run in threads of readers but `add`, which is for that of the writer.
+    """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers.
 
     Attributes:
-        path: The database; None without one.
+        path: The database, if any.
     """
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Remember the database.
+        """Store the settings.
 
         Args:
             path: The database, which need not be there yet.
             rules: The rules that were played.
-            token: What those must know who add games; None if nobody may.
+            token: Secret for adding games; None if nobody may.
         """
         self.path = path
         self._rules, self._token = rules, token
-        # What was made of the database as it was then.
+        # Cached results, and the version of the database that they belong to.
         self._seen: tuple[int, int] = (0, 0)
         self._found: dict[Any, Any] = {}
 
@@ -138,7 +138,7 @@ class GameDatabase:
         return drawn
 
     def choices(self) -> Choices | None:
-        """All recorded choices of people; None without any."""
+        """Read all recorded choices; None if there are none."""
         if not self._is_there():
             return None
         with self._explained():
@@ -166,7 +166,7 @@ class GameDatabase:
         return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
 
     def _once(self, key: Any, make: Any) -> Any:
-        """What ``make`` makes of the database as it is now."""
+        """Return the cached result of ``make`` for the current version of the database."""
         status = self._path.stat() if self._is_there() else None
         now = (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
         if now != self._seen:
@@ -178,7 +178,7 @@ class GameDatabase:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Errors without the name of the file."""
+        """Raise errors without the name of the file."""
         try:
             yield
         except (RecordsError, StoreError) as error:

@@ -1,4 +1,4 @@
-"""The database of a server: finished games go into it, one transaction for all that end at about the same time."""
+"""Recorder of finished games: one transaction for all that end at about the same time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
 _MOST_AT_ONCE = 256
-# Each waits for a while where another process writes (`database.BUSY_SECONDS`).
+# Each waits while another process writes, up to `database.BUSY_SECONDS`.
 _MOST_TRIES = 6
 
-# Told the id of a kept game, or why it could not be kept.
+# Receives the id of a kept game, or the reason why it could not be kept.
 Kept = Callable[[int | None, str | None], None]
 
 
 class GameRecorder:
-    """Keeps finished games.
+    """Keeps finished games in a database.
 
     Attributes:
         path: The database.
@@ -45,7 +45,7 @@ class GameRecorder:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     async def close(self) -> None:
-        """Keep all games that wait."""
+        """Keep all waiting games."""
         if self._writing is not None:
             await self._writing
 
@@ -59,7 +59,7 @@ class GameRecorder:
         return StateSpace(self.rules)
 
     async def _kept(self, games: list[Finished]) -> list[int]:
-        """The ids of the games, once they are kept; another process that writes is waited for."""
+        """Keep games; return their ids. Waits while another process writes."""
         for _ in range(_MOST_TRIES - 1):
             with suppress(LockedError):
                 return await self._workers.write(lambda: self._keeper.keep_all(games))

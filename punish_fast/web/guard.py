@@ -1,4 +1,4 @@
-"""The guard at the door: who may ask, and what a browser may do with the answer.
+"""Checks of requests, and headers that restrict browsers.
 
 A page of another site that a browser shows can send requests to a server on the same machine. Every request must
 therefore name this server as its host, which a rebound DNS name does not, and come from this server's own page or from
@@ -80,7 +80,7 @@ class Guard:
     """Middleware around the application."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], names: frozenset[str], limits: Limits) -> None:
-        """Remember what is allowed.
+        """Store the limits and names.
 
         Args:
             hosts: Names of this server, in addition to addresses and ``localhost``.

@@ -44,7 +44,7 @@ class Limits:
     tables: int = 2000  # maximum number of games at the same time
     body: int = 16 * 1024  # maximum size of a request, in bytes
     log: int = 16 * 1024 * 1024  # maximum size of a log of games that is posted, in bytes
-    rate: float | None = 200.0  # cost of the requests of one client per second, on average; None for no limit
+    rate: float | None = 200.0  # cost of the requests of one client per second, on average; None if unlimited
     burst: int = 400  # maximum cost of the requests of one client at any moment
 
     @property
@@ -70,7 +70,7 @@ sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """The client of a request, and a session to give to it if it has none."""
+    """Return the client of a request, and a new session if it has none."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
@@ -82,7 +82,7 @@ def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def network_of(host: str) -> str:
-    """The address or network that limits apply to. Some proxies add a port to an address."""
+    """Return the address or network that limits apply to. Some proxies add a port to an address."""
     for text in (host, _PORT.sub("", host)):
         try:
             address = ipaddress.ip_address(text)
@@ -145,7 +145,7 @@ class _Buckets:
 
 
 def costs(cost: float) -> Any:
-    """A dependency of routes: the cost of a request, in addition to `LEAST_COST`."""
+    """Return a dependency of routes that charges a cost in addition to `LEAST_COST`."""
 
     async def charge(request: Request) -> None:
         request.state.charge(cost)

@@ -21,7 +21,7 @@ _TYPES = {
 
 
 def page_routes() -> APIRouter:
-    """The routes ``/`` and ``/page/...``; what a request names is looked up among names, never in the file system."""
+    """Return the routes ``/`` and ``/page/...``. Names are looked up in a dictionary, never in the file system."""
     files = {
         path.relative_to(_FOLDER).as_posix(): (path.read_bytes(), _TYPES[path.suffix])
         for path in sorted(_FOLDER.rglob("*"))

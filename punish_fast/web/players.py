@@ -1,4 +1,4 @@
-"""Routes of the agents: what they are, and what they know of a state."""
+"""The players of a server, and their routes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PlayerRegistry:
         return self.by_hash[hash]
 
     def entries(self) -> list[dict[str, Any]]:
-        """List all players, JSON-like; ``hash`` is None for those that are not open yet."""
+        """List all players, JSON-like; ``hash`` is None until they are open."""
         hashes = {id(player): hash for hash, player in self.by_hash.items()}
         return [
             {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}

@@ -29,7 +29,7 @@ class AddressError(PunishFastError, ValueError):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one. Host ``::`` includes all addresses of IPv4."""
+    """Return a listening socket; port 0 is any free one. Host ``::`` includes all addresses of IPv4."""
     if not host:
         raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
     try:
@@ -46,7 +46,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """The address of a socket as a browser on this machine opens it."""
+    """Return the address of a socket for a browser on this machine."""
     host, port = listening.getsockname()[:2]
     return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
 
@@ -77,7 +77,7 @@ def _connections() -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready."""
+    """Calls a function when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], proxies: Sequence[str] = ()) -> None:
-    """Answer requests until the process is told to end.
+    """Answer requests until the process is interrupted or terminated.
 
     Args:
         ready: Called when requests are answered.

@@ -84,7 +84,7 @@ class OpenTable:
     flaw: str | None = None  # why it could not be kept
 
     def shown(self, since: int) -> dict[str, Any]:
-        """What the person may know, with the events from number ``since`` on."""
+        """Return the information of the person, with the events from number ``since`` on."""
         session, presentation = self.session, self.player.presentation
         players = [*session.seats[self.seat :], *session.seats[: self.seat]]
         names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
@@ -113,11 +113,11 @@ class OpenTable:
 
     @property
     def view(self) -> Any:
-        """What the person sees."""
+        """View of the person."""
         return self.session.view(self.seat)
 
     async def play_on(self, workers: Workers) -> None:
-        """Reveal what was chosen, and let the agent move until it is the person's turn; it may think meanwhile."""
+        """Reveal the choices, and play the agents until it is the person's turn; agents may search in threads."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if seat != self.seat]
@@ -128,7 +128,7 @@ class OpenTable:
             session.reveal()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
-        """The choice of an agent, and whether it was found until a moment."""
+        """Return the choice of an agent, and whether it was found before the deadline."""
         if not self.player.prepare(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
@@ -142,12 +142,12 @@ class OpenTable:
         return Finished(self.match, (first, second), self.session.winner)
 
     def keep(self, game_id: int | None, flaw: str | None) -> None:
-        """Note that it was kept, or why not."""
+        """Store the id under which the game was kept, or the reason why not."""
         self.kept, self.flaw = game_id, flaw
 
 
 class OpenTables:
-    """All games that are played now, in memory."""
+    """All current games, in memory."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
@@ -166,7 +166,7 @@ class OpenTables:
         seat: int = 0,
         client: Client = _NOBODY,
     ) -> OpenTable:
-        """Set a table with a person in a seat, and deal."""
+        """Open a table with a person in a seat, and deal."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))

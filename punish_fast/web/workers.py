@@ -1,4 +1,4 @@
-"""Threads for what would keep other requests waiting."""
+"""Threads for work that would keep other requests waiting."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Workers:
     A client waits until its own works of a kind are done, and then in a queue that holds few works of each address.
     Work that has not begun is dropped if its request is cancelled.
 
-    Requests themselves are answered in one thread, that of the event loop, and all that is shared changes only there.
+    Requests are answered in the thread of the event loop, and shared data changes only there.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Workers:
         return await asyncio.wrap_future(job)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
-        """Ask an agent; what is solved already does not wait for what is being solved."""
+        """Ask an agent; solved agents do not wait for others to be solved."""
         return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
@@ -89,7 +89,7 @@ class Workers:
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
     def close(self) -> None:
-        """Finish what was begun and drop what was not; writes are all done."""
+        """Finish all writes and running work; drop other work."""
         for threads in self._threads.values():
             threads.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
