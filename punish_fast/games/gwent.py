@@ -18,12 +18,13 @@ the state; so a game follows from its actions.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.games import _gwent
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.gwent_decks import (
     DEFAULT_DECK,
@@ -34,7 +35,8 @@ from punish_fast.games.gwent_decks import (
     decks_of,
     decks_text,
 )
-from punish_fast.games.gwent_state import PASS, Cards, GwentState
+from punish_fast.games.gwent_state import PASS, Cards, GwentState, state_of_words, words_of
+from punish_fast.games.packed_states import room_for_steps
 from punish_fast.runtime.printable import printable
 
 N_PLAYERS = 2
@@ -47,6 +49,8 @@ N_MOVES = 1 + HAND_SIZE
 # The highest total of a round with ten cards.
 MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
 _SEATS = ("first", "second")
+# A deck of this size, a total of at most this, all points, and rounds: scales of features.
+_SIZE = (MIN_CARDS, MAX_TOTAL, MAX_SUM, N_ROUNDS)
 # The decks that have a name.
 DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
@@ -75,6 +79,7 @@ class Gwent:
         variant: The decks and the rules.
         decks: The decks, ascending; empty if they are random.
         n_dealt: The cards of a random deck; 0 if decks are not random.
+        rules: The size of a hand, cards drawn before further rounds, and ``n_dealt``, as kernels take them.
     """
 
     name = "gwent"
@@ -103,6 +108,7 @@ class Gwent:
         if not self.n_dealt:
             text = decks_text([DEFAULT_DECK] * N_PLAYERS) if variant.decks == DEFAULT_DECKS else variant.decks
             self.decks = decks_of(text, variant.min_cards)
+        self.rules = (variant.hand_size, variant.draws, self.n_dealt)
         is_named = variant.decks in (DEFAULT_DECKS, RANDOM_DECKS)
         self.variant = variant if is_named else variant._replace(decks=decks_text(self.decks))
 
@@ -126,22 +132,15 @@ class Gwent:
 
     def actions(self, state: GwentState) -> list[int]:
         """What may be dealt, the different cards of a pile, who may begin, or to pass and the slots of the hand."""
-        if self._is_dealt(state):
-            return [card for card, share in enumerate(self._deal_probabilities(state), 1) if share]
-        if any(state.due):
-            return sorted(set(state.piles[state.drawer()]))
-        if state.beginner < 0:
-            return list(range(N_PLAYERS))
+        if self.player(state) == CHANCE:
+            return np.flatnonzero(self._shares(state)).tolist()
         return [] if self.is_terminal(state) else list(range(len(state.hands[state.turn]) + 1))
 
     def probabilities(self, state: GwentState) -> list[float]:
         """How often a random deck goes on with each card, the shares of cards in a pile, or a half for each player."""
-        if self._is_dealt(state):
-            return [share for share in self._deal_probabilities(state) if share]
-        if any(state.due):
-            pile = state.piles[state.drawer()]
-            return [pile.count(card) / len(pile) for card in self.actions(state)]
-        return [1 / N_PLAYERS] * N_PLAYERS if state.beginner < 0 else []
+        shares = self._shares(state) if self.player(state) == CHANCE else np.zeros(0)
+        possible: list[float] = shares[shares > 0].tolist()
+        return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
         """The state after a draw or a move; players without cards are out, and a round ends when both are.
@@ -151,51 +150,29 @@ class Gwent:
         """
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
-        action = int(action)
-        if self._is_dealt(state):
-            return state.with_dealt(self._dealer(state), action)
-        if any(state.due):
-            state = state.with_draw(action)
-            return state if self.player(state) == CHANCE else self._settled(state)
-        if state.beginner < 0:
-            return self._settled(state._replace(beginner=action, turn=action))
-        return self._settled(state.with_move(action))
+        after, returns, ended = room_for_steps(1, _gwent.N_WORDS, N_PLAYERS)
+        _gwent.step_gwent(words_of(state)[np.newaxis], np.array([action]), self.rules, after, returns, ended)
+        return state_of_words(after[0])
 
     def _is_dealt(self, state: GwentState) -> bool:
         """Whether a card of a random deck is to be drawn."""
         return len(state.decks[1]) < self.n_dealt
 
-    def _dealer(self, state: GwentState) -> int:
-        """The player whose random deck is drawn."""
-        return int(len(state.decks[0]) == self.n_dealt)
+    def _shares(self, state: GwentState) -> np.ndarray:
+        shares: np.ndarray = self.find_shares(words_of(state)[np.newaxis])[0]
+        return shares
 
-    def _deal_probabilities(self, state: GwentState) -> list[float]:
-        deck = state.decks[self._dealer(state)]
-        return deal_probabilities(self.n_dealt - len(deck), MAX_SUM - sum(deck))
+    def find_shares(self, states: np.ndarray) -> np.ndarray:
+        """Return the probability of each action of chance states, float64 ``[n, n_actions]``, from int64 words."""
+        shares = np.empty((len(states), self.n_actions))
+        _gwent.find_gwent_shares(states, self.n_dealt, _deals(self.n_dealt), shares)
+        return shares
 
-    def _settled(self, state: GwentState) -> GwentState:
-        """Put players without cards out; the turn stays with a player who is in, or the round ends."""
-        out = (state.out[0] or not state.hands[0], state.out[1] or not state.hands[1])
-        state = state._replace(out=out)
-        if all(out):
-            return self._after_round(state)
-        return state._replace(turn=1 - state.turn) if out[state.turn] else state
-
-    def _after_round(self, state: GwentState) -> GwentState:
-        """Count the round, and begin the next one with draws."""
-        first, second = state.totals
-        state = state._replace(wins=(state.wins[0] + (first >= second), state.wins[1] + (second >= first)))
-        if self.is_terminal(state):
-            return state
-        turn = 1 - state.beginner if first == second else int(second > first)
-        due = (self._draws(state, 0), self._draws(state, 1))
-        state = state._replace(round=state.round + 1, due=due, totals=(0, 0), out=(False, False), turn=turn)
-        return state if any(due) else self._settled(state)
-
-    def _draws(self, state: GwentState, player: int) -> int:
-        """The cards that a player draws before a further round."""
-        room = self.variant.hand_size - len(state.hands[player])
-        return min(self.variant.draws, room, len(state.piles[player]))
+    def find_features(self, states: np.ndarray) -> np.ndarray:
+        """Return `features` of states, float32 ``[n, 100]``, from int64 words."""
+        features = np.empty((len(states), self.n_features), dtype=np.float32)
+        _gwent.find_gwent_features(states, _SIZE, features)
+        return features
 
     def returns(self, state: GwentState) -> tuple[float, float]:
         """1 for the winner and -1 for the other; 0 after a tie."""
@@ -251,21 +228,8 @@ class Gwent:
         * 7 of the other player: cards the deck began with / 25, cards in hand / 10, and the five above.
         * 2: round / 3, players who are not out / 2.
         """
-        own = max(self.player(state), 0)
-        deck, hand = state.decks[own], state.hands[own]
-        copies = Counter(deck)
-        numbers = [
-            *(copies[card] / max(len(deck), 1) for card in range(1, MAX_CARD + 1)),
-            *(card / MAX_CARD for card in hand),
-            *(0 for _ in range(HAND_SIZE - len(hand))),
-            *_progress(state, own),
-            len(state.decks[1 - own]) / MIN_CARDS,
-            len(state.hands[1 - own]) / HAND_SIZE,
-            *_progress(state, 1 - own),
-            state.round / N_ROUNDS,
-            state.out.count(False) / N_PLAYERS,
-        ]
-        return np.array(numbers, dtype=np.float32)
+        features: np.ndarray = self.find_features(words_of(state)[np.newaxis])[0]
+        return features
 
     def state_of(self, text: str) -> GwentState:
         """The state after draws and moves from the beginning: cards as numbers, ``pass``, and who begins.
@@ -344,12 +308,15 @@ class Gwent:
         return {}
 
 
-def _progress(state: GwentState, player: int) -> tuple[float, ...]:
-    """Five features that both players know of ``player``."""
-    cards = state.hands[player] + state.piles[player]
-    mean = sum(cards) / max(len(cards), 1)
-    total, wins = state.totals[player] / MAX_TOTAL, state.wins[player] / WINNING
-    return len(cards) / MIN_CARDS, total, wins, sum(cards) / MAX_SUM, mean / MAX_CARD
+@lru_cache(maxsize=4)
+def _deals(n_dealt: int) -> np.ndarray:
+    """The probabilities of the next card of a random deck, as `_gwent.find_gwent_shares` takes them."""
+    deals = np.zeros((n_dealt + 1, MAX_SUM - n_dealt + 1, Gwent.n_actions)) if n_dealt else np.zeros((0, 0, 0))
+    for n_cards in range(1, n_dealt + 1):
+        for spare in range(MAX_SUM - n_dealt + 1):
+            shares = deal_probabilities(n_cards, n_cards + spare)
+            deals[n_cards, spare, 1 : len(shares) + 1] = shares
+    return deals
 
 
 def _unplayed(state: GwentState, player: int) -> Cards:

@@ -7,16 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games import _gwent
+from punish_fast.games import _gwent_playouts
 from punish_fast.games.contract import GameError
-from punish_fast.games.gwent import HAND_SIZE, N_PLAYERS, N_ROUNDS, Gwent, GwentVariant
+from punish_fast.games.gwent import N_PLAYERS, Gwent, GwentVariant
 from punish_fast.games.gwent_decks import MAX_CARD, MAX_SUM
 from punish_fast.runtime.parallel import for_each
 
-# Every legal action with the same probability, and `gwent_rule_of_thumb.rule_of_thumb`.
+# Every legal action with the same probability, and `gwent_players.rule_of_thumb`.
 POLICIES = ("random", "rule")
-# As many draws, cards played and passes as a game can have, and who begins.
-_LONGEST = N_PLAYERS * N_ROUNDS * (2 * HAND_SIZE + 1) + 1
 _STANDARD = GwentVariant()
 
 
@@ -58,32 +56,6 @@ def play_games(
     Raises:
         GameError: There is no such policy, a deck is not allowed, or a number is out of range.
     """
-    log = np.empty((n_games, 0), dtype=np.int8)
-    return _played(decks, policies, log, seed, variant)
-
-
-def record_games(
-    decks: np.ndarray,
-    policies: Sequence[str],
-    n_games: int,
-    seed: int = 0,
-    variant: GwentVariant = _STANDARD,
-) -> tuple[GwentGames, list[str]]:
-    """Play games like `play_games`, and tell the draws and moves of each as `gwent.Gwent.state_of` reads them."""
-    log = np.empty((n_games, _LONGEST), dtype=np.int8)
-    games = _played(decks, policies, log, seed, variant)
-    return games, [" ".join(_word(number) for number in row if number >= 0) for row in log.tolist()]
-
-
-def _word(number: int) -> str:
-    if number >= _gwent.BEGINNER:
-        return ("first", "second")[number - _gwent.BEGINNER]
-    return str(number) if number else "pass"
-
-
-def _played(
-    decks: np.ndarray, policies: Sequence[str], log: np.ndarray, seed: int, variant: GwentVariant
-) -> GwentGames:
     # The game checks the numbers.
     rules = Gwent(variant).variant
     decks = _checked(decks, rules.min_cards)
@@ -91,17 +63,9 @@ def _played(
     if unknown or len(policies) != N_PLAYERS:
         raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
     has_rule = np.array([policy == POLICIES[1] for policy in policies])
-    results = np.empty((len(log), N_PLAYERS + 1), dtype=np.int16)
-    for_each(
-        _gwent.play_gwent_games,
-        len(log),
-        np.uint64(seed),
-        decks,
-        (rules.hand_size, rules.draws),
-        has_rule,
-        results,
-        log,
-    )
+    results = np.empty((n_games, N_PLAYERS + 1), dtype=np.int16)
+    numbers = (rules.hand_size, rules.draws)
+    for_each(_gwent_playouts.play_gwent_games, n_games, np.uint64(seed), decks, numbers, has_rule, results)
     return GwentGames(results[:, :N_PLAYERS], results[:, N_PLAYERS])
 
 

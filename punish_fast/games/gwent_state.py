@@ -1,8 +1,21 @@
-"""States of Gwent Lite, and what draws and moves change in them; when rounds end is told in ``gwent.py``."""
+"""States of Gwent Lite, and the words that kernels take.
+
+The first of the 13 words holds what players see on the table: of both players the totals (7 bits each), rounds won (2),
+whether they are out (1) and the cards to draw (4), then the round (2), the player who began the first round (2; 0 for
+none, else 1 or 2) and whose turn it is (1). Six words of each player follow: two each for the deck, the pile and the
+hand. Cards are bits, a row of 100 points that is cut behind each card.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games._gwent import MASKS, SHIFTS
+from punish_fast.games._gwent_cards import HALF
 
 Cards = tuple[int, ...]
 
@@ -37,38 +50,40 @@ class GwentState(NamedTuple):
     beginner: int
     turn: int
 
-    def drawer(self) -> int:
-        """The player who draws next."""
-        return 0 if self.due[0] else 1
 
-    def with_dealt(self, player: int, card: int) -> GwentState:
-        """The state after a card has come into a random deck."""
-        decks = at_seat(self.decks, player, tuple(sorted((*self.decks[player], card))))
-        return self._replace(decks=decks, piles=decks)
-
-    def with_draw(self, card: int) -> GwentState:
-        """The state after the next player has drawn a card."""
-        player = self.drawer()
-        pile, hand = list(self.piles[player]), sorted((*self.hands[player], card))
-        pile.remove(card)
-        return self._replace(
-            hands=at_seat(self.hands, player, tuple(hand)),
-            piles=at_seat(self.piles, player, tuple(pile)),
-            due=at_seat(self.due, player, self.due[player] - 1),
-        )
-
-    def with_move(self, action: int) -> GwentState:
-        """The state after a pass or a slot of the player whose turn it is; it is the other's turn."""
-        player, state = self.turn, self._replace(turn=1 - self.turn)
-        if action == PASS:
-            return state._replace(out=at_seat(state.out, player, True))
-        hand = state.hands[player]
-        return state._replace(
-            hands=at_seat(state.hands, player, hand[: action - 1] + hand[action:]),
-            totals=at_seat(state.totals, player, state.totals[player] + hand[action - 1]),
-        )
+def words_of(state: GwentState) -> np.ndarray:
+    """Return the words of a state, int64 ``[13]``."""
+    fields = (
+        *state.totals,
+        *state.wins,
+        *map(int, state.out),
+        *state.due,
+        state.round,
+        state.beginner + 1,
+        state.turn,
+    )
+    table = sum(field << int(shift) for field, shift in zip(fields, SHIFTS, strict=True))
+    kinds = [kind[player] for player in range(2) for kind in (state.decks, state.piles, state.hands)]
+    return np.array([table, *(half for cards in kinds for half in _cut(cards))], dtype=np.int64)
 
 
-def at_seat(pair: Any, player: int, value: Any) -> Any:
-    """A pair with the value of one player replaced."""
-    return (value, pair[1]) if player == 0 else (pair[0], value)
+def state_of_words(words: np.ndarray) -> GwentState:
+    """Return the state of 13 words."""
+    table, *halves = words.tolist()
+    fields = [(table >> int(shift)) & int(mask) for shift, mask in zip(SHIFTS, MASKS, strict=True)]
+    totals, wins, out, due = ((fields[k], fields[k + 1]) for k in range(0, 8, 2))
+    rows = [_cards(low | high << HALF) for low, high in zip(halves[::2], halves[1::2], strict=True)]
+    decks, piles, hands = ((rows[k], rows[k + 3]) for k in range(3))
+    is_out = (bool(out[0]), bool(out[1]))
+    return GwentState(decks, fields[8], hands, piles, due, totals, wins, is_out, fields[9] - 1, fields[10])
+
+
+def _cut(cards: Sequence[int]) -> tuple[int, int]:
+    """Return the two words of some cards."""
+    bits = sum(1 << (end - 1) for end in accumulate(cards))
+    return bits % (1 << HALF), bits >> HALF
+
+
+def _cards(bits: int) -> Cards:
+    ends = [end for end in range(1, 2 * HALF + 1) if bits >> (end - 1) & 1]
+    return tuple(end - begin for begin, end in pairwise([0, *ends]))

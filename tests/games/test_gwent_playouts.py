@@ -1,4 +1,4 @@
-"""Games of Gwent Lite in kernels against the game, players with cards in lists, and the rule of thumb."""
+"""Whole games of Gwent Lite against players with cards in lists, and the rule of thumb."""
 
 from __future__ import annotations
 
@@ -7,125 +7,84 @@ import math
 import numpy as np
 import pytest
 
-from games.gwent_twin import Duel
-from punish_fast.games import _gwent, gwent_rule_of_thumb
+from games.gwent_twin import Duel, by_rule
 from punish_fast.games.contract import GameError
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows, decks_text, random_decks
-from punish_fast.games.gwent_playouts import play_games, record_games
-from punish_fast.games.gwent_rule_of_thumb import rule_of_thumb
+from punish_fast.games.gwent_players import rule_of_thumb
+from punish_fast.games.gwent_playouts import play_games
 from punish_fast.games.gwent_state import PASS
 from punish_fast.runtime._jit import set_threads, threads
+from punish_fast.runtime._random import draw_words
 
 SAME = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
 RANDOM = ("random", "random")
 
 
-def replay(game: Gwent, words: str, policies=RANDOM) -> list[tuple[object, int]]:
-    """Follow a recorded game by the rules and with cards in lists; the states of moves, and the actions."""
-    state, drawn, duel, moves = game.initial(), ([], []), None, []
-    hidden = [list(deck) for deck in game.decks]
-    numbers = words.split()
-    # The twin draws the last card of its decks; what the game never draws lies before.
-    order: tuple[list[int], list[int]] = ([], [])
-    walk = state
-    for word in numbers:
-        if any(walk.due):
-            order[0 if walk.due[0] else 1].append(int(word))
-        walk = game.apply(walk, game.words(walk)[word])
-    for player in (0, 1):
-        for card in order[player]:
-            hidden[player].remove(card)
-        drawn[player].extend([*hidden[player], *order[player][::-1]])
-    for word in numbers:
-        if any(state.due) or state.beginner < 0:
-            state = game.apply(state, game.words(state)[word])
-            if state.beginner >= 0 and duel is None:
-                duel = Duel(drawn, state.beginner, game.variant.hand_size, game.variant.draws)
-            continue
-        assert duel is not None
-        assert duel.mover == state.turn
-        action = game.words(state)[word]
-        if policies[state.turn] == "rule":
-            chosen = rule_of_thumb(state)
-            assert game.apply(state, chosen) == game.apply(state, action)
-        moves.append((state, action))
-        duel.move(None if action == PASS else int(word))
-        state = game.apply(state, action)
-    assert game.is_terminal(state)
-    assert duel is not None
-    assert duel.over
-    assert list(game.returns(state)) == duel.outcome()
-    assert list(state.wins) == [player.rounds for player in duel.players]
-    return [*moves, (state, -1)]
+class Words:
+    """Random words as a kernel draws them for a game, four at a time."""
+
+    def __init__(self, game: int, seed: int) -> None:
+        self.game, self.seed, self.turn, self.left = game, np.uint64(seed), 0, []
+
+    def next(self) -> int:
+        if not self.left:
+            self.left = [int(word) for word in draw_words(self.game, self.turn, 5, self.seed)]
+            self.turn += 1
+        return self.left.pop(0)
+
+    def below(self, n: int) -> int:
+        return self.next() * n >> 32
+
+    def take(self, deck: list[int], n: int) -> list[int]:
+        """Cards of a deck, each in place of its last card."""
+        self.left, cards = [], []
+        for _ in range(n):
+            chosen = self.below(len(deck))
+            deck[chosen], deck[-1] = deck[-1], deck[chosen]
+            cards.append(deck.pop())
+        return cards
+
+
+def played(decks, policies, game: int, seed: int, limit: int = 10, draws: int = 3) -> tuple[list[int], int]:
+    """Rounds won by each player and the number of moves of a game with cards in lists."""
+    words, n_moves, number = Words(game, seed), 0, 0
+    duel = Duel(decks, words.next() & 1, limit, draws, words.take)
+    while not duel.over:
+        if number != duel.n_rounds:
+            number, words.left = duel.n_rounds, []
+        if policies[duel.mover] == "rule":
+            card = by_rule(duel)
+        else:
+            hand = sorted(duel.players[duel.mover].hand)
+            card = [None, *hand][words.below(len(hand) + 1)]
+        duel.move(card)
+        n_moves += 1
+    return [player.rounds for player in duel.players], n_moves
 
 
 @pytest.mark.parametrize("policies", [RANDOM, ("rule", "random"), ("random", "rule"), ("rule", "rule")], ids="-".join)
-def test_recorded_games_are_those_of_the_rules_with_decks_of_their_own(policies):
+def test_games_are_those_of_cards_in_lists_with_decks_of_their_own(policies):
     generator = np.random.default_rng(5)
     decks = [random_decks(generator, 1, n)[0] for n in (25, 25, 40, 31, 100, 25)]
-    pairs = deck_rows(decks).reshape(3, 2, -1)
-    games, texts = record_games(pairs, policies, 60, seed=3)
-    again = play_games(pairs, policies, 60, seed=3)
-    assert np.array_equal(games.wins, again.wins)
-    assert np.array_equal(games.moves, again.moves)
-    made = [Gwent(GwentVariant(decks_text(decks[2 * k : 2 * k + 2]))) for k in range(3)]
-    for k, text in enumerate(texts):
-        moves = replay(made[k % 3], text, policies)
-        assert moves[-1][0].wins == tuple(games.wins[k])
-        assert len(moves) - 1 == games.moves[k]
-        assert made[k % 3].returns(moves[-1][0])[0] == games.returns[k]
+    games = play_games(deck_rows(decks).reshape(3, 2, -1), policies, 60, seed=3)
+    for k in range(60):
+        first = 2 * (k % 3)
+        assert played(decks[first : first + 2], policies, k, 3) == (games.wins[k].tolist(), games.moves[k])
+    assert np.array_equal(games.returns, np.sign(games.wins[:, 0] - games.wins[:, 1]))
 
 
 @pytest.mark.parametrize(
     ("hand_size", "draws", "n_cards"), [(2, 1, 4), (3, 0, 3), (1, 1, 1), (4, 10, 9)], ids=["2", "none", "1", "many"]
 )
-def test_small_games_are_those_of_the_rules(hand_size, draws, n_cards):
-    generator = np.random.default_rng(n_cards)
-    decks = np.sort(generator.integers(1, 6, (4, 2, n_cards)), axis=2)
+def test_small_games_are_those_of_cards_in_lists(hand_size, draws, n_cards):
+    decks = np.sort(np.random.default_rng(n_cards).integers(1, 6, (4, 2, n_cards)), axis=2)
     policies = ("rule", "random")
-    games, texts = record_games(
-        decks, policies, 80, 9, GwentVariant(decks_text(decks[0].tolist()), hand_size, draws, n_cards)
-    )
-    for k, text in enumerate(texts):
-        variant = GwentVariant(decks_text(decks[k % 4].tolist()), hand_size, draws, n_cards)
-        moves = replay(Gwent(variant), text, policies)
-        assert moves[-1][0].wins == tuple(games.wins[k])
-
-
-def test_every_card_of_the_pile_is_equally_likely_and_so_are_the_players_who_begin():
-    """What was drawn, less what the pile let expect, has mean 0 and the variance of coins."""
-    game, drawn, variance, begun = Gwent(), np.zeros(9), np.zeros(9), 0
-    _, texts = record_games(SAME, RANDOM, 300, seed=1)
-    for text in texts:
-        piles = np.array([[0, 2, 5, 4, 4, 4, 3, 2, 1]] * 2)
-        state = game.initial()
-        for word in text.split():
-            if any(state.due):
-                player = 0 if state.due[0] else 1
-                share = piles[player] / piles[player].sum()
-                drawn -= share
-                drawn[int(word)] += 1
-                variance += share * (1 - share)
-                piles[player, int(word)] -= 1
-            begun += word == "first"
-            state = game.apply(state, game.words(state)[word])
-    assert (np.abs(drawn) <= 4 * np.sqrt(variance)).all()
-    assert abs(begun - 150) < 4 * math.sqrt(75)
-
-
-def test_random_play_passes_and_plays_all_slots_equally_often():
-    cards = tuple(range(1, 13))
-    game = Gwent(GwentVariant(decks_text([cards] * 2), min_cards=12))
-    _, texts = record_games(deck_rows([cards] * 2)[np.newaxis], RANDOM, 300, seed=2, variant=game.variant)
-    chosen, variance = np.zeros(11), np.zeros(11)
-    for text in texts:
-        for state, action in replay(game, text)[:-1]:
-            n = len(game.actions(state))
-            chosen[:n] -= 1 / n
-            chosen[action] += 1
-            variance[:n] += (1 - 1 / n) / n
-    assert (np.abs(chosen) < 4 * np.sqrt(variance)).all()
+    variant = GwentVariant(decks_text(decks[0].tolist()), hand_size, draws, n_cards)
+    games = play_games(decks, policies, 80, 9, variant)
+    for k in range(80):
+        found = played(decks[k % 4].tolist(), policies, k, 9, hand_size, draws)
+        assert found == (games.wins[k].tolist(), games.moves[k])
 
 
 def test_games_depend_on_the_seed_and_not_on_threads():
@@ -155,10 +114,6 @@ def test_equal_players_win_equally_often():
     for policies in (RANDOM, ("rule", "rule")):
         returns = play_games(SAME, policies, 100_000, seed=8).returns
         assert abs(returns.mean()) < 4 / math.sqrt(len(returns))
-
-
-def test_the_rule_is_the_same_in_both_places():
-    assert _gwent.LARGEST_DEFICIT == gwent_rule_of_thumb.LARGEST_DEFICIT
 
 
 def test_clauses_of_the_rule():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from games.gwent_twin import features
 from games.laws import check_vector_game
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.gwent_decks import decks_text
+from punish_fast.games.gwent_state import state_of_words, words_of
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.vector_gwent import VectorGwent, words_of
+from punish_fast.games.vector_gwent import VectorGwent
 
 ONES, FEW = (1,) * 100, (*(1,) * 20, 2, 3, 30, 45)
 VARIANTS = {
@@ -40,7 +42,11 @@ def test_words_are_those_of_the_state(name):
             actions = game.actions(single)
             action = int(generator.choice(actions, p=game.probabilities(single) or None))
             single, states = game.apply(single, action), vector.step(states, np.array([action]))[0]
-            assert np.array_equal(states[0], words_of(single))
+            words = words_of(single)
+            assert np.array_equal(states[0], words)
+            assert state_of_words(words) == single
+            if game.player(single) != CHANCE:
+                assert np.array_equal(game.features(single), np.array(features(single), dtype=np.float32))
 
 
 def test_nothing_is_done_with_no_states():
