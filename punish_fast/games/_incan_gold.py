@@ -1,7 +1,21 @@
-"""Whole games of Incan Gold in kernels; ``incan_gold.py`` holds the rules.
+"""The rules of Incan Gold in kernels, for many states at once.
 
-The deck of a round is the first ``left`` places of an array. A drawn card changes places with the last of them, so all
-cards drawn stand behind, and return when ``left`` is the size of the deck again.
+A state is two words, read as int64. The first holds cards and turns, from the lowest bit:
+
+    bits    what
+    2 x 16  cards in the deck, of each treasure and each hazard
+    3       artifacts in the deck
+    5       whether each hazard is on the board
+    3 + 3   artifacts on the board that are worth 5, and 10
+    3       artifacts that players have taken
+    3       the round, from 1
+    3       who is inside
+    3       who is still to be asked
+    3       who has just decided to leave
+
+and the second points: three times 7 bits of what players have collected in the round, three times 10 bits of what they
+have left with, and 7 bits of treasure on the board. A card is drawn where somebody is inside and nobody is to be asked;
+the game is over where nobody is inside.
 """
 
 from __future__ import annotations
@@ -9,129 +23,274 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
-from punish_fast.runtime._random import draw_words
 
 VALUES = np.array([1, 2, 3, 4, 5, 7, 9, 11, 13, 14, 15])
 FIRST_HAZARD, ARTIFACT = 11, 16
-# The deck before the first round, without artifacts.
-CARDS = np.array([0, 1, 2, 3, 4, 4, 5, 5, 6, 7, 7, 8, 9, 10] + [k for k in range(11, 16) for _ in range(3)])
-# Places for all cards: five artifacts at the most.
-ROOM = len(CARDS) + 5
-# What players have collected, as policies see it, is at the most this less one.
-N_HELD = 128
-# In a log: what follows a card is this plus a bit for each player who leaves.
-FIRST_ANSWER = 17
 N_CHEAP = 3
+N_KINDS, N_HAZARDS, N_PLAYERS, N_ROUNDS = 17, 5, 3, 5
+_EVERYBODY = 7
+# Places of the first word.
+_COUNT_BITS = 2
+SEEN = 35
+CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS = 40, 43, 46, 49, 52, 55, 58
+SMALL = 7
+# Places of the second word.
+HELD_BITS, TOTAL_BITS = 7, 10
+TOTALS, TREASURE = 21, 51
+_TREASURES = (1 << (_COUNT_BITS * FIRST_HAZARD)) - 1
+# All treasures in the deck: two cards each of 5, 7 and 11.
+_ALL_TREASURES = sum((2 if kind in (4, 5, 7) else 1) << (_COUNT_BITS * kind) for kind in range(FIRST_HAZARD))
+# Scales of features: what the board holds at the most, or nearly so.
+_MOST_TREASURE, _MOST_DEAR = 17, 2
 
-_STREAM = 3
-_WORD_BITS = np.uint64(32)
+
+@routine
+def first_state():
+    """The two words of the first state."""
+    cards = _ALL_TREASURES | (1 << (_COUNT_BITS * ARTIFACT)) | (1 << ROUND) | (_EVERYBODY << INSIDE)
+    for hazard in range(FIRST_HAZARD, ARTIFACT):
+        cards |= 3 << (_COUNT_BITS * hazard)
+    return cards, 0
+
+
+@routine
+def small_number(cards, place):
+    """Three bits of the first word."""
+    return (cards >> place) & SMALL
+
+
+@routine
+def cards_left(cards, kind):
+    """The cards of a kind in the deck."""
+    return (cards >> (_COUNT_BITS * kind)) & (7 if kind == ARTIFACT else 3)
+
+
+@routine
+def held_by(points, player):
+    """What a player has collected in the round."""
+    return (points >> (HELD_BITS * player)) & 127
+
+
+@routine
+def total_of(points, player):
+    """What a player has left with."""
+    return (points >> (TOTALS + TOTAL_BITS * player)) & 1023
+
+
+@routine
+def treasure_on_board(points):
+    """The treasure on the board."""
+    return points >> TREASURE
+
+
+@routine
+def count_players(players):
+    """The number of players of three bits."""
+    return (players & 1) + ((players >> 1) & 1) + ((players >> 2) & 1)
+
+
+@routine
+def count_hazards(cards):
+    """The kinds of hazard on the board."""
+    count = 0
+    for hazard in range(N_HAZARDS):
+        count += (cards >> (SEEN + hazard)) & 1
+    return count
+
+
+@routine
+def player_of(cards):
+    """The first player who is to be asked; -1 if a card is to be drawn, and 0 at the end."""
+    asked = small_number(cards, ASKED)
+    if asked == 0:
+        return -1 if small_number(cards, INSIDE) else 0
+    return 0 if asked & 1 else 1 if asked & 2 else 2
+
+
+@routine
+def with_card(cards, points, kind, is_by_taking):
+    cards -= 1 << (_COUNT_BITS * kind)
+    inside = small_number(cards, INSIDE)
+    cards |= inside << ASKED
+    if kind < FIRST_HAZARD:
+        n_inside = count_players(inside)
+        share = VALUES[kind] // n_inside
+        points += (VALUES[kind] - share * n_inside) << TREASURE
+        for player in range(N_PLAYERS):
+            points += (share * ((inside >> player) & 1)) << (HELD_BITS * player)
+        return cards, points
+    if kind == ARTIFACT:
+        earlier = small_number(cards, TAKEN)
+        if is_by_taking:
+            earlier += small_number(cards, CHEAP) + small_number(cards, DEAR)
+        return cards + (1 << (CHEAP if earlier < N_CHEAP else DEAR)), points
+    seen = 1 << (SEEN + kind - FIRST_HAZARD)
+    if cards & seen:
+        return _after_round(cards, points)
+    return cards | seen, points
+
+
+@routine
+def with_answer(cards, points, action):
+    asked = small_number(cards, ASKED)
+    player = asked & -asked
+    cards ^= player << ASKED
+    if action == 0:
+        cards |= player << LEAVERS
+    if asked != player:
+        return cards, points
+    leavers = small_number(cards, LEAVERS)
+    cards ^= (leavers << LEAVERS) | (leavers << INSIDE)
+    n_leavers = count_players(leavers)
+    if n_leavers == 0:
+        return cards, points
+    share = treasure_on_board(points) // n_leavers
+    points -= (share * n_leavers) << TREASURE
+    worth = 0
+    if n_leavers == 1:
+        cheap, dear = small_number(cards, CHEAP), small_number(cards, DEAR)
+        worth = 5 * cheap + 10 * dear
+        cards += ((cheap + dear) << TAKEN) - (cheap << CHEAP) - (dear << DEAR)
+    for player in range(N_PLAYERS):
+        if (leavers >> player) & 1:
+            held = held_by(points, player)
+            points += ((held + share + worth) << (TOTALS + TOTAL_BITS * player)) - (held << (HELD_BITS * player))
+    if small_number(cards, INSIDE) == 0:
+        return _after_round(cards, points)
+    return cards, points
+
+
+@routine
+def _after_round(cards, points):
+    cards &= ~((_EVERYBODY << INSIDE) | (_EVERYBODY << ASKED))
+    points = (points >> TOTALS) << TOTALS
+    if small_number(cards, ROUND) == N_ROUNDS:
+        return cards, points
+    cards = (cards & ~_TREASURES) | _ALL_TREASURES
+    for hazard in range(N_HAZARDS):
+        # The second card of a kind does not return.
+        seen = (cards >> (SEEN + hazard)) & 1
+        cards += (seen << (_COUNT_BITS * (FIRST_HAZARD + hazard))) - (seen << (SEEN + hazard))
+    cards -= (small_number(cards, CHEAP) << CHEAP) + (small_number(cards, DEAR) << DEAR)
+    # One artifact more, and one round.
+    cards += (1 << (_COUNT_BITS * ARTIFACT)) + (1 << ROUND) + (_EVERYBODY << INSIDE)
+    return cards, points & ((1 << TREASURE) - 1)
 
 
 @kernel
-def play_temple_games(begin, end, seed, stay, n_rounds, is_by_leaving, points, log):
-    """Play the games from number ``begin`` to ``end``.
+def begin_temples(states):
+    """Fill ``states``, int64 ``[n, 2]``, with the first state."""
+    cards, points = first_state()
+    for k in range(len(states)):
+        states[k, 0], states[k, 1] = cards, points
+
+
+@kernel
+def find_askers(states, player):
+    """Fill ``player``, int8 ``[n]``, with the players who are asked: see `player_of`."""
+    for k in range(len(states)):
+        player[k] = player_of(states[k, 0])
+
+
+@kernel
+def find_answers(states, legal):
+    """Fill ``legal``, bool ``[n, 2]``, with whether a player may leave and stay."""
+    for k in range(len(states)):
+        is_asked = small_number(states[k, 0], ASKED) != 0
+        legal[k, 0], legal[k, 1] = is_asked, is_asked
+
+
+@kernel
+def find_card_shares(states, probabilities):
+    """Fill ``probabilities``, float64 ``[n, 17]``, with the share of each kind of card in the deck.
+
+    Where no card is to be drawn, they are 0.
+    """
+    for k in range(len(states)):
+        cards = states[k, 0]
+        if player_of(cards) >= 0:
+            probabilities[k] = 0.0
+            continue
+        size = _count_cards(cards)
+        for kind in range(N_KINDS):
+            probabilities[k, kind] = cards_left(cards, kind) / size
+
+
+@routine
+def _count_cards(cards):
+    size = 0
+    for kind in range(N_KINDS):
+        size += cards_left(cards, kind)
+    return size
+
+
+@kernel
+def take_temple_actions(states, actions, is_by_taking, after, returns, ended):
+    """Take an action in each state.
 
     Args:
-        begin: The first game.
-        end: The end of the range of games.
-        seed: Random seed.
-        stay: uint64 ``[n_players, 3, 6, N_HELD]``: how many of 2^32 random words make each player stay, by the number
-            of players inside less one, the hazards on the board, and what the player has collected in the round.
-        n_rounds: Rounds of a game.
-        is_by_leaving: Whether an artifact has the value of when it is taken.
-        points: int32 ``[n_games, n_players]``, becomes what the players have left with.
-        log: int8 ``[n_games, n]``, becomes the first cards and answers of each game; -1 behind the last.
+        states: int64 ``[n, 2]``, none of them terminal.
+        actions: int64 ``[n]``, kinds of card where one is to be drawn, or 0 to leave and 1 to stay.
+        is_by_taking: Whether an artifact has the value of when it is taken.
+        after: int64 ``[n, 2]``, becomes the states afterwards.
+        returns: float32 ``[n, 3]``, becomes the returns.
+        ended: bool ``[n]``, becomes whether the game is over.
     """
-    deck, held = np.empty(ROOM, dtype=np.int64), np.empty(stay.shape[0], dtype=np.int64)
-    for game in range(begin, end):
-        deck[: len(CARDS)] = CARDS
-        points[game] = 0
-        log[game] = -1
-        size, taken, turn, place = len(CARDS), 0, 0, 0
-        for _ in range(n_rounds):
-            deck[size] = ARTIFACT
-            state = (game, seed, turn, place, taken)
-            turn, place, taken, left, size = _play_round(
-                state, size + 1, stay, is_by_leaving, deck, held, points[game], log[game]
-            )
-            size = _without_artifacts(deck, left, size)
-
-
-@routine
-def _play_round(state, size, stay, is_by_leaving, deck, held, totals, log):
-    """Play a round; return the turn, the place in the log, artifacts taken, cards left and the size of the deck."""
-    game, seed, turn, place, taken = state
-    n_players = stay.shape[0]
-    left, inside, n_inside = size, (1 << n_players) - 1, n_players
-    treasure, worth, n_artifacts, seen, n_hazards = 0, 0, 0, 0, 0
-    held[:] = 0
-    while n_inside > 0:
-        words = draw_words(game, turn, _STREAM, seed)
-        turn += 1
-        card, left = _take(deck, left, words[0])
-        place = _write(log, place, card)
-        if card < FIRST_HAZARD:
-            share = VALUES[card] // n_inside
-            treasure += VALUES[card] - share * n_inside
-            for player in range(n_players):
-                held[player] += share * ((inside >> player) & 1)
-        elif card == ARTIFACT:
-            worth += 5 if taken + (n_artifacts if is_by_leaving else 0) < N_CHEAP else 10
-            n_artifacts += 1
-        elif (seen >> card) & 1:
-            # It stands behind the cards left, and leaves the game.
-            size -= 1
-            deck[left] = deck[size]
-            break
+    for k in range(len(states)):
+        cards, points = states[k, 0], states[k, 1]
+        if small_number(cards, ASKED):
+            cards, points = with_answer(cards, points, actions[k])
         else:
-            seen |= 1 << card
-            n_hazards += 1
-        leavers, n_leavers = 0, 0
-        for player in range(n_players):
-            limit = stay[player, n_inside - 1, n_hazards, min(held[player], N_HELD - 1)]
-            if (inside >> player) & 1 and words[player + 1] >= limit:
-                leavers |= 1 << player
-                n_leavers += 1
-        place = _write(log, place, FIRST_ANSWER + leavers)
-        if n_leavers == 0:
-            continue
-        share = treasure // n_leavers
-        treasure -= share * n_leavers
-        for player in range(n_players):
-            if (leavers >> player) & 1:
-                totals[player] += held[player] + share + (worth if n_leavers == 1 else 0)
-                held[player] = 0
-        if n_leavers == 1:
-            taken += n_artifacts
-            worth, n_artifacts = 0, 0
-        inside ^= leavers
-        n_inside -= n_leavers
-    return turn, place, taken, left, size
+            cards, points = with_card(cards, points, actions[k], is_by_taking)
+        after[k, 0], after[k, 1] = cards, points
+        ended[k] = small_number(cards, INSIDE) == 0
+        returns[k] = 0.0
+        if ended[k]:
+            _write_returns(points, returns[k])
 
 
 @routine
-def _take(deck, left, word):
-    """A random card, and the number of cards left."""
-    place = np.int64((word * np.uint64(left)) >> _WORD_BITS)
-    card, left = deck[place], left - 1
-    deck[place] = deck[left]
-    deck[left] = card
-    return card, left
+def _write_returns(points, returns):
+    most, n_first = 0, 0
+    for player in range(N_PLAYERS):
+        most = max(most, total_of(points, player))
+    for player in range(N_PLAYERS):
+        n_first += total_of(points, player) == most
+    for player in range(N_PLAYERS):
+        is_first = total_of(points, player) == most
+        returns[player] = (1.0 if n_first == 1 else 0.0) if is_first else -1.0
+
+
+@kernel
+def describe_temples(states, features):
+    """Fill ``features``, float32 ``[n, 35]``, with what the player to move knows: see `incan_gold.IncanGold`."""
+    for k in range(len(states)):
+        cards, points = states[k, 0], states[k, 1]
+        own = max(player_of(cards), 0)
+        high, low = 0 if own > 0 else 1, 2 if own < 2 else 1
+        if _rank(cards, points, low) > _rank(cards, points, high):
+            high, low = low, high
+        everything = 0
+        for player in range(N_PLAYERS):
+            everything += held_by(points, player) + total_of(points, player)
+        everything = max(everything, 1)
+        inside, size, row = small_number(cards, INSIDE), _count_cards(cards), features[k]
+        row[0], row[1] = held_by(points, own) / everything, total_of(points, own) / everything
+        row[2], row[3] = held_by(points, high) / everything, total_of(points, high) / everything
+        row[4], row[5] = held_by(points, low) / everything, total_of(points, low) / everything
+        row[6], row[7] = (inside >> high) & 1, (inside >> low) & 1
+        row[8] = small_number(cards, ROUND) / N_ROUNDS
+        row[9] = treasure_on_board(points) / _MOST_TREASURE
+        row[10], row[11] = small_number(cards, CHEAP) / N_CHEAP, small_number(cards, DEAR) / _MOST_DEAR
+        for hazard in range(N_HAZARDS):
+            row[12 + hazard] = (cards >> (SEEN + hazard)) & 1
+        row[17] = count_players(inside) / N_PLAYERS
+        for kind in range(N_KINDS):
+            row[18 + kind] = cards_left(cards, kind) / size
 
 
 @routine
-def _write(log, place, number):
-    if place < len(log):
-        log[place] = number
-    return place + 1
-
-
-@routine
-def _without_artifacts(deck, left, size):
-    """Remove the artifacts that were drawn; return the size of the deck."""
-    kept = left
-    for place in range(left, size):
-        if deck[place] != ARTIFACT:
-            deck[kept] = deck[place]
-            kept += 1
-    return kept
+def _rank(cards, points, player):
+    """The order of opponents: by total, by what they hold, and by whether they are inside."""
+    is_inside = (small_number(cards, INSIDE) >> player) & 1
+    return (((total_of(points, player) << HELD_BITS) + held_by(points, player)) << 1) + is_inside

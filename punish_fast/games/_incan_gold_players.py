@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from punish_fast.games._incan_gold import ARTIFACT, FIRST_HAZARD
-from punish_fast.games._incan_gold_rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN, last_place, pair_place
-from punish_fast.games._vector_incan_gold import (
+from punish_fast.games._incan_gold import (
+    ARTIFACT,
     CHEAP,
     DEAR,
+    FIRST_HAZARD,
     INSIDE,
-    N_HAZARDS,
-    SEEN,
     cards_left,
+    count_hazards,
     count_players,
     held_by,
     player_of,
     small_number,
     treasure_on_board,
 )
+from punish_fast.games._incan_gold_rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN, last_place, pair_place
 from punish_fast.runtime._jit import kernel, routine
-
-
-@routine
-def _count_hazards(cards):
-    count = 0
-    for hazard in range(N_HAZARDS):
-        count += (cards >> (SEEN + hazard)) & 1
-    return count
 
 
 @kernel
@@ -40,7 +32,7 @@ def follow_policy(states, policy, stay):
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
         held = min(held_by(points, player_of(cards)), policy.shape[2] - 1)
-        stay[k] = policy[count_players(small_number(cards, INSIDE)) - 1, _count_hazards(cards), held]
+        stay[k] = policy[count_players(small_number(cards, INSIDE)) - 1, count_hazards(cards), held]
 
 
 @kernel
@@ -71,7 +63,7 @@ def follow_equilibrium(states, deck, layout, tables, stay):
             if in_deck > 0:
                 most -= ARTIFACT_WORTH
             rest = min(rest + 5 * cheap + 10 * dear, most - held)
-        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, _count_hazards(cards), artifact, held, rest))
+        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, count_hazards(cards), artifact, held, rest))
 
 
 @routine

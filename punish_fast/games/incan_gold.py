@@ -33,7 +33,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.games import _incan_gold
 from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.packed_states import room_for_steps
 from punish_fast.runtime.printable import printable
 
 N_PLAYERS = 3
@@ -51,43 +53,33 @@ CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
 LEAVE, STAY = 0, 1
 _ANSWERS = ("leave", "stay")
 ARTIFACT_VALUES = ("drawn", "taken")
-# So many artifacts are worth 5, the others 10.
-_N_CHEAP = 3
+# The worth of the first three artifacts, and of the others.
 _WORTH = (5, 10)
-# What the board holds at the most, or nearly so: features are about 1 then.
-_TREASURE_SCALE = 17
-_N_DEAR = N_ROUNDS - _N_CHEAP
 
 Counts = tuple[int, ...]
 
 
 class IncanGoldState(NamedTuple):
-    """A state.
+    """A state."""
 
-    Attributes:
-        round: The round, from 1.
-        deck: Cards in the deck, of each kind.
-        drawn: Cards drawn in this round, of each kind.
-        treasure: Treasure on the board.
-        artifacts: Artifacts on the board that are worth 5, and 10.
-        taken: Artifacts that players have taken.
-        inside: Whether each player is in the temple; nobody is at the end of the game.
-        held: What each player inside has collected in this round.
-        totals: What each player has left with, in all rounds.
-        answers: What the first of the players inside have just decided; the others are still to be asked.
-        is_drawing: Whether a card is to be drawn.
-    """
-
+    # From 1.
     round: int
+    # Cards in the deck and cards drawn in this round, of each kind.
     deck: Counts
     drawn: Counts
+    # Treasure on the board, and artifacts there that are worth 5, and 10.
     treasure: int
     artifacts: tuple[int, int]
+    # Artifacts that players have taken.
     taken: int
+    # Whether each player is in the temple; nobody is at the end of the game.
     inside: tuple[bool, ...]
+    # Points that each player inside has collected in this round, and points that are safe.
     held: Counts
     totals: Counts
+    # Decisions of the first of the players inside; the others are still to be asked.
     answers: Counts
+    # Whether a card is to be drawn.
     is_drawing: bool
 
     @property
@@ -111,6 +103,7 @@ class IncanGold:
 
     Attributes:
         variant: The rules.
+        is_by_taking: Whether an artifact has the value of when it is taken.
     """
 
     name = "incan-gold"
@@ -130,6 +123,7 @@ class IncanGold:
         if self.variant.artifact_value not in ARTIFACT_VALUES:
             value = printable(str(self.variant.artifact_value))
             raise GameError(f"artifact_value: {value!r} is not allowed, it must be {' or '.join(ARTIFACT_VALUES)}")
+        self.is_by_taking = self.variant.artifact_value == "taken"
 
     def parameters(self) -> dict[str, Any]:
         """The fields of the variant."""
@@ -169,24 +163,11 @@ class IncanGold:
         """
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
-        if state.is_drawing:
-            return self._with_card(state, action)
-        answers = (*state.answers, int(action))
-        if len(answers) < len(state.seats):
-            return state._replace(answers=answers)
-        return _after_answers(state, answers)
-
-    def _with_card(self, state: IncanGoldState, kind: int) -> IncanGoldState:
-        seen = state.drawn[kind]
-        state = state._replace(deck=_added(state.deck, kind, -1), drawn=_added(state.drawn, kind, 1), is_drawing=False)
-        if kind < FIRST_HAZARD:
-            share, rest = divmod(TREASURES[kind], len(state.seats))
-            held = tuple(points + share * inside for points, inside in zip(state.held, state.inside, strict=True))
-            return state._replace(held=held, treasure=state.treasure + rest)
-        if kind == ARTIFACT:
-            earlier = state.taken + (sum(state.artifacts) if self.variant.artifact_value == "taken" else 0)
-            return state._replace(artifacts=_added(state.artifacts, int(earlier >= _N_CHEAP), 1))
-        return _after_round(state, kind) if seen else state
+        after, returns, ended = room_for_steps(1, 2, N_PLAYERS)
+        words = words_of(state)[np.newaxis]
+        _incan_gold.take_temple_actions(words, np.array([action]), self.is_by_taking, after, returns, ended)
+        drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
+        return _state_of_words(after[0], state.round, drawn)
 
     def returns(self, state: IncanGoldState) -> tuple[float, ...]:
         """1 for a winner alone, 0 for players who share the most points, -1 for the others."""
@@ -235,26 +216,10 @@ class IncanGold:
           inside / 3.
         * The deck: the share of each kind of card.
         """
-        own = max(self.player(state), 0)
-        others = [player for player in range(N_PLAYERS) if player != own]
-        # By all that is told of them, so that seats make no difference.
-        others.sort(key=lambda player: (state.totals[player], state.held[player], state.inside[player]), reverse=True)
-        points = [number for player in (own, *others) for number in (state.held[player], state.totals[player])]
-        everything = max(sum(points), 1)
-        hazards = [min(count, 1) for count in state.drawn[FIRST_HAZARD:ARTIFACT]]
-        cheap, dear = state.artifacts
-        numbers = [
-            *(number / everything for number in points),
-            *(state.inside[player] for player in others),
-            state.round / N_ROUNDS,
-            state.treasure / _TREASURE_SCALE,
-            cheap / _N_CHEAP,
-            dear / _N_DEAR,
-            *hazards,
-            len(state.seats) / N_PLAYERS,
-            *(count / sum(state.deck) for count in state.deck),
-        ]
-        return np.array(numbers, dtype=np.float32)
+        features = np.empty((1, self.n_features), dtype=np.float32)
+        _incan_gold.describe_temples(words_of(state)[np.newaxis], features)
+        described: np.ndarray = features[0]
+        return described
 
     def state_of(self, text: str) -> IncanGoldState:
         """The state after cards and answers from the beginning: ``"7 stay stay leave fire"``.
@@ -317,45 +282,54 @@ class IncanGold:
         return {}
 
 
-def _after_answers(state: IncanGoldState, answers: Counts) -> IncanGoldState:
-    """Pay the players who leave; the round goes on if anybody stays."""
-    leavers = [player for player, answer in zip(state.seats, answers, strict=True) if answer == LEAVE]
-    held, totals, inside = list(state.held), list(state.totals), list(state.inside)
-    share = state.treasure // len(leavers) if leavers else 0
-    for player in leavers:
-        totals[player] += held[player] + share
-        held[player], inside[player] = 0, False
-    state = state._replace(treasure=state.treasure - share * len(leavers), answers=(), is_drawing=True)
-    if len(leavers) == 1:
-        totals[leavers[0]] += sum(_artifacts(state))
-        state = state._replace(taken=state.taken + sum(state.artifacts), artifacts=(0, 0))
-    state = state._replace(held=tuple(held), totals=tuple(totals), inside=tuple(inside))
-    return state if state.seats else _after_round(state)
+def words_of(state: IncanGoldState) -> np.ndarray:
+    """Return the two words of a state as `_incan_gold` describes them, int64 ``[2]``."""
+    waiting = () if state.is_drawing else state.seats[len(state.answers) :]
+    leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
+    cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
+    cards |= sum(1 << _incan_gold.SEEN + k for k in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + k])
+    players = (_mask(each) for each in (state.seats, waiting, leavers))
+    numbers = (*state.artifacts, state.taken, state.round, *players)
+    cards |= sum(number << _incan_gold.CHEAP + 3 * k for k, number in enumerate(numbers))
+    points = state.treasure << _incan_gold.TREASURE
+    for player in range(N_PLAYERS):
+        points |= state.held[player] << _incan_gold.HELD_BITS * player
+        points |= state.totals[player] << _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player
+    return np.array([cards, points], dtype=np.int64)
 
 
-def _after_round(state: IncanGoldState, removed: int | None = None) -> IncanGoldState:
-    """End the round; ``removed`` is the kind of its second hazard."""
-    nothing = (0,) * N_PLAYERS
-    state = state._replace(held=nothing, inside=(False,) * N_PLAYERS, is_drawing=False)
-    if state.round == N_ROUNDS:
-        return state
-    drawn = state.drawn if removed is None else _added(state.drawn, removed, -1)
-    deck = tuple(count + back for count, back in zip(state.deck[:-1], drawn[:-1], strict=True))
-    return state._replace(
-        round=state.round + 1,
-        # One artifact more; those that were drawn do not return.
-        deck=(*deck, state.deck[-1] + 1),
-        drawn=(0,) * N_KINDS,
-        treasure=0,
-        artifacts=(0, 0),
-        inside=(True,) * N_PLAYERS,
-        is_drawing=True,
+def _state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
+    """Return the state of two words, with the cards drawn in the round unless a new one has begun."""
+    cards, points = words.tolist()
+    cheap, dear, taken, number, inside, waiting, leavers = (
+        cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
+    )
+    deck = (*(cards >> 2 * kind & 3 for kind in range(ARTIFACT)), cards >> 2 * ARTIFACT & _incan_gold.SMALL)
+    held = tuple(points >> _incan_gold.HELD_BITS * player & 127 for player in range(N_PLAYERS))
+    totals = tuple(points >> _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player & 1023 for player in range(N_PLAYERS))
+    answered = [player for player in range(N_PLAYERS) if waiting and (inside ^ waiting) >> player & 1]
+    return IncanGoldState(
+        round=number,
+        deck=deck,
+        drawn=drawn if number == earlier_round else (0,) * N_KINDS,
+        treasure=points >> _incan_gold.TREASURE,
+        artifacts=(cheap, dear),
+        taken=taken,
+        inside=tuple(bool(inside >> player & 1) for player in range(N_PLAYERS)),
+        held=held,
+        totals=totals,
+        answers=tuple(LEAVE if leavers >> player & 1 else STAY for player in answered),
+        is_drawing=waiting == 0 and inside != 0,
     )
 
 
-def _added(counts: Any, kind: int, more: int) -> Any:
-    """Counts with more or fewer of a kind."""
-    return (*counts[:kind], counts[kind] + more, *counts[kind + 1 :])
+def _mask(players: Sequence[int]) -> int:
+    return sum(1 << player for player in players)
+
+
+def _added(counts: Counts, kind: int) -> Counts:
+    """Counts with one more of a kind."""
+    return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
 
 def _artifacts(state: IncanGoldState) -> tuple[int, ...]:

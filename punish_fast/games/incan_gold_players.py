@@ -13,13 +13,15 @@ import numpy as np
 
 from punish_fast.games import _incan_gold_players as kernels
 from punish_fast.games.contract import GameError, Mover
+from punish_fast.games.incan_gold import ARTIFACT, FIRST_HAZARD, LEAVE, STAY, IncanGoldState
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold_playouts import N_HAZARDS, check_policy, random_policy, threshold_policy
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
-from punish_fast.games.incan_gold_rule_of_thumb import LEAVE_AT
 from punish_fast.games.packed_states import signed
 from punish_fast.runtime.printable import printable
 
+# The rule of thumb leaves with so many points of the round, by hazards on the board, any of which may end the round.
+LEAVE_AT = (44, 22, 8, 4, 3, 2)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
@@ -96,13 +98,20 @@ def equilibrium_mover() -> EquilibriumMover:
     return EquilibriumMover(solve_equilibrium(RoundSets()))
 
 
+def rule_of_thumb(state: IncanGoldState) -> int:
+    """Return the answer of the player who is asked."""
+    # The second hazard of a kind ends the round, so each kind counts at most once.
+    hazards = sum(state.drawn[FIRST_HAZARD:ARTIFACT])
+    return LEAVE if state.held[state.seats[len(state.answers)]] >= LEAVE_AT[hazards] else STAY
+
+
 def player_named(name: str) -> Mover:
     """The player of a name.
 
     Args:
         name: ``"random"``; ``"leave-at-12"``, who leaves with 12 points or more of the round; the same by hazards on
             the board, ``"leave-at-44-22-8-4-3-2"``; ``"rule-of-thumb"``, which is that rule
-            (`incan_gold_rule_of_thumb`); or ``"equilibrium"``.
+            (`LEAVE_AT`); or ``"equilibrium"``.
 
     Raises:
         GameError: There is no such player.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.games import _vector_incan_gold as kernels
+from punish_fast.games import _incan_gold as kernels
 from punish_fast.games.contract import Game
-from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY
+from punish_fast.games.incan_gold import N_KINDS, N_PLAYERS, STAY, IncanGold
 from punish_fast.games.packed_states import room_for_steps, signed
 
 
@@ -20,9 +20,10 @@ class VectorIncanGold:
     n_words = 2
     n_moves = STAY + 1
 
+    feature_shape: tuple[int, ...] = (IncanGold.n_features,)
+
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.feature_shape: tuple[int, ...] = (game.n_features,)
         self._is_by_taking = game.parameters()["artifact_value"] == "taken"
 
     def initial(self, n: int) -> np.ndarray:

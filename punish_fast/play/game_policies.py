@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games import gwent_players, incan_gold_rule_of_thumb
+from punish_fast.games import gwent_players, incan_gold_players
 from punish_fast.games.contract import Game, TableGame, VectorBoardGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import Positions, enumerate_positions
@@ -30,7 +30,7 @@ CARD_LEVELS = ("random", "rule-of-thumb", "trained")
 # Share of choices in which rules of thumb are ignored. Otherwise two such agents would always leave together.
 RULE_BREAKS = {"incan-gold": 0.1, "gwent": 0.0}
 _RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
-    "incan-gold": incan_gold_rule_of_thumb.rule_of_thumb,
+    "incan-gold": incan_gold_players.rule_of_thumb,
     "gwent": gwent_players.rule_of_thumb,
 }
 # Training games of a table, enough for perfect play of TapnSwap.

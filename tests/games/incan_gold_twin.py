@@ -93,3 +93,25 @@ class Table:
     def points(self) -> list[int]:
         """What every player has left with."""
         return [player.safe for player in self.players]
+
+
+def features(game, state) -> list[float]:
+    """The features of a state of the game in which a player is asked."""
+    own = game.player(state)
+    others = sorted(
+        (player for player in range(3) if player != own),
+        key=lambda player: (state.totals[player], state.held[player], state.inside[player]),
+        reverse=True,
+    )
+    points = [number for player in (own, *others) for number in (state.held[player], state.totals[player])]
+    return [
+        *(number / max(sum(points), 1) for number in points),
+        *(state.inside[player] for player in others),
+        state.round / 5,
+        state.treasure / 17,
+        state.artifacts[0] / 3,
+        state.artifacts[1] / 2,
+        *(min(count, 1) for count in state.drawn[11:16]),
+        sum(state.inside) / 3,
+        *(count / sum(state.deck) for count in state.deck),
+    ]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games import _vector_incan_gold as layout
+from punish_fast.games import _incan_gold as layout
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.incan_gold import COPIES, HAZARDS, STAY, IncanGold
 from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold_players import (
+    LEAVE_AT,
     EquilibriumMover,
     PolicyMover,
     equilibrium_mover,
     player_named,
+    rule_of_thumb,
 )
-from punish_fast.games.incan_gold_playouts import N_HELD, play_games, random_policy, record_games, threshold_policy
+from punish_fast.games.incan_gold_playouts import N_HELD, play_games, random_policy, threshold_policy
 from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
-from punish_fast.games.incan_gold_rule_of_thumb import LEAVE_AT, rule_of_thumb
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 
 GAME = IncanGold()
@@ -120,16 +121,19 @@ def looked_up(tables, state):
 def test_the_equilibrium_is_looked_up_by_what_lies_open(tables):
     """In all rounds of games in which players stay long, one longer than the others."""
     mover = EquilibriumMover(tables)
-    policies = [random_policy(0.7), random_policy(0.8), threshold_policy(99)]
-    seen = {1: 0, 2: 0, 3: 0}
-    for actions in record_games(policies, 20, seed=1)[1]:
+    generator, seen = np.random.default_rng(1), {1: 0, 2: 0, 3: 0}
+    for _ in range(20):
         single, states = GAME.initial(), VECTORS.initial(1)
-        for action in actions:
-            states, _, _ = VECTORS.step(states, np.array([action]))
-            single = GAME.apply(single, action)
-            if not single.is_drawing and not GAME.is_terminal(single):
+        while not GAME.is_terminal(single):
+            player = GAME.player(single)
+            if player == CHANCE:
+                action = int(generator.choice(GAME.actions(single), p=GAME.probabilities(single)))
+            else:
                 assert mover.stay(states).tolist() == [looked_up(tables, single)]
                 seen[len(single.seats)] += 1
+                action = int(generator.random() < (0.7, 0.8, 1.0)[player])
+            states, _, _ = VECTORS.step(states, np.array([action]))
+            single = GAME.apply(single, action)
     assert min(seen.values()) > 50
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from games.incan_gold_twin import features
 from games.laws import check_vector_game
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.incan_gold import ARTIFACT, CARDS, LEAVE, STAY, IncanGold, IncanGoldVariant
-from punish_fast.games.incan_gold_playouts import record_games, threshold_policy
+from punish_fast.games.incan_gold import ARTIFACT, CARDS, LEAVE, STAY, IncanGold, IncanGoldVariant, words_of
 from punish_fast.games.registry import vectorise
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 
@@ -30,18 +30,20 @@ def test_many_at_once_are_the_same_as_one_by_one(value):
 
 @pytest.mark.parametrize("value", ["drawn", "taken"])
 def test_long_rounds_are_the_same_too(value):
-    """Rounds that hazards end."""
-    game = IncanGold(IncanGoldVariant(value))
+    """Rounds that hazards end; the features are those that a list of numbers has."""
+    game, generator = IncanGold(IncanGoldVariant(value)), np.random.default_rng(2)
     vector = VectorIncanGold(game)
-    policies = [threshold_policy(points) for points in (12, 20, 60)]
-    for actions in record_games(policies, 12, seed=2, artifact_value=value)[1]:
+    for _ in range(12):
         single, states = game.initial(), vector.initial(1)
-        for action in actions:
+        while not game.is_terminal(single):
+            if game.player(single) != CHANCE:
+                assert np.array_equal(game.features(single), np.array(features(game, single), dtype=np.float32))
+            shares = game.probabilities(single) or [0.1, 0.9]
+            action = int(generator.choice(game.actions(single), p=shares))
             single = game.apply(single, action)
             states, returns, ended = vector.step(states, np.array([action]))
+            assert np.array_equal(words_of(single), states[0])
             assert vector.player(states)[0] == game.player(single)
-            if game.player(single) != CHANCE:
-                assert np.array_equal(vector.features(states)[0], game.features(single))
         assert ended.all()
         assert returns.tolist() == [list(game.returns(single))]
 
