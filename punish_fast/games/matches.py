@@ -178,7 +178,7 @@ def both_scores(
         positions: The positions of the game.
         policy: float64 ``[n_rows]``.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
-        errs: bool ``[n]``, the positions in which ``policy`` makes an illegal move instead; None for nowhere.
+        errs: float64 or bool ``[n]``, the probability that ``policy`` makes an illegal move instead; None for nowhere.
 
     Raises:
         PolicyError: ``policy`` or ``enemy`` is no policy.

@@ -16,8 +16,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
-from punish_fast.games.exact_matches import always_ends
-from punish_fast.games.judgement import judge
+from punish_fast.games.judgement import always_ends, judge
 from punish_fast.games.matches import both_scores
 from punish_fast.games.positions import Positions, enumerate_positions
 from punish_fast.games.random_play import random_mover
@@ -56,7 +55,7 @@ class Strength(Protocol):
         """The mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """What `judgement.judge` says, as JSON values, probabilities as texts such as ``"191/192"``.
+        """What `judgement.judge` says, as JSON values.
 
         Returns:
             None if the game is too large, or may go on for ever.
@@ -111,7 +110,7 @@ class ExactStrength:
         if not keeps_rules:
             policy = np.where(is_illegal[positions.position_of_row], 0.0, policy)
         told = judge(self._perfect, policy)._asdict()
-        seats = {seat: {end: str(p) for end, p in told[seat]._asdict().items()} for seat in ("first", "second")}
+        seats = {seat: asdict(told[seat]) for seat in ("first", "second")}
         return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:

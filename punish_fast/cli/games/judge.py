@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,9 +77,9 @@ def judge(options: JudgeOptions) -> None:
     default deck and with random ones.
     """
     from punish_fast.games.connect4 import Connect4
-    from punish_fast.games.exact_matches import last_first
     from punish_fast.games.gwent import Gwent
     from punish_fast.games.incan_gold import IncanGold
+    from punish_fast.games.judgement import last_first
     from punish_fast.games.positions import enumerate_positions
     from punish_fast.games.retrograde import solve_game
 
@@ -150,7 +150,7 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
 
 def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
     """The policy of a built-in agent."""
-    from punish_fast.games.exact_matches import exact_response
+    from punish_fast.games.judgement import winning_policy
 
     positions = perfect.positions
     random = positions.uniform()
@@ -158,14 +158,14 @@ def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
         return random
     if name == "perfect":
         return perfect.policy()
-    return exact_response(positions, random, perfect.is_safe() if "safe" in name else None).policy
+    return winning_policy(positions, random, perfect.is_safe() if "safe" in name else None)
 
 
 def _told(name: str, simulations: int | None, judgement: Judgement) -> dict[str, Any]:
     return {
         "agent": name,
         "simulations": simulations,
-        **{seat: {k: float(p) for k, p in getattr(judgement, seat)._asdict().items()} for seat in _SEATS},
+        **{seat: asdict(getattr(judgement, seat)) for seat in _SEATS},
         "losing_lines": judgement.losing_lines._asdict(),
         "keeps_value": judgement.keeps_value,
         "keeps_choice": judgement.keeps_choice,

@@ -11,8 +11,6 @@ from punish_fast.cli.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.report import Stopwatch, print_table, print_text
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import numpy as np
 
     from punish_fast.games.connect4 import Connect4
@@ -130,23 +128,14 @@ def _search(options: GamesSolveOptions, game: Connect4) -> None:
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """How the best response to random play fares in the seats that have one: exactly, if the game always ends."""
-    from punish_fast.games.exact_matches import always_ends, exact_response
+    """Win probabilities of the best response to random play, in the seats that have one."""
     from punish_fast.games.matches import best_response, error_bound
 
-    random, is_exact, bound = positions.uniform(), always_ends(positions), 0.0
-    if is_exact:
-        exact = exact_response(positions, random, allowed)
-        wins: list[Fraction | float] = [exact.first, exact.second]
-    else:
-        response = best_response(positions, random, allowed)
-        wins, bound = [response.first, response.second], error_bound(positions, random, response, allowed)
-    found = {name: win for name, win, is_there in zip(_SEATS, wins, seats, strict=True) if is_there}
-    fractions = {name: str(win) for name, win in found.items()} if is_exact else None
-    return {name: float(found[name]) if name in found else None for name in _SEATS} | {
-        "error_bound": bound,
-        "fractions": fractions,
-    }
+    random = positions.uniform()
+    response = best_response(positions, random, allowed)
+    bound = error_bound(positions, random, response, allowed)
+    wins = zip(_SEATS, (response.first, response.second), seats, strict=True)
+    return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": bound}
 
 
 def _print(report: dict[str, Any], title: str, counts: list[str], start: str) -> None:
@@ -170,14 +159,8 @@ def _print(report: dict[str, Any], title: str, counts: list[str], start: str) ->
 def _print_random(report: dict[str, Any]) -> None:
     best, safe = report["best_response_vs_random"], report["safe_best_response_vs_random"]
     error = max(best["error_bound"], safe["error_bound"])
-    print(f"win probability against the random player ({f'error below {error:.0e}' if error else 'exact'})")
+    print(f"win probability against the random player (error below {error:.0e})")
     rows = [["", "moving first", "moving second"]]
     for name, response in (("best response", best), ("safe best response", safe)):
-        rows.append([name, *(_cell(response[seat], (response["fractions"] or {}).get(seat)) for seat in _SEATS)])
+        rows.append([name, *("-" if response[seat] is None else f"{response[seat]:.12f}" for seat in _SEATS)])
     print_table([*rows, ["random player", f"{report['random_vs_random']:.12f}", ""]])
-
-
-def _cell(probability: float | None, fraction: str | None) -> str:
-    if probability is None:
-        return "-"
-    return f"{fraction} = {probability:.12f}" if fraction else f"{probability:.12f}"

@@ -261,7 +261,7 @@ def _row(point: dict[str, Any], seats: list[str]) -> list[str]:
 def _print_judgement(judgement: dict[str, Any]) -> None:
     for seat in ("first", "second"):
         endings = judgement[seat]
-        told = ", ".join(f"{name} {endings[name]}" for name in ("win", "draw", "loss", "illegal"))
+        told = ", ".join(f"{name} {endings[name]:.6f}" for name in ("win", "draw", "loss", "illegal"))
         lines = judgement["losing_lines"][seat]
         print(f"exactly, moving {seat}: {told}; {lines:,} lines of play are lost")
     kept, chosen = judgement["keeps_value"], judgement["keeps_choice"]
