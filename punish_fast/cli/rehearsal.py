@@ -28,7 +28,7 @@ from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets, solve_solo
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
+from punish_fast.games.vector_connect4 import VectorConnect4
 from punish_fast.games.vector_gwent import VectorGwent
 from punish_fast.games.vector_incan_gold import VectorIncanGold
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
@@ -163,7 +163,6 @@ def _play_small_games() -> None:
         states, _, _ = vector.step(vector.initial(1), np.zeros(1, dtype=np.int64))
         for describe in (vector.player, vector.legal, vector.features):
             describe(states)
-    play_random_games(1)
     _play_incan_gold()
     _play_gwent_lite()
     Connect4Solver(memory=1).solve(Connect4().state_of(_LATE))

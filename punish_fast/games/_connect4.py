@@ -5,10 +5,7 @@ Boards are int64. A shift to the left may push squares beyond the board; ``BOARD
 
 from __future__ import annotations
 
-import numpy as np
-
 from punish_fast.runtime._jit import kernel, routine
-from punish_fast.runtime._random import draw_words
 
 WIDTH, HEIGHT = 7, 6
 STEP = HEIGHT + 1
@@ -17,10 +14,6 @@ N_SQUARES = WIDTH * HEIGHT
 BOTTOM = sum(1 << (STEP * column) for column in range(WIDTH))
 BOARD = BOTTOM * ((1 << HEIGHT) - 1)
 COLUMN = (1 << HEIGHT) - 1
-
-# The stream of random numbers.
-_RANDOM_GAMES = 2
-_WORD_BITS = 32
 
 
 @routine
@@ -125,43 +118,3 @@ def spread_stones(boards, features):
                 shift = STEP * column + row
                 features[k, 0, row, column] = (own >> shift) & 1
                 features[k, 1, row, column] = (other >> shift) & 1
-
-
-@kernel
-def play_random_games(begin, end, seed, results):
-    """Play the games from number ``begin`` to ``end`` at random.
-
-    Args:
-        begin: The first game.
-        end: The end of the range of games.
-        seed: Random seed.
-        results: int8 ``[n_games]``, becomes 1 where the first player has won, -1 for the second, and 0 for a draw.
-    """
-    for game in range(begin, end):
-        results[game] = _play_randomly(game, seed)
-
-
-@routine
-def _play_randomly(game, seed):
-    own, filled, n_stones = 0, 0, 0
-    # Four words a draw, each for one stone.
-    words = draw_words(game, 0, _RANDOM_GAMES, seed)
-    while filled != BOARD:
-        turn = n_stones % 4
-        if turn == 0 and n_stones > 0:
-            words = draw_words(game, n_stones, _RANDOM_GAMES, seed)
-        word = words[0] if turn == 0 else words[1] if turn == 1 else words[2] if turn == 2 else words[3]
-        square = _pick(playable_squares(filled), np.int64(word))
-        if contains_line(own | square):
-            return 1 - 2 * (n_stones % 2)
-        own, filled = own ^ filled, filled | square
-        n_stones += 1
-    return 0
-
-
-@routine
-def _pick(squares, word):
-    """One of the squares, by a random word of 32 bits."""
-    for _ in range((word * count_bits(squares)) >> _WORD_BITS):
-        squares &= squares - 1
-    return squares & -squares

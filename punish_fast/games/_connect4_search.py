@@ -87,8 +87,6 @@ def open_jobs(begin, end, boards, is_exact, jobs):
     A job is finished if the game is over, or won with the next stone.
 
     Args:
-        begin: The first position.
-        end: The end of the range of positions.
         boards: int64 ``[n, 2]``, the stones of the player to move and all stones.
         is_exact: Whether scores are wanted, or else only who wins.
         jobs: int64 ``[n, N_JOB_WORDS]``, to fill.
@@ -113,15 +111,12 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
     """Let each worker answer the questions of its jobs, one after the other, for about ``budget`` nodes.
 
     Args:
-        begin: The first worker.
-        end: The end of the range of workers.
         ranges: int64 ``[n_workers, 2]``, the place in the queue of each worker, which advances, and its end.
         queue: int64 ``[n_queued]``, numbers of jobs.
         jobs: int64 ``[n_jobs, N_JOB_WORDS]``, made by `open_jobs` and not finished. ``LOW`` and ``HIGH`` enclose the
             score. They become equal if ``IS_EXACT``, or else tell whether it is above, at or below 0.
         stacks: int64 ``[n_workers, STACK_WORDS]``, of the job that a worker is in.
         table: int64 ``[2^k]``, zeros at first.
-        budget: Nodes for each worker.
     """
     for worker in range(begin, end):
         left = budget

@@ -1,4 +1,4 @@
-"""Gwent Lite in kernels: many states at once, and whole games; ``gwent_state.py`` says what the words of a state are.
+"""The rules of Gwent Lite in kernels; ``gwent_state.py`` describes the words of a state.
 
 The rules of rounds need no cards, only numbers: the fields of the first word and how many cards there are. So states in
 words and whole games, whose cards are in arrays, share them.
@@ -21,7 +21,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 N_WORDS = 13
 
-# Of each player, these words follow the first one: two for each of the deck, the pile and the hand.
+# Words of a player after the first word: two each for the deck, the pile and the hand.
 DECK, PILE, HAND = range(1, 7, 2)
 OF_PLAYER = 6
 
@@ -35,7 +35,7 @@ N_NUMBERS = 15
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# What is not 0 while cards are to be drawn.
+# Bits that are not all 0 while cards are to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
@@ -53,7 +53,7 @@ def _field(word, number):
 
 @routine
 def _is_drawn(word):
-    """Whether it is a chance state."""
+    """Return True in chance states."""
     return (word & _DUE_BITS) != 0 or _field(word, BEGINNER) == 0
 
 
@@ -88,12 +88,11 @@ def find_gwent_moves(states, legal):
 
 @kernel
 def find_gwent_features(states, size, features):
-    """Write the features, float32 ``[n, 100]``; ``gwent.Gwent.features`` says what they are.
+    """Write the features, float32 ``[n, 100]``, which ``gwent.Gwent.features`` describes.
 
     Args:
         states: int64 ``[n, 13]``.
         size: A deck of this size, a total of at most this, all points, and rounds.
-        features: What to write.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):

@@ -1,7 +1,7 @@
 """Cards of Gwent Lite as bits; ``_gwent.py`` holds the rules.
 
 Some cards are a row of 100 points, cut behind each card, the lowest card first: of 1, 1 and 3 the bits 0, 1 and 4 are
-set. Two words hold 50 bits each. So the number of bits is that of the cards, and the highest tells their sum.
+set. Two words hold 50 bits each. The number of bits is the number of cards, and the place of the highest is their sum.
 
 The compiler makes one instruction of the loop in `_count_bits`, so places and numbers of bits cost next to nothing.
 """

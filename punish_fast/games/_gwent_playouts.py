@@ -1,4 +1,4 @@
-"""A rule of thumb and whole games of Gwent Lite in kernels; ``gwent_players.py`` tells the rule.
+"""A rule of thumb and whole games of Gwent Lite in kernels; ``gwent_players.py`` states the rule.
 
 Cards of whole games lie in arrays. The pile of a player is the first places of a row of ``piles``; a drawn card leaves
 its place to the last of them, and moves into a row of ``hands``, which is in ascending order.
@@ -72,9 +72,6 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
     """Play the games from number ``begin`` to ``end``.
 
     Args:
-        begin: The first game.
-        end: The end of the range of games.
-        seed: Random seed.
         decks: int8 ``[n, 2, width]``, zeros behind the last card; game ``k`` is played with decks ``k % n``.
         rules: The size of a hand, and cards drawn before further rounds.
         has_rule: bool ``[2]``: whether each player follows the rule of thumb; otherwise it plays at random.

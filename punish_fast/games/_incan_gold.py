@@ -1,4 +1,4 @@
-"""The rules of Incan Gold in kernels, for many states at once.
+"""The rules of Incan Gold in kernels that take many states.
 
 A state is two words, read as int64. The first holds cards and turns, from the lowest bit:
 
@@ -67,13 +67,13 @@ def cards_left(cards, kind):
 
 @routine
 def held_by(points, player):
-    """What a player has collected in the round."""
+    """Return the points that a player has collected in the round."""
     return (points >> (HELD_BITS * player)) & 127
 
 
 @routine
 def total_of(points, player):
-    """What a player has left with."""
+    """Return the safe points of a player."""
     return (points >> (TOTALS + TOTAL_BITS * player)) & 1023
 
 
@@ -231,7 +231,7 @@ def take_temple_actions(states, actions, is_by_taking, after, returns, ended):
     Args:
         states: int64 ``[n, 2]``, none of them terminal.
         actions: int64 ``[n]``, kinds of card where one is to be drawn, or 0 to leave and 1 to stay.
-        is_by_taking: Whether an artifact has the value of when it is taken.
+        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
         after: int64 ``[n, 2]``, becomes the states afterwards.
         returns: float32 ``[n, 3]``, becomes the returns.
         ended: bool ``[n]``, becomes whether the game is over.

@@ -38,13 +38,10 @@ def play_temple_games(begin, end, seed, stay, is_by_taking, totals):
     drawn stand behind, and return with the next round.
 
     Args:
-        begin: The first game.
-        end: The end of the range of games.
-        seed: Random seed.
         stay: uint64 ``[3, 3, 6, 128]``: how many of 2^32 random words make each player stay, by the number of players
             inside less one, the hazards on the board, and what the player has collected in the round.
-        is_by_taking: Whether an artifact has the value of when it is taken.
-        totals: int32 ``[n_games, 3]``, becomes what the players have left with.
+        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
+        totals: int32 ``[n_games, 3]``, receives the points of each player.
     """
     deck = np.empty(_ROOM, dtype=np.int64)
     for game in range(begin, end):

@@ -44,9 +44,7 @@ def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
 
     Args:
         begin: The first set, in ``order``.
-        end: The end of the range.
         order: int64, sets with as many cards as each other; those with more are solved.
-        deck: See above.
         worth: int64 ``[n_sets]``, what a player leaves with, without the artifact.
         leave_at: int64 ``[n_hazards + 1]``, the points with which to leave by the hazards seen; -1 for the best rule.
         go_on: float64 ``[n_sets, n_hazards + 1, 2]``, becomes the expected points of staying; last, whether the
@@ -88,7 +86,6 @@ def reach_sets(order, deck, stay, reach):
 
     Args:
         order: int64, all sets, those with fewer cards first.
-        deck: See above.
         stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all go on; last, whether the artifact is
             in the deck.
         reach: float64 of the same shape: 1 for the first state, 0 elsewhere; becomes the probabilities.
@@ -115,9 +112,7 @@ def solve_last(begin, end, order, deck, layout, last):
 
     Args:
         begin: The first set, in ``order``.
-        end: The end of the range.
         order: Sets with as many cards as each other.
-        deck: See above.
         layout: int64 ``[n_sets, 6]``: see `incan_gold_rounds.RoundSets`.
         last: float64, becomes the expected points of staying, at `last_place`.
     """
@@ -196,9 +191,7 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
 
     Args:
         begin: The first set, in ``order``.
-        end: The end of the range.
         order: Sets with as many cards as each other.
-        deck: See above.
         layout: As in `solve_last`.
         best: Of several equilibria, 1 takes the best and -1 the worst.
         last: From `solve_last`.
@@ -232,9 +225,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
 
     Args:
         begin: The first set, in ``order``.
-        end: The end of the range.
         order: Sets with as many cards as each other.
-        deck: See above.
         layout: As in `solve_last`.
         best: As in `solve_pair`.
         values: From `solve_last` and `solve_pair`; last float64 ``[n_sets, n_hazards + 1, 3, 2]``, becomes the expected
@@ -282,7 +273,6 @@ def equilibrium_of_two(staying, leaving, best):
 
     Args:
         staying: Pay of staying if the other stays, and leaves.
-        leaving: The same of leaving.
         best: Of several equilibria, 1 takes the best and -1 the worst.
     """
     with_stayer, with_leaver = staying[0] - leaving[0], staying[1] - leaving[1]

@@ -45,15 +45,10 @@ _STONES = ".XO"
 
 
 class Connect4State(NamedTuple):
-    """A state.
+    """A state."""
 
-    Attributes:
-        own: The stones of the player to move.
-        filled: All stones.
-    """
-
-    own: int
-    filled: int
+    own: int  # The stones of the player to move.
+    filled: int  # All stones.
 
     @property
     def n_stones(self) -> int:
@@ -109,11 +104,7 @@ class Connect4:
         return []
 
     def apply(self, state: Connect4State, action: int) -> Connect4State:
-        """The state after a stone was dropped into column ``action``.
-
-        Raises:
-            GameError: The column is full, there is none of this number, or the game is over.
-        """
+        """The state after a stone was dropped into column ``action``."""
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
         filled = state.filled | (state.filled + _SQUARES[0][action])
@@ -154,11 +145,7 @@ class Connect4:
         return np.array(stones, dtype=np.float32)
 
     def state_of(self, text: str) -> Connect4State:
-        """The state after moves, as columns from 1 to 7: ``"4455"``.
-
-        Raises:
-            GameError: It is none, a column is full, or the game was over before the last move.
-        """
+        """The state after moves, as columns from 1 to 7: ``"4455"``."""
         if not re.fullmatch("[1-7]*", text):
             raise GameError(
                 f"position: {printable(text)!r} is wrong, allowed: the columns played, 1 to 7, such as 4455"

@@ -31,7 +31,6 @@ class OpeningBook:
     """
 
     def __init__(self) -> None:
-        """An empty book."""
         self.scores: dict[Connect4State, int] = {}
         self.columns: dict[Connect4State, int] = {}
 
@@ -57,11 +56,7 @@ class OpeningBook:
 
 
 def read_book(path: Path) -> OpeningBook:
-    """Read a book that `OpeningBook.save` wrote.
-
-    Raises:
-        OSError: There is no such file.
-    """
+    """Read a book that `OpeningBook.save` wrote."""
     book = OpeningBook()
     with np.load(path) as file:
         arrays = [file[name].tolist() for name in ("boards", "scores", "columns")]

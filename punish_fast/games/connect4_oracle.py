@@ -37,7 +37,6 @@ class Connect4Oracle:
         """Remember the game.
 
         Args:
-            game: The game.
             memory: Of the solver's table, in MB.
         """
         self.game, self._memory = game, memory

@@ -29,15 +29,10 @@ FILE = Path(__file__).with_name("connect4_sets.npz")
 
 
 class PositionSet(NamedTuple):
-    """Positions, none of which is over, or won with the next stone.
+    """Positions, none of which is over, or won with the next stone."""
 
-    Attributes:
-        boards: uint64 ``[n, 2]``, the words of `connect4.Connect4State`.
-        scores: int8 ``[n, 7]``, of the move into each column (see ``connect4_solver.py``), or `FULL`.
-    """
-
-    boards: np.ndarray
-    scores: np.ndarray
+    boards: np.ndarray  # uint64 ``[n, 2]``, the words of `connect4.Connect4State`.
+    scores: np.ndarray  # int8 ``[n, 7]``, of the move into each column (see ``connect4_solver.py``), or `FULL`.
 
     @property
     def states(self) -> list[Connect4State]:
@@ -60,22 +55,16 @@ class PositionSet(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """How a policy fares in a set.
+    """Strength of a policy in a set."""
 
-    Attributes:
-        keeps_value: The share of positions in which it keeps the win or the draw, or loses what is lost.
-        best_score: The share of positions in which it makes a move of the best score.
-    """
-
-    keeps_value: float
-    best_score: float
+    keeps_value: float  # The share of positions in which it keeps the win or the draw, or loses what is lost.
+    best_score: float  # The share of positions in which it makes a move of the best score.
 
 
 def shares(found: PositionSet, policy: np.ndarray) -> Shares:
     """Judge a policy.
 
     Args:
-        found: Positions.
         policy: float64 ``[n, 7]``, the probability of each column; a full one is a mistake.
     """
     total = len(policy)

@@ -52,28 +52,18 @@ class OutOfTimeError(Exception):
 
 
 class Solutions(NamedTuple):
-    """The scores of positions.
+    """The scores of positions."""
 
-    Attributes:
-        score: int64 ``[n]``; 1 for any win and -1 for any loss if only the value was asked for.
-        nodes: int64 ``[n]``, positions searched; they depend on what was searched before, and with several threads on
-            chance.
-    """
-
-    score: np.ndarray
+    score: np.ndarray  # int64 ``[n]``; 1 for any win and -1 for any loss if only the value was asked for.
+    # int64 ``[n]``, positions searched; they depend on what was searched before, and with several threads on chance.
     nodes: np.ndarray
 
 
 class MoveScores(NamedTuple):
-    """The scores of the moves of a position.
+    """The scores of the moves of a position."""
 
-    Attributes:
-        scores: Of each column, as in `Solutions`; None where it is full, and everywhere after the end.
-        nodes: Positions searched.
-    """
-
-    scores: list[int | None]
-    nodes: int
+    scores: list[int | None]  # Of each column, as in `Solutions`; None where it is full, and everywhere after the end.
+    nodes: int  # Positions searched.
 
 
 class Connect4Solver:
@@ -84,10 +74,6 @@ class Connect4Solver:
 
         Args:
             memory: Its largest size in MB; half of it or more is used.
-
-        Raises:
-            GameError: ``memory`` is out of range.
-            MemoryError: The machine has less.
         """
         if not _LEAST_MEMORY <= memory <= _MOST_MEMORY:
             raise GameError(f"memory: {memory} is not allowed, it must be from {_LEAST_MEMORY} to {_MOST_MEMORY} MB")
@@ -104,7 +90,6 @@ class Connect4Solver:
         """The scores of positions, which the threads share.
 
         Args:
-            states: The positions.
             exact: Find the scores; or else only who wins, which is faster.
         """
         jobs = _jobs(states, exact)
@@ -148,11 +133,7 @@ class Connect4Solver:
 
         Args:
             state: A position that is not over.
-            score: Its score.
             until: The deadline, a moment of ``time.monotonic``.
-
-        Raises:
-            OutOfTimeError: The search reached the deadline.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
         # No move is worth more, so one question tells whether a move is worth less; and the last one needs none.
@@ -169,12 +150,7 @@ class Connect4Solver:
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:
-        """The columns of best play to the end, of equal ones the one nearest to the centre.
-
-        Args:
-            state: The position.
-            score: Its score.
-        """
+        """The columns of best play to the end, of equal ones the one nearest to the centre."""
         columns = []
         while not _GAME.is_terminal(state):
             columns.append(self.best_column(state, score))

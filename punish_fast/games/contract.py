@@ -51,22 +51,15 @@ class GameError(PunishFastError, ValueError):
 class Game(Protocol):
     """The rules of a game.
 
-    Attributes:
-        name: Its name; with ``parameters()`` it identifies the game.
-        n_players: Number of players.
-        n_actions: Actions are integers below this.
-        n_features: Length of ``features``.
-        is_zero_sum: Whether the returns always add up to 0.
-
     A game with too many positions to list may say how many in ``n_positions``; it is then refused at once where they
     are needed.
     """
 
-    name: str
-    n_players: int
-    n_actions: int
-    n_features: int
-    is_zero_sum: bool
+    name: str  # Identifies the game together with ``parameters()``.
+    n_players: int  # Number of players.
+    n_actions: int  # Actions are integers below this.
+    n_features: int  # Length of ``features``.
+    is_zero_sum: bool  # True if the returns always add up to 0.
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of the variant, as JSON values."""
@@ -87,11 +80,7 @@ class Game(Protocol):
         """The probability of each action of a chance state; empty elsewhere."""
 
     def apply(self, state: Any, action: int) -> Any:
-        """The state after an action.
-
-        Raises:
-            GameError: The action is illegal.
-        """
+        """The state after an action."""
 
     def returns(self, state: Any) -> Sequence[float]:
         """The return of each player; 0 before the end."""
@@ -124,18 +113,13 @@ class VectorGame(Protocol):
 
     A state is ``n_words`` numbers that only this class understands. Along the same actions, everything here equals what
     `Game` says of the state. Arrays that are passed in stay unchanged.
-
-    Attributes:
-        game: The game.
-        n_words: Words of a state.
-        n_moves: Players choose from the actions below this; only chance may have more.
-        feature_shape: The shape of the features of a state, for example ``(2, 6, 7)``: planes, rows and columns. Its
-            product is the game's ``n_features``. A single number says that the features have no places.
     """
 
-    game: Game
-    n_words: int
-    n_moves: int
+    game: Game  # The game.
+    n_words: int  # Words of a state.
+    n_moves: int  # Players choose from the actions below this; only chance may have more.
+    # The shape of the features of a state, for example ``(2, 6, 7)``: planes, rows and columns. Its product is the
+    # game's ``n_features``. A single number says that the features have no places.
     feature_shape: tuple[int, ...]
 
     def initial(self, n: int) -> np.ndarray:
@@ -178,14 +162,10 @@ class VectorChanceGame(VectorGame, Protocol):
 
 
 class TableGame(Game, Protocol):
-    """A game that people can ask about and play.
+    """A game that people can ask about and play."""
 
-    Attributes:
-        first_number: The number of action 0 on the board, if a board shows the numbers of its columns, squares or
-            slots; else None. People type ``first_number + a`` for action ``a`` or, with None, its index among the legal
-            actions, from 1.
-    """
-
+    # The number of action 0 on the board, if a board shows the numbers of its columns, squares or slots; else None.
+    # People type ``first_number + a`` for action ``a`` or, with None, its index among the legal actions, from 1.
     first_number: int | None
 
     def variant_text(self) -> str:
@@ -195,11 +175,7 @@ class TableGame(Game, Protocol):
         """The rules, in a few lines."""
 
     def state_of(self, text: str) -> Any:
-        """The state that a text describes.
-
-        Raises:
-            GameError: The text describes no state.
-        """
+        """The state that a text describes."""
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:
         """A picture of a state as ``viewer`` sees it, in lines of text."""

@@ -56,20 +56,14 @@ DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
 
 class GwentVariant(NamedTuple):
-    """The decks, and numbers of the rules.
+    """The decks, and numbers of the rules."""
 
-    Attributes:
-        decks: ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: each draws a deck of ``min_cards`` cards
-            with the sum 100 in every game, like `gwent_decks.random_decks`. Or two decks, ``"1 1 2 4 / 1 2 2 3"``.
-        hand_size: Cards drawn at first, and the limit of a hand.
-        draws: Cards drawn before each further round.
-        min_cards: The least number of cards in a deck.
-    """
-
+    # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: each draws a deck of ``min_cards`` cards with the
+    # sum 100 in every game, like `gwent_decks.random_decks`. Or two decks, ``"1 1 2 4 / 1 2 2 3"``.
     decks: str = DEFAULT_DECKS
-    hand_size: int = HAND_SIZE
-    draws: int = DRAWS
-    min_cards: int = MIN_CARDS
+    hand_size: int = HAND_SIZE  # Cards drawn at first, and the limit of a hand.
+    draws: int = DRAWS  # Cards drawn before each further round.
+    min_cards: int = MIN_CARDS  # Minimum number of cards in a deck.
 
 
 class Gwent:
@@ -90,11 +84,6 @@ class Gwent:
     first_number: int | None = PASS
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
-        """Make the game.
-
-        Raises:
-            GameError: A deck is not allowed, or a number is out of range.
-        """
         variant = variant or GwentVariant()
         # Fewer cards might be greater than any action.
         least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
@@ -143,11 +132,7 @@ class Gwent:
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """The state after a draw or a move; players without cards are out, and a round ends when both are.
-
-        Raises:
-            GameError: The action is illegal.
-        """
+        """The state after a draw or a move; players without cards are out, and a round ends when both are."""
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
         after, returns, ended = room_for_steps(1, _gwent.N_WORDS, N_PLAYERS)
@@ -235,9 +220,6 @@ class Gwent:
         """The state after draws and moves from the beginning: cards as numbers, ``pass``, and who begins.
 
         For example, with hands of two cards: ``"1 5 2 2 second 2 pass"``.
-
-        Raises:
-            GameError: A word is none of the actions there.
         """
         state = self.initial()
         for number, word in enumerate(text.split(), 1):

@@ -34,12 +34,8 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
     """A deck in ascending order.
 
     Args:
-        cards: The cards.
         name: What an error calls the deck.
         min_cards: The least number of cards.
-
-    Raises:
-        GameError: The deck is not allowed.
     """
     wrong = [card for card in cards if not _is_card(card)]
     if wrong:
@@ -54,11 +50,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
 
 
 def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
-    """The decks of both players, from text such as ``"1 1 2 4 / 1 2 2 3"``.
-
-    Raises:
-        GameError: These are not two decks, or one is not allowed.
-    """
+    """The decks of both players, from text such as ``"1 1 2 4 / 1 2 2 3"``."""
     parts = text.split("/")
     if len(parts) != len(_SEATS):
         raise GameError(f"decks: {printable(text)!r} is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3")
@@ -91,9 +83,6 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 
     The points are laid in a row and cut at ``n_cards - 1`` of the 99 places between them, each set of places with the
     same probability. So every deck of this size and sum comes up.
-
-    Raises:
-        GameError: No deck has so many cards.
     """
     if not MIN_CARDS <= n_cards <= MAX_SUM:
         raise GameError(f"n_cards: {n_cards} is not allowed, it must be from {MIN_CARDS} to {MAX_SUM}")
@@ -131,9 +120,6 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
     Numbers are rounded and raised to at least 1, and ones added until there are 25. Of more than 100 numbers, the
     greatest stay. If the sum is then above 100, what is above 1 on each card shrinks in proportion; the points lost by
     rounding down go to the cards that lost most, to the greater first.
-
-    Raises:
-        GameError: Some number is not finite.
     """
     wrong = [number for number in numbers if not np.isfinite(number)]
     if wrong:

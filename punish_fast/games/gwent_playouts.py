@@ -19,15 +19,10 @@ _STANDARD = GwentVariant()
 
 
 class GwentGames(NamedTuple):
-    """The results of games.
+    """The results of games."""
 
-    Attributes:
-        wins: Rounds won by each player, int16 ``[n_games, 2]``.
-        moves: Moves of both players, int16 ``[n_games]``; a pass for want of cards is none.
-    """
-
-    wins: np.ndarray
-    moves: np.ndarray
+    wins: np.ndarray  # Rounds won by each player, int16 ``[n_games, 2]``.
+    moves: np.ndarray  # Moves of both players, int16 ``[n_games]``; a pass for want of cards is none.
 
     @property
     def returns(self) -> np.ndarray:
@@ -49,12 +44,7 @@ def play_games(
         decks: Integers ``[n, 2, width]``, the decks of both players, with zeros behind the last card; game ``k`` is
             played with decks ``k % n``.
         policies: Of each player, one of `POLICIES`.
-        n_games: Number of games.
-        seed: Random seed.
         variant: The numbers of the rules; its decks do not matter.
-
-    Raises:
-        GameError: There is no such policy, a deck is not allowed, or a number is out of range.
     """
     # The game checks the numbers.
     rules = Gwent(variant).variant

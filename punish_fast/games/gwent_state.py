@@ -24,31 +24,19 @@ PASS = 0
 
 
 class GwentState(NamedTuple):
-    """A state; where there are two values, they are of the first and the second player.
+    """A state; where there are two values, they are of the first and the second player."""
 
-    Attributes:
-        decks: The cards that the decks began with, ascending; random decks grow until they have all their cards.
-        round: The round, from 1.
-        hands: The cards in hand, ascending.
-        piles: The cards that are still to be drawn, ascending.
-        due: Cards to be drawn before the round.
-        totals: Points of the round.
-        wins: Rounds won.
-        out: Whether a player is out for the round.
-        beginner: The player who began the first round; -1 before that is drawn.
-        turn: The player to move, if no card is to be drawn.
-    """
-
+    # The cards that the decks began with, ascending; random decks grow until they have all their cards.
     decks: tuple[Cards, Cards]
-    round: int
-    hands: tuple[Cards, Cards]
-    piles: tuple[Cards, Cards]
-    due: tuple[int, int]
-    totals: tuple[int, int]
-    wins: tuple[int, int]
-    out: tuple[bool, bool]
-    beginner: int
-    turn: int
+    round: int  # The round, from 1.
+    hands: tuple[Cards, Cards]  # The cards in hand, ascending.
+    piles: tuple[Cards, Cards]  # The cards that are still to be drawn, ascending.
+    due: tuple[int, int]  # Cards to be drawn before the round.
+    totals: tuple[int, int]  # Points of the round.
+    wins: tuple[int, int]  # Rounds won.
+    out: tuple[bool, bool]  # True for players who are out for the round.
+    beginner: int  # The player who began the first round; -1 before that is drawn.
+    turn: int  # The player to move, if no card is to be drawn.
 
 
 def words_of(state: GwentState) -> np.ndarray:

@@ -31,19 +31,12 @@ OnGames = Callable[[int, int], None]
 
 
 class RoundRobin(NamedTuple):
-    """The result of a round-robin, in whole numbers.
+    """The result of a round-robin, in whole numbers."""
 
-    Attributes:
-        points: Wins less losses of each deck, int64 ``[n_decks]``.
-        games: Games of each two decks.
-        decided: Games that were no ties, of all.
-        pair_squares: The sum over each two decks of the square of what one of them won more than it lost.
-    """
-
-    points: np.ndarray
-    games: int
-    decided: int
-    pair_squares: int
+    points: np.ndarray  # Wins less losses of each deck, int64 ``[n_decks]``.
+    games: int  # Games of each two decks.
+    decided: int  # Number of games that were not ties.
+    pair_squares: int  # Sum over pairs of decks of the squared difference of wins.
 
     @property
     def fitness(self) -> np.ndarray:
@@ -72,17 +65,11 @@ class RoundRobin(NamedTuple):
 
 
 class FreshGames(NamedTuple):
-    """The results of games against random decks, one for each game.
+    """The results of games against random decks, one for each game."""
 
-    Attributes:
-        games: The number of games.
-        wins: How many were won.
-        losses: How many were lost.
-    """
-
-    games: int
-    wins: int
-    losses: int
+    games: int  # The number of games.
+    wins: int  # Games won.
+    losses: int  # Games lost.
 
     @property
     def strength(self) -> float:
@@ -104,11 +91,7 @@ def play_round_robin(
         decks: Integers ``[n_decks, width]``, with zeros behind the last card.
         policy: One of `gwent_playouts.POLICIES`, for both players.
         games: Games of each two decks, an even number; each deck has either seat in half of them.
-        seed: Random seed.
         on_games: Called with the games that are done, and how many there are in all.
-
-    Raises:
-        GameError: A deck or the policy is not allowed, or a number is out of range.
     """
     if len(decks) < 2:
         raise GameError(f"decks: {len(decks)} are not enough, there must be at least 2")
@@ -141,9 +124,6 @@ def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -
         policy: One of `gwent_playouts.POLICIES`, for both players.
         n_games: Number of games of all decks together.
         seed: Random seed, of the random decks, too.
-
-    Raises:
-        GameError: A deck or the policy is not allowed, or a number is out of range.
     """
     if n_games < 1:
         raise GameError(f"n_games: {n_games} is not allowed, it must be at least 1")

@@ -72,14 +72,14 @@ class IncanGoldState(NamedTuple):
     artifacts: tuple[int, int]
     # Artifacts that players have taken.
     taken: int
-    # Whether each player is in the temple; nobody is at the end of the game.
+    # True for players in the temple; nobody is there at the end of the game.
     inside: tuple[bool, ...]
     # Points that each player inside has collected in this round, and points that are safe.
     held: Counts
     totals: Counts
     # Decisions of the first of the players inside; the others are still to be asked.
     answers: Counts
-    # Whether a card is to be drawn.
+    # True if a card is to be drawn.
     is_drawing: bool
 
     @property
@@ -89,12 +89,9 @@ class IncanGoldState(NamedTuple):
 
 
 class IncanGoldVariant(NamedTuple):
-    """The rules.
+    """The rules."""
 
-    Attributes:
-        artifact_value: Whether the value of an artifact is fixed when it is ``"drawn"`` or when it is ``"taken"``.
-    """
-
+    # Whether the value of an artifact is fixed when it is ``"drawn"`` or when it is ``"taken"``.
     artifact_value: str = "drawn"
 
 
@@ -103,7 +100,7 @@ class IncanGold:
 
     Attributes:
         variant: The rules.
-        is_by_taking: Whether an artifact has the value of when it is taken.
+        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
     """
 
     name = "incan-gold"
@@ -114,11 +111,6 @@ class IncanGold:
     first_number: int | None = None
 
     def __init__(self, variant: IncanGoldVariant | None = None) -> None:
-        """Make the game.
-
-        Raises:
-            GameError: The variant is unknown.
-        """
         self.variant = variant or IncanGoldVariant()
         if self.variant.artifact_value not in ARTIFACT_VALUES:
             value = printable(str(self.variant.artifact_value))
@@ -156,11 +148,7 @@ class IncanGold:
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
-        """The state after a card or an answer; after the last answer, players leave.
-
-        Raises:
-            GameError: The action is illegal.
-        """
+        """The state after a card or an answer; after the last answer, players leave."""
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
         after, returns, ended = room_for_steps(1, 2, N_PLAYERS)
@@ -222,11 +210,7 @@ class IncanGold:
         return described
 
     def state_of(self, text: str) -> IncanGoldState:
-        """The state after cards and answers from the beginning: ``"7 stay stay leave fire"``.
-
-        Raises:
-            GameError: A word is none of the actions there.
-        """
+        """The state after cards and answers from the beginning: ``"7 stay stay leave fire"``."""
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
             actions = {self.action_text(state, action): action for action in self.actions(state)}

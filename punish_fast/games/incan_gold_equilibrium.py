@@ -25,23 +25,15 @@ from punish_fast.runtime.parallel import for_each
 
 @dataclass(frozen=True)
 class RoundEquilibrium:
-    """A symmetric equilibrium of three players.
+    """A symmetric equilibrium of three players."""
 
-    Attributes:
-        sets: The sets of treasures.
-        last: float64, the expected points of going on for the last player inside, at `last_place`.
-        pair: float64, the expected points of two players, at `pair_place`.
-        pair_stay: float64, their probability of staying.
-        three: float64 ``[n_sets, n_hazards + 1, 3, 2]``, the expected points of going on, and of the state, for three.
-        three_stay: float64 ``[n_sets, n_hazards + 1, 3]``, their probability of staying.
-    """
-
-    sets: RoundSets
-    last: np.ndarray
-    pair: np.ndarray
-    pair_stay: np.ndarray
+    sets: RoundSets  # The sets of treasures.
+    last: np.ndarray  # float64, the expected points of going on for the last player inside, at `last_place`.
+    pair: np.ndarray  # float64, the expected points of two players, at `pair_place`.
+    pair_stay: np.ndarray  # float64, their probability of staying.
+    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, the expected points of going on, and of the state, for three.
     three: np.ndarray
-    three_stay: np.ndarray
+    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, their probability of staying.
 
     @property
     def points(self) -> float:
@@ -69,7 +61,6 @@ def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium
     """Find a symmetric equilibrium by backward induction.
 
     Args:
-        sets: The sets of treasures.
         is_best: Take the equilibrium that pays most wherever there are several, instead of the one that pays least.
     """
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1

@@ -20,7 +20,7 @@ from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
 from punish_fast.games.packed_states import signed
 from punish_fast.runtime.printable import printable
 
-# The rule of thumb leaves with so many points of the round, by hazards on the board, any of which may end the round.
+# Points of the round with which the rule of thumb leaves, by the number of hazards on the board.
 LEAVE_AT = (44, 22, 8, 4, 3, 2)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
@@ -29,11 +29,6 @@ class PolicyMover:
     """Follows a policy of `incan_gold_playouts`: by players inside, hazards on the board and points collected."""
 
     def __init__(self, policy: np.ndarray) -> None:
-        """Choose the policy.
-
-        Raises:
-            GameError: It is none.
-        """
         check_policy(policy)
         self._policy = np.ascontiguousarray(policy, np.float64)
 
@@ -66,11 +61,6 @@ class EquilibriumMover:
     """
 
     def __init__(self, equilibrium: RoundEquilibrium) -> None:
-        """Choose the equilibrium.
-
-        Raises:
-            GameError: It is one of another deck.
-        """
         if equilibrium.sets.deck != RoundDeck():
             raise GameError("equilibrium: it is of another deck, it must be of that of the first round")
         self.equilibrium = equilibrium
@@ -112,9 +102,6 @@ def player_named(name: str) -> Mover:
         name: ``"random"``; ``"leave-at-12"``, who leaves with 12 points or more of the round; the same by hazards on
             the board, ``"leave-at-44-22-8-4-3-2"``; ``"rule-of-thumb"``, which is that rule
             (`LEAVE_AT`); or ``"equilibrium"``.
-
-    Raises:
-        GameError: There is no such player.
     """
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
     points = [int(each) for each in found[1].split("-")] if found else []

@@ -39,15 +39,10 @@ def play_games(
 
     Args:
         policies: The policy of each player.
-        n_games: Number of games.
-        seed: Random seed.
         artifact_value: See `incan_gold.IncanGoldVariant`.
 
     Returns:
         The points of each player, int32 ``[n_games, 3]``.
-
-    Raises:
-        GameError: There are not three policies, or one has no probabilities.
     """
     if len(policies) != N_PLAYERS:
         raise GameError(f"policies: {len(policies)} are not allowed, only {N_PLAYERS}")
@@ -59,11 +54,7 @@ def play_games(
 
 
 def check_policy(policy: np.ndarray) -> None:
-    """Check that an array is a policy.
-
-    Raises:
-        GameError: It has another shape, or numbers that are no probabilities.
-    """
+    """Check that an array is a policy."""
     if policy.shape != _SHAPE:
         raise GameError(f"policy: its shape is {policy.shape}, it must be {_SHAPE}")
     if not ((policy >= 0) & (policy <= 1)).all():

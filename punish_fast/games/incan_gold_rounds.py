@@ -27,21 +27,13 @@ _BEST = -1
 
 
 class RoundDeck(NamedTuple):
-    """The cards of a round.
+    """The cards of a round."""
 
-    Attributes:
-        values: The different treasures.
-        copies: The copies of each.
-        n_hazards: Kinds of hazard.
-        hazard_copies: The copies of each, at least 2.
-        n_artifacts: 0 or 1.
-    """
-
-    values: tuple[int, ...] = TREASURES
-    copies: tuple[int, ...] = COPIES
-    n_hazards: int = len(HAZARDS)
-    hazard_copies: int = HAZARD_COPIES
-    n_artifacts: int = 1
+    values: tuple[int, ...] = TREASURES  # The different treasures.
+    copies: tuple[int, ...] = COPIES  # The copies of each.
+    n_hazards: int = len(HAZARDS)  # Kinds of hazard.
+    hazard_copies: int = HAZARD_COPIES  # The copies of each, at least 2.
+    n_artifacts: int = 1  # 0 or 1.
 
 
 class RoundSets:
@@ -60,11 +52,6 @@ class RoundSets:
     """
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
-        """List the sets.
-
-        Raises:
-            GameError: A round might not end.
-        """
         if deck.n_hazards < 1 or deck.hazard_copies < 2:
             raise GameError(f"deck: {deck.n_hazards} hazards with {deck.hazard_copies} copies, needed are 1 with 2")
         self.deck = deck
@@ -106,7 +93,6 @@ class RoundSets:
         """From when on players leave, by hazards seen.
 
         Args:
-            n_inside: Players inside.
             stay: The probability that each of those who decide stays, as in `reach`.
 
         Returns:
@@ -136,19 +122,14 @@ class RoundSets:
 
 @dataclass(frozen=True)
 class SoloRound:
-    """A round of one player who leaves, alone or against two who never do.
+    """A round of one player who leaves, alone or against two who never do."""
 
-    Attributes:
-        sets: The sets of treasures.
-        n_inside: Players inside, 1 or 3.
-        leave_at: The points with which the player leaves, by hazards seen; None for the best rule.
-        go_on: float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in
-            the deck.
-    """
-
-    sets: RoundSets
-    n_inside: int
+    sets: RoundSets  # The sets of treasures.
+    n_inside: int  # Players inside, 1 or 3.
+    # The points with which the player leaves, by hazards seen; None for the best rule.
     leave_at: tuple[int, ...] | None
+    # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in the
+    # deck.
     go_on: np.ndarray
 
     @property
@@ -171,7 +152,6 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
     """Solve the round of a player who leaves by the best rule, or by thresholds.
 
     Args:
-        sets: The sets of treasures.
         n_inside: 1 for a player alone, 3 against two who never leave.
         leave_at: The points with which to leave, by hazards seen; None for the best rule.
     """

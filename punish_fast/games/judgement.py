@@ -24,15 +24,10 @@ _DIGITS = 12
 
 
 class LosingLines(NamedTuple):
-    """The number of lines of play that an agent loses.
+    """The number of lines of play that an agent loses."""
 
-    Attributes:
-        first: When it moves first.
-        second: When it moves second.
-    """
-
-    first: int
-    second: int
+    first: int  # When it moves first.
+    second: int  # When it moves second.
 
 
 class Judgement(NamedTuple):
@@ -54,13 +49,9 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
     Args:
         folded: The positions of the policy.
         policy: float64 ``[folded.n_rows]``.
-        positions: The other positions.
 
     Returns:
         float64 ``[positions.n_rows]``.
-
-    Raises:
-        GameError: A state has no position among the first ones.
     """
     unfolded = np.zeros(positions.n_rows)
     for number in positions.live.tolist():
@@ -79,9 +70,6 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     Args:
         positions: The positions of the game.
         policy: float64 ``[n_rows]``; illegal moves have what is missing to 1.
-
-    Raises:
-        GameError: Play can go on for ever.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
@@ -105,9 +93,6 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
         positions: Positions of a game that always ends.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         allowed: bool ``[n_rows]``, legal actions that it may take; None for all. A position without any counts as lost.
-
-    Raises:
-        GameError: Play can go on for ever.
     """
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
@@ -130,10 +115,6 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
     Args:
         perfect: The solution of the game.
         policy: float64 ``[n_rows]``; illegal moves have the rest of the probability of a position.
-
-    Raises:
-        GameError: Play can go on for ever.
-        PolicyError: ``policy`` is not a policy.
     """
     positions, keeps = perfect.positions, perfect.keeps_value()
     row, uniform = positions.position_of_row, positions.uniform()
@@ -153,11 +134,7 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
 
 
 def last_first(positions: Positions) -> list[int]:
-    """The positions in an order in which each comes after all of its successors.
-
-    Raises:
-        GameError: A position may repeat, so that play can go on for ever.
-    """
+    """The positions in an order in which each comes after all of its successors."""
     ptr = positions.state_ptr
     after = {number: positions.after[ptr[number] : ptr[number + 1]].tolist() for number in range(len(positions))}
     try:
@@ -167,7 +144,7 @@ def last_first(positions: Positions) -> list[int]:
 
 
 def always_ends(positions: Positions) -> bool:
-    """Whether no position can repeat."""
+    """Return True if no position can repeat."""
     try:
         last_first(positions)
     except GameError:
@@ -182,7 +159,7 @@ _Rule = Callable[[range, list[T]], T]
 def play_backwards(
     positions: Positions, ended: Sequence[T], ours: _Rule[T], theirs: _Rule[T]
 ) -> tuple[list[T], list[T]]:
-    """What any play of ours is worth, from the last positions to the first.
+    """Return the worth of every position, from the last positions to the first.
 
     Args:
         positions: The positions of the game.
@@ -192,9 +169,6 @@ def play_backwards(
 
     Returns:
         The worth of every position with us to move, and with the enemy to move.
-
-    Raises:
-        GameError: Play can go on for ever.
     """
     moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
     for number in last_first(positions):

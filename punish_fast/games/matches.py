@@ -28,38 +28,23 @@ _TOLERANCE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class GameResponse:
-    """The best response to a policy.
+    """The best response to a policy."""
 
-    Attributes:
-        policy: float64 ``[n_rows]``, 1 for the actions taken.
-        first: The probability of winning from the initial position when it moves first.
-        second: The same when it moves second.
-        win: float64 ``[n]``, the probability of winning from each position when it is to move.
-        excess: The largest advantage of any other action: 0 up to rounding.
-    """
-
-    policy: np.ndarray
-    first: float
-    second: float
-    win: np.ndarray
-    excess: float
+    policy: np.ndarray  # float64 ``[n_rows]``, 1 for the actions taken.
+    first: float  # The probability of winning from the initial position when it moves first.
+    second: float  # The same when it moves second.
+    win: np.ndarray  # float64 ``[n]``, the probability of winning from each position when it is to move.
+    excess: float  # The largest advantage of any other action: 0 up to rounding.
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """The exact score of the policy that moves first.
+    """Exact score of a policy."""
 
-    Attributes:
-        win: Probability of a win.
-        draw: Probability of a draw or of endless play.
-        loss: Probability of a loss.
-        illegal: Probability that it makes an illegal move, which ends the game, and is none of the others.
-    """
-
-    win: float
-    draw: float
-    loss: float
-    illegal: float = 0.0
+    win: float  # Probability of a win.
+    draw: float  # Probability of a draw or of endless play.
+    loss: float  # Probability of a loss.
+    illegal: float = 0.0  # Probability that it makes an illegal move, which ends the game, and is none of the others.
 
     @property
     def points(self) -> float:
@@ -78,9 +63,6 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     Returns:
         A process with ``2 m`` states for ``m`` positions before the end: first all with us to move, then all with the
         enemy to move. Its terminals win, draw and loss pay 1, 0 and -1.
-
-    Raises:
-        PolicyError: ``enemy`` is no policy.
     """
     from scipy.sparse import csr_array
 
@@ -126,10 +108,6 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
         positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         allowed: bool ``[n_rows]``, the actions that it may take; None for all. A position without any counts as lost.
-
-    Raises:
-        PolicyError: ``enemy`` is no policy.
-        SolveError: Policy iteration did not settle.
     """
     found = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
@@ -150,10 +128,6 @@ def error_bound(
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         response: The result of `best_response`.
         allowed: The actions that it may take, as there.
-
-    Raises:
-        PolicyError: ``enemy`` is no policy.
-        SolveError: play lasts too long to bound anything.
     """
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
@@ -161,11 +135,7 @@ def error_bound(
 
 
 def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:
-    """The exact score of ``first``, which moves first, against ``second``.
-
-    Raises:
-        PolicyError: An argument is no policy.
-    """
+    """The exact score of ``first``, which moves first, against ``second``."""
     return both_scores(positions, first, second)[0]
 
 
@@ -179,9 +149,6 @@ def both_scores(
         policy: float64 ``[n_rows]``.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
         errs: float64 or bool ``[n]``, the probability that ``policy`` makes an illegal move instead; None for nowhere.
-
-    Raises:
-        PolicyError: ``policy`` or ``enemy`` is no policy.
     """
     from scipy.sparse import csr_array, hstack
 

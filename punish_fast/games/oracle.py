@@ -8,29 +8,18 @@ from punish_fast.games.contract import TableGame
 
 
 class MoveValue(NamedTuple):
-    """The value of an action with perfect play.
+    """The value of an action with perfect play."""
 
-    Attributes:
-        action: The action.
-        value: 1, 0 or -1 for the player who takes it.
-        plies: Actions to the end, this one included; None for a draw.
-        is_best: Whether no other action is better.
-    """
-
-    action: int
-    value: int
-    plies: int | None
-    is_best: bool
+    action: int  # The action.
+    value: int  # 1, 0 or -1 for the player who takes it.
+    plies: int | None  # Actions to the end, this one included; None for a draw.
+    is_best: bool  # True if no other action is better.
 
 
 class Oracle(Protocol):
-    """Perfect play of a game for two: it wins fast, else draws, else loses slowly.
+    """Perfect play of a game for two: it wins fast, else draws, else loses slowly."""
 
-    Attributes:
-        is_quick: Whether answers take no time once `open` was called.
-    """
-
-    is_quick: bool
+    is_quick: bool  # True if answers take no time after `open`.
 
     @property
     def game(self) -> TableGame:
@@ -54,11 +43,7 @@ class Oracle(Protocol):
         """
 
     def move_values(self, state: Any) -> list[MoveValue]:
-        """The value of each action of a state, in the order of ``game.actions``.
-
-        Raises:
-            GameError: The state is unreachable, which not every oracle notices.
-        """
+        """The value of each action of a state, in the order of ``game.actions``."""
 
     def best_action(self, state: Any) -> int:
         """A best action of a state that is not terminal; errors as in `move_values`."""

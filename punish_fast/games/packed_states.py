@@ -1,4 +1,4 @@
-"""States of many games at once as kernels take them."""
+"""States of many games as kernels take them, and random play in them."""
 
 from __future__ import annotations
 

@@ -27,27 +27,17 @@ _MAX_POSITIONS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of a game; `enumerate_positions` makes them.
+    """The positions of a game; `enumerate_positions` makes them."""
 
-    Attributes:
-        game: The game.
-        states: One state of each position.
-        state_ptr: int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
-        action: int32 ``[n_rows]``, its number in the position (`Game.position_actions`), ascending in each position.
-        after: int32 ``[n_rows]``, the successor.
-        sign: int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
-        payoff: float64 ``[n]``, the return of the player who would move next; 0 before the end.
-        is_folded: Whether equivalent states share a position; else each state is a position of its own.
-    """
-
-    game: Game
-    states: list[Any]
-    state_ptr: np.ndarray
+    game: Game  # The game.
+    states: list[Any]  # One state of each position.
+    state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
+    # int32 ``[n_rows]``, its number in the position (`Game.position_actions`), ascending in each position.
     action: np.ndarray
-    after: np.ndarray
-    sign: np.ndarray
-    payoff: np.ndarray
-    is_folded: bool = True
+    after: np.ndarray  # int32 ``[n_rows]``, the successor.
+    sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
+    payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 before the end.
+    is_folded: bool = True  # Whether equivalent states share a position; else each state is a position of its own.
 
     def __len__(self) -> int:
         return len(self.states)
@@ -86,11 +76,7 @@ class Positions:
         return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
-        """The number of a state's position.
-
-        Raises:
-            GameError: The state is unreachable.
-        """
+        """The number of a state's position."""
         number = self.number.get(_key(self.game, state, self.is_folded))
         if number is None:
             raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
@@ -101,11 +87,7 @@ class Positions:
         return range(int(self.state_ptr[number]), int(self.state_ptr[number + 1]))
 
     def rows_of(self, state: Any) -> list[int]:
-        """The row of each legal action of a state, in the order of ``game.actions``.
-
-        Raises:
-            GameError: The state is unreachable.
-        """
+        """The row of each legal action of a state, in the order of ``game.actions``."""
         rows = self.rows(self.find(state))
         row_of = dict(zip(self.action[rows.start : rows.stop].tolist(), rows, strict=True))
         return [row_of[number] for number in _numbers(self.game, state, self.is_folded)]
@@ -137,12 +119,8 @@ def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -
     """Number all reachable positions.
 
     Args:
-        game: The game.
         first: The state to start from; None for the initial one.
         is_folded: Whether equivalent states share a position; else each state is a position of its own.
-
-    Raises:
-        GameError: The game has chance states or too many positions, is not zero-sum, or not for two players.
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")

@@ -1,4 +1,4 @@
-"""Random play of any game, in many states at once."""
+"""Random play of any game."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import numpy as np
 
 
 def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """A legal action of each state, all equally likely."""
+    """Return a legal action of each state, all equally likely."""
     rank = (generator.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
     return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))

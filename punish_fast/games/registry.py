@@ -24,31 +24,20 @@ from punish_fast.games.vector_positions import vectorise_positions
 
 
 class GameEntry(NamedTuple):
-    """A game in the registry.
+    """A game in the registry."""
 
-    Attributes:
-        name: Its name, in commands and files.
-        summary: What it is, in a few words.
-        make: Makes the game of a variant.
-        variant: The variant: a NamedTuple with a default for each field.
-        variant_of: Makes a variant; its keyword arguments are the options of the game.
-        verbs: What the game offers, of `VERBS`.
-        vectorise: Makes the `VectorGame` of a game.
-        oracle: Makes the perfect play of a game; None if there is none.
-        learning: Hyperparameters of deep Q-networks that differ from the defaults.
-        planning: The same of MuZero.
-    """
-
-    name: str
-    summary: str
-    make: Callable[[Any], TableGame]
-    variant: Callable[..., Any]
-    variant_of: Callable[..., Any]
-    verbs: tuple[str, ...]
-    vectorise: Callable[[TableGame], VectorGame] = vectorise_positions
+    name: str  # Name in commands and files.
+    summary: str  # Description in a few words.
+    make: Callable[[Any], TableGame]  # Makes the game of a variant.
+    variant: Callable[..., Any]  # The variant: a NamedTuple with a default for each field.
+    variant_of: Callable[..., Any]  # Makes a variant; its keyword arguments are the options of the game.
+    verbs: tuple[str, ...]  # Commands that support the game, of `VERBS`.
+    vectorise: Callable[[TableGame], VectorGame] = vectorise_positions  # Makes the `VectorGame` of a game.
+    # Makes the perfect play of a game; None if there is none.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
+    # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
-    planning: Mapping[str, Any] = MappingProxyType({})
+    planning: Mapping[str, Any] = MappingProxyType({})  # Settings of MuZero that differ from the defaults.
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -144,15 +133,7 @@ GAMES = {
 
 
 def entry_of(name: Any, verb: str | None = None) -> GameEntry:
-    """A game in the registry.
-
-    Args:
-        name: Its name.
-        verb: What it must offer.
-
-    Raises:
-        GameError: There is no such game, or it does not offer ``verb``.
-    """
+    """A game in the registry."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
         raise GameError(f"game: {name!r} is unknown, allowed: {', '.join(GAMES)}")
@@ -165,12 +146,8 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
     """A game with some of its options.
 
     Args:
-        name: Its name.
         options: Values by name; those left out have their default.
         verb: What the game must offer.
-
-    Raises:
-        GameError: There is no such game, option or verb, or a value is out of range.
     """
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
@@ -192,11 +169,7 @@ def in_words(game: Game) -> str:
 
 
 def game_of(description: Mapping[str, Any]) -> TableGame:
-    """The game of a description.
-
-    Raises:
-        GameError: There is no such game, or its parameters are wrong.
-    """
+    """Make the game of a description."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
     types = {name: type(value) for name, value in entry.variant()._asdict().items()}
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
@@ -205,11 +178,7 @@ def game_of(description: Mapping[str, Any]) -> TableGame:
 
 
 def vectorise(game: TableGame) -> VectorGame:
-    """Many states of a game at once.
-
-    Raises:
-        GameError: The game is not in the registry, or cannot be enumerated and has no kernels of its own.
-    """
+    """Return the `VectorGame` of a game."""
     return entry_of(game.name).vectorise(game)
 
 
@@ -220,11 +189,7 @@ def perfect_play(game: TableGame) -> Oracle | None:
 
 
 def oracle_of(game: TableGame) -> Oracle:
-    """Perfect play of a game.
-
-    Raises:
-        GameError: The game is not in the registry, or has no perfect play.
-    """
+    """Return perfect play of a game."""
     oracle = perfect_play(game)
     if oracle is None:
         raise GameError(f"{game.name}: has no perfect play")

@@ -35,17 +35,11 @@ class CertificateError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """The result of perfect play from every position.
+    """The result of perfect play from every position."""
 
-    Attributes:
-        positions: The positions of the game.
-        value: int8 ``[n]``, 1 if the player to move wins, 0 for a draw, -1 if the player to move loses.
-        distance: int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in draws before the
-            end.
-    """
-
-    positions: Positions
-    value: np.ndarray
+    positions: Positions  # The positions of the game.
+    value: np.ndarray  # int8 ``[n]``, 1 if the player to move wins, 0 for a draw, -1 if the player to move loses.
+    # int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in draws before the end.
     distance: np.ndarray
 
     def row_values(self) -> np.ndarray:
@@ -127,11 +121,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
 
 
 def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
-    """Return ``perfect`` if it is perfect play.
-
-    Raises:
-        CertificateError: It is not; the message names the position.
-    """
+    """Return ``perfect`` if it is perfect play."""
     positions, value, distance = perfect.positions, perfect.value, perfect.distance
     row_values = perfect.row_values()
     for number, state in enumerate(positions.states):
@@ -160,7 +150,6 @@ class RetrogradeOracle:
         """Remember the game.
 
         Args:
-            game: The game.
             origin: The state from which positions are reachable; the initial one by default.
         """
         self.game, self._origin = game, origin
@@ -188,11 +177,7 @@ class RetrogradeOracle:
         return [*self.move_values(state)], True
 
     def move_values(self, state: Any) -> list[MoveValue]:
-        """The value of each action of a state, in the order of ``game.actions``.
-
-        Raises:
-            GameError: The state is unreachable.
-        """
+        """The value of each action of a state, in the order of ``game.actions``."""
         positions, rows = self.perfect.positions, self.perfect.positions.rows_of(state)
         values, ranks = self._row_values[rows].tolist(), self._ranks[rows].tolist()
         away = self.perfect.distance[positions.after[rows]].tolist()

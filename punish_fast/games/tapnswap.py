@@ -41,33 +41,21 @@ Pair = tuple[int, int]
 
 
 class TapnSwapState(NamedTuple):
-    """A state.
+    """A state."""
 
-    Attributes:
-        own: Fingers on the mover's left and right hand.
-        other: Fingers on the opponent's.
-        player: The player to move, 0 or 1.
-    """
-
-    own: Pair
-    other: Pair
-    player: int
+    own: Pair  # Fingers on the mover's left and right hand.
+    other: Pair  # Fingers on the opponent's.
+    player: int  # The player to move, 0 or 1.
 
 
 class Variant(NamedTuple):
-    """The rules.
+    """The rules."""
 
-    Attributes:
-        limit: A hand that reaches this number of fingers dies; 2 to 16.
-        rolls_over: Whether fingers beyond the limit count from 0 again, so that only a hand exactly at the limit dies.
-        may_empty: Whether a swap may empty a hand.
-        swaps: Whether swaps are legal.
-    """
-
-    limit: int = 5
+    limit: int = 5  # A hand that reaches this number of fingers dies; 2 to 16.
+    # Whether fingers beyond the limit count from 0 again, so that only a hand exactly at the limit dies.
     rolls_over: bool = False
-    may_empty: bool = True
-    swaps: bool = True
+    may_empty: bool = True  # A swap may empty a hand.
+    swaps: bool = True  # Swaps are legal.
 
 
 class TapnSwap:
@@ -84,11 +72,6 @@ class TapnSwap:
     first_number: int | None = None
 
     def __init__(self, variant: Variant | None = None) -> None:
-        """Make the game.
-
-        Raises:
-            GameError: The limit is out of range.
-        """
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
             raise GameError(f"limit: {self.variant.limit} is not allowed, it must be from 2 to {_MAX_LIMIT}")
@@ -124,11 +107,7 @@ class TapnSwap:
         return []
 
     def apply(self, state: TapnSwapState, action: int) -> TapnSwapState:
-        """The state after a tap or a swap, with the other player to move.
-
-        Raises:
-            GameError: The action is illegal.
-        """
+        """The state after a tap or a swap, with the other player to move."""
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
         if action < self.max_fingers**2:
@@ -166,11 +145,7 @@ class TapnSwap:
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
     def state_of(self, text: str) -> TapnSwapState:
-        """The state of a text such as ``"3-1 2-4"`` or ``"31/24"``: the mover's hands, then the opponent's.
-
-        Raises:
-            GameError: The text describes no state.
-        """
+        """The state of a text such as ``"3-1 2-4"`` or ``"31/24"``: the mover's hands, then the opponent's."""
         numbers = [int(number) for number in re.findall(r"[0-9]+" if "-" in text else r"[0-9]", text)]
         shape = r"\s*\d+\s*-\s*\d+[\s/:,]+\d+\s*-\s*\d+\s*|\s*\d\d[\s/:,]*\d\d\s*"
         if not re.fullmatch(shape, text, re.ASCII) or max(numbers) > self.max_fingers or not any(numbers):
@@ -211,9 +186,7 @@ class TapnSwap:
         """The hands of both players, the viewer's below.
 
         Args:
-            state: The state.
             viewer: The player who looks at it, 0 or 1.
-            names: Names of both players.
         """
         near, far = _near_and_far(state, viewer)
         far_rows, near_rows = self._hand_rows(far), self._hand_rows(near)

@@ -51,15 +51,10 @@ _LINE_MASKS = tuple(map(_mask, _LINES))
 
 
 class TicTacToeState(NamedTuple):
-    """A state.
+    """A state."""
 
-    Attributes:
-        own: Stones of the player to move, as a mask.
-        other: Stones of the opponent.
-    """
-
-    own: int
-    other: int
+    own: int  # Stones of the player to move, as a mask.
+    other: int  # Stones of the opponent.
 
 
 class TicTacToeVariant(NamedTuple):
@@ -77,7 +72,6 @@ class TicTacToe:
     first_number: int | None = 1
 
     def __init__(self, variant: TicTacToeVariant | None = None) -> None:
-        """Make the game."""
         self.variant = variant or TicTacToeVariant()
 
     def parameters(self) -> dict[str, Any]:
@@ -108,11 +102,7 @@ class TicTacToe:
         return []
 
     def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
-        """The state after a stone of the mover on a square.
-
-        Raises:
-            GameError: The action is illegal.
-        """
+        """The state after a stone of the mover on a square."""
         if action not in self.actions(state):
             raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
         return TicTacToeState(state.other, state.own | 1 << action)
@@ -148,11 +138,7 @@ class TicTacToe:
         return (masks >> np.arange(_SQUARES) & 1).astype(np.float32).ravel()
 
     def state_of(self, text: str) -> TicTacToeState:
-        """The state of a text such as ``"X../.O./..."``; the number of stones says who moves.
-
-        Raises:
-            GameError: The text describes no state that play can reach.
-        """
+        """The state of a text such as ``"X../.O./..."``; the number of stones says who moves."""
         cells = re.sub(r"[\s/|]", "", text, flags=re.ASCII).upper()
         if not re.fullmatch(r"[XO.]{9}", cells):
             raise GameError(

@@ -1,4 +1,4 @@
-"""Many states of Connect Four at once, by kernels."""
+"""Vector game of Connect Four."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from punish_fast.games import _connect4
 from punish_fast.games.connect4 import HEIGHT, WIDTH, Connect4State
 from punish_fast.games.contract import Game
 from punish_fast.games.packed_states import room_for_steps, signed
-from punish_fast.runtime.parallel import for_each
 
 
 class VectorConnect4:
@@ -52,10 +51,3 @@ class VectorConnect4:
     def pack(self, states: Sequence[Connect4State]) -> np.ndarray:
         """The words of states."""
         return np.array(states, dtype=np.uint64).reshape(-1, self.n_words)
-
-
-def play_random_games(n_games: int, seed: int = 0) -> np.ndarray:
-    """Play games at random, int8 ``[n_games]``: 1 where the first player has won, -1 for the second, 0 for a draw."""
-    results = np.empty(n_games, dtype=np.int8)
-    for_each(_connect4.play_random_games, n_games, np.uint64(seed), results)
-    return results

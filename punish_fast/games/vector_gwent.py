@@ -1,4 +1,4 @@
-"""Many states of Gwent Lite at once, on kernels; ``gwent_state.py`` says what the words of a state are."""
+"""Vector game of Gwent Lite; ``gwent_state.py`` describes the words of a state."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ class VectorGwent:
     feature_shape: tuple[int, ...] = (Gwent.n_features,)
 
     def __init__(self, game: Game) -> None:
-        """Remember the game.
-
-        Raises:
-            GameError: It is another game.
-        """
         if not isinstance(game, Gwent):
             raise GameError(f"game: {type(game).__name__} is not Gwent Lite")
         self.game: Game = game

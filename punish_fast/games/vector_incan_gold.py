@@ -1,4 +1,4 @@
-"""Many states of Incan Gold at once, by kernels.
+"""Vector game of Incan Gold.
 
 Cards are drawn by chance, and the players inside answer one after the other; no answer can be seen in the features of
 another player before all have answered.
@@ -15,7 +15,7 @@ from punish_fast.games.packed_states import room_for_steps, signed
 
 
 class VectorIncanGold:
-    """Many states at once; see `contract.VectorChanceGame`. The kernels tell what the words hold."""
+    """Incan Gold; see `contract.VectorChanceGame`. ``_incan_gold.py`` describes the words."""
 
     n_words = 2
     n_moves = STAY + 1

@@ -1,4 +1,4 @@
-"""Many states of any small game at once: a state is one word, its number among all reachable states."""
+"""Vector game of any small game: a state is one word, its number among all reachable states."""
 
 from __future__ import annotations
 
@@ -72,8 +72,5 @@ def vectorise_positions(game: Game, feature_shape: tuple[int, ...] | None = None
     Args:
         game: A game whose states can be enumerated.
         feature_shape: Shape of the features of a state, by default ``(n_features,)``.
-
-    Raises:
-        GameError: The game cannot be enumerated.
     """
     return VectorPositions(enumerate_positions(game, is_folded=False), feature_shape)

@@ -55,7 +55,7 @@ class Strength(Protocol):
         """The mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """What `judgement.judge` says, as JSON values.
+        """Return `judgement.judge` of a network as JSON values.
 
         Returns:
             None if the game is too large, or may go on for ever.

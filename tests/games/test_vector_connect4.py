@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from games.laws import check_vector_game
 from punish_fast.games.connect4 import Connect4
-from punish_fast.games.vector_connect4 import VectorConnect4, play_random_games
-from punish_fast.runtime._jit import set_threads, threads
+from punish_fast.games.vector_connect4 import VectorConnect4
 
 VECTORS = VectorConnect4(Connect4())
 
@@ -24,22 +22,3 @@ def test_actions_may_have_any_integer_type():
         assert after.tolist() == [[0, 1 << 21], [0, 1]]
         assert not returns.any()
         assert not ended.any()
-
-
-@pytest.mark.compiled
-def test_random_games_end_as_often_as_ever():
-    results = play_random_games(200_000)
-    # Shares of wins of the first player and of draws in uniform play: 0.5556 and 0.0025.
-    assert (results == 1).mean() == pytest.approx(0.5556, abs=0.005)
-    assert (results == 0).mean() == pytest.approx(0.0025, abs=0.0005)
-
-
-def test_random_games_depend_on_the_seed_and_not_on_threads():
-    before = threads()
-    try:
-        set_threads(1)
-        one = play_random_games(64, seed=5)
-    finally:
-        set_threads(before)
-    assert np.array_equal(one, play_random_games(64, seed=5))
-    assert not np.array_equal(one, play_random_games(64, seed=6))
