@@ -87,7 +87,7 @@ def learner_at(path: Path) -> tuple[str | None, str]:
     with suppress(ReadError):
         file = SealedFile(path)
         if file.kind in LEARNERS:
-            return file.kind, str(file.json_object("game").get("name", "another game"))
+            return file.kind, str(file.attributes["game"].get("name", "another game"))
     return None, ""
 
 

@@ -53,7 +53,6 @@ from punish_fast.punish.refillable_tensor import Refillable
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.tensor import build
-from punish_fast.store.relations import flaw_of_rows, flaw_of_states
 from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play
 
@@ -76,8 +75,6 @@ def _solve() -> None:
     mdp = check(build(space))
     # Two entries in one column.
     MDP.from_scipy(csr_array((np.full(2, 0.5), np.zeros(2, dtype=np.int32), [0, 2]), shape=(1, 1)), [0.0], [0, 1])
-    flaw_of_states(space.layout, space.code, space.state_ptr, space.action)
-    flaw_of_rows(space.n_states, mdp.indptr, mdp.indices, mdp.data, mdp.reward)
     solution = solve(mdp)
     solve(mdp, method="jacobi", sweeps=1)
     solve(mdp, discount=1.0)

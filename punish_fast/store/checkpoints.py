@@ -10,7 +10,6 @@ import numpy as np
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.reader import Artefact
-from punish_fast.store.relations import broken
 from punish_fast.store.writer import new_file
 
 
@@ -54,10 +53,9 @@ def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}
     if "response" in tables:
         # It begins with the first row of each state.
-        parts = {f"/equilibrium/{name}": table for name, table in tables.items()}
-        parts["state_ptr"] = np.append(begin["response"], len(begin["total"]))
-        for name in parts:
-            law = broken(name, parts)
-            if law is not None:
-                raise file.error(name, law)
+        first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
+        if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
+            raise file.error("/equilibrium/response", "must be rows of their states")
+        if (marked[response] < np.maximum.reduceat(marked, first)).any():
+            raise file.error("/equilibrium/marked_rows", "must mark the rows of the response")
     return Checkpoint(file.attributes["iterations"], file.attributes["best_response_share"], tables)

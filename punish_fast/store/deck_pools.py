@@ -73,4 +73,4 @@ def load_pools(path: str | Path) -> PoolFile:
         raise file.error("kind", f"{file.kind!r}, must be a pool")
     file.check_shapes()
     arrays = [file.array(f"/{group}/{name}") for name, group in _GROUPS.items()]
-    return PoolFile(file.json_object("search"), *arrays)
+    return PoolFile(file.attributes["search"], *arrays)

@@ -66,4 +66,4 @@ def load_learner(path: str | Path) -> LearnerFile:
         raise file.error("kind", f"{file.kind!r}, must be a learner; networks need their --method")
     file.check_shapes()
     q, visits = file.array("/learner/q"), file.array("/learner/visits")
-    return LearnerFile(file.json_object("game"), file.json_object("learner"), q, visits)
+    return LearnerFile(file.attributes["game"], file.attributes["learner"], q, visits)

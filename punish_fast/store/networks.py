@@ -117,7 +117,7 @@ def _load(path: str | Path, content: type[_Content]) -> _Content:
         )
     file.check_shapes()
     arrays = [file.array(_dataset(name)) for name in content._fields[2:]]
-    return content(file.json_object("game"), file.json_object("learner"), *arrays)
+    return content(file.attributes["game"], file.attributes["learner"], *arrays)
 
 
 def _dataset(name: str) -> str:

@@ -1,4 +1,8 @@
-"""Tensors, agents, strategies and checkpoints, read from files and checked."""
+"""Tensors, agents, strategies and checkpoints, read from files.
+
+The checksum finds damage. Further checks keep kernels inside their arrays if a file was forged: dtypes, shapes,
+pointers, indices, finite numbers, and rows that sum to one.
+"""
 
 from __future__ import annotations
 
@@ -10,106 +14,66 @@ from typing import Any
 import numpy as np
 
 from punish_fast.duel.policies import policy_of
-from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import PolicyError, policy_of_values
+from punish_fast.mdp.model import MDP, ModelError, check
+from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.value_iteration import Log
-from punish_fast.punish.codes import Layout, layout_of
+from punish_fast.punish.codes import ACTIONS, Layout, layout_of
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift
-from punish_fast.punish.rules import Rules, RulesError, from_json, name_of
+from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, policy_of_table
 from punish_fast.punish.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
-from punish_fast.store.attributes import first_line, flaw_of_enemy, shorten
 from punish_fast.store.policies import policy_of_units
-from punish_fast.store.relations import broken, flaw_of_rows, flaw_of_states
-from punish_fast.store.sealed_file import SealedFile
-from punish_fast.store.structure import open_hdf5
+from punish_fast.store.sealed_file import SealedFile, first_line, open_hdf5, shorten
 
 
 class Artefact(SealedFile):
-    """A tensor, agent, strategy or checkpoint. Its parts are read, and checked, when they are asked for.
+    """A tensor, agent, strategy or checkpoint. Its parts are read, and checked, when they are asked for."""
 
-    Attributes:
-        rules: The rules it belongs to.
-    """
+    rules: Rules
 
     def __init__(self, path: str | Path) -> None:
-        """Read and check the attributes.
+        """Read the attributes, and check that the shapes of the datasets fit together.
 
         Raises:
-            ReadError: the file cannot be read, or is not one of these; the message names the field.
+            ReadError: If the file cannot be read, or is not one of these; the message names the field.
         """
         super().__init__(path)
         if self.kind not in schema.KINDS:
             raise self.error("kind", f"a {self.kind} is none of {', '.join(schema.KINDS)}")
         try:
-            self.rules: Rules = from_json(self.attributes["rules"])
+            self.rules = from_mapping(self.attributes["rules"])
         except RulesError as error:
             raise self.error("rules", shorten(str(error))) from None
         if self.rules.digest != self.attributes["rules_digest"]:
-            raise self.error("rules_digest", f"{self.attributes['rules_digest']} is not that of the rules")
+            raise self.error("rules_digest", "is not that of the rules")
         self.sizes["n_layers"] = self.rules.breaths + 1
-        if self.kind == "agent":
-            self._check_agent()
         self.check_shapes()
 
     def __repr__(self) -> str:
         return f"Artefact({str(self.path)!r}: {self.kind}, rules {name_of(self.rules)})"
 
-    def _check_agent(self) -> None:
-        """Check that the attributes of a solution go together."""
-        a = self.attributes
-        if a["objective"] == "win-probability" and a["discount"] < 1:
-            raise self.error("objective", f"'win-probability' does not go with the discount {a['discount']:g}")
-        is_imported = a["schedule"] == "imported"
-        signs = (a["sweeps"] == 0, math.isnan(a["residual"]), "terminal_values" in a)
-        for name, is_sign in zip(("sweeps", "residual", "terminal_values"), signs, strict=True):
-            if is_sign != is_imported:
-                raise self.error(name, f"{a.get(name)} is not allowed with the schedule {a['schedule']}")
-        most = np.abs(final_values(a["discount"], a["objective"])).max() * (1 + 1e-9)
-        if not all(abs(value) <= most for value in a.get("terminal_values", ())):
-            raise self.error(
-                "terminal_values", f"{a['terminal_values']} are not two numbers from {-most:g} to {most:g}"
-            )
-
-    def _checked(self, name: str, **parts: Any) -> np.ndarray:
-        """A dataset that obeys its relations; ``parts`` are what these take besides, by name."""
-        array = self.array(name)
-        self._must_hold(name, {name: array, "layout": self.layout} | parts)
-        return array
-
-    def _must_hold(self, name: str, parts: dict[str, Any]) -> None:
-        law = broken(name, self.attributes | self.sizes | parts)
-        if law is not None:
-            raise self.error(name, law)
-
     @cached_property
     def enemy(self) -> dict[str, Any]:
-        """The enemy of a tensor or an agent, JSON-like with a ``kind``.
-
-        Raises:
-            ReadError: the attribute is something else.
-        """
-        enemy = self.json_object("enemy")
-        flaw = flaw_of_enemy(enemy)
-        if flaw is not None:
-            raise self.error("enemy", flaw)
+        """The enemy of a tensor or an agent, JSON-like with a ``kind``."""
+        enemy: dict[str, Any] = self.attributes.get("enemy", {})
+        if "kind" not in enemy or not all(isinstance(enemy.get(key, ""), str) for key in ("kind", "name", "file")):
+            raise self.error("enemy", "not a JSON object with a kind in words")
+        temperature = enemy.get("temperature", 1.0)
+        if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
+            raise self.error("enemy", f"the temperature {shorten(repr(temperature))} is not a number above 0")
         # Older files call the uniform enemy naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
-    @cached_property
+    @property
     def origin(self) -> dict[str, Any] | None:
-        """How a strategy was made, JSON-like, or None.
-
-        Raises:
-            ReadError: the attribute is not a JSON object.
-        """
-        return self.json_object("origin") if "origin" in self.attributes else None
+        """How a strategy was made, JSON-like, or None."""
+        return self.attributes.get("origin")
 
     @property
     def information(self) -> str:
@@ -121,42 +85,35 @@ class Artefact(SealedFile):
         """The radices of the codes."""
         return layout_of(self.rules)
 
-    @cached_property
+    @property
     def layer_ptr(self) -> np.ndarray:
-        """int64 ``[n_layers + 1]``, checked; errors as in `code`."""
-        return self._checked("/states/layer_ptr")
-
-    @cached_property
-    def code(self) -> np.ndarray:
-        """uint64 ``[n_states]``, checked: ascending positions, in the right layers.
-
-        Raises:
-            ReadError: damaged, or not codes under these rules.
-        """
+        """int64 ``[n_layers + 1]``."""
         return self._states[0]
+
+    @property
+    def code(self) -> np.ndarray:
+        """uint64 ``[n_states]``, ascending."""
+        return self._states[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``state_ptr``, ``action`` and ``reward``, checked.
-
-        Raises:
-            ReadError: damaged, or not the legal actions of the states.
-        """
-        state_ptr, action = self._states[1:]
-        reward = self.array("/rows/reward")
-        if np.isnan(reward[:1]).any() and self.attributes.get("schedule") != "imported":
-            raise self.error("/rows/reward", "a number is not finite")
-        return state_ptr, action, reward
+        """``state_ptr``, ``action`` and ``reward``."""
+        return (*self._states[2:], self.array("/rows/reward"))
 
     @cached_property
-    def _states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``code``, ``state_ptr`` and ``action``, checked."""
-        code = self._checked("/states/code", **{"/states/layer_ptr": self.layer_ptr})
-        state_ptr, action = self._checked("/rows/state_ptr"), self.array("/rows/action")
-        flaw = {"flaw_of_states": flaw_of_states(self.layout, code, state_ptr, action)}
-        for name in ("/states/code", "/rows/action"):
-            self._must_hold(name, flaw)
-        return code, state_ptr, action
+    def _states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        layer_ptr, code = self.array("/states/layer_ptr"), self.array("/states/code")
+        state_ptr, action = self.array("/rows/state_ptr"), self.array("/rows/action")
+        if layer_ptr[0] != 0 or layer_ptr[-1] != len(code) or (np.diff(layer_ptr) < 0).any() or len(code) == 0:
+            raise self.error("/states/layer_ptr", f"must begin with 0, not descend and end with {len(code)}")
+        end = self.sizes["n_layers"] * self.layout.n_cards_codes * self.layout.n_statuses
+        if (code[1:] <= code[:-1]).any() or int(code[-1]) >= end:
+            raise self.error("/states/code", f"must ascend, up to {end - 1}")
+        if state_ptr[0] != 0 or state_ptr[-1] != len(action) or (np.diff(state_ptr) <= 0).any():
+            raise self.error("/rows/state_ptr", f"must begin with 0, ascend and end with {len(action)}")
+        if not np.isin(action, ACTIONS).all():
+            raise self.error("/rows/action", f"must be actions, one of {', '.join(map(str, ACTIONS))}")
+        return layer_ptr, code, state_ptr, action
 
     @property
     def has_transitions(self) -> bool:
@@ -164,41 +121,34 @@ class Artefact(SealedFile):
         return "/transitions/indptr" in self.shapes
 
     def must_have_transitions(self) -> None:
-        """Check that the file holds the transition tensor.
-
-        Raises:
-            ReadError: it does not.
-        """
+        """Refuse a file without the transition tensor."""
         if self.kind == "strategy":
             raise self.error("kind", "a strategy is no tensor")
         if not self.has_transitions:
             raise self.error("/transitions/indptr", "missing, the file was written without its tensor")
 
     def mdp(self) -> MDP:
-        """The Markov decision process, checked.
+        """Return the Markov decision process, checked.
 
         Raises:
-            ReadError: the file has none, or it is damaged.
+            ReadError: If the file has none, or it is damaged.
         """
         self.must_have_transitions()
         state_ptr, action, reward = self.rows
-        indptr = self._checked("/transitions/indptr")
-        # Their ranges are checked together with their laws, in one pass.
-        indices, data = (self.array(f"/transitions/{name}", check_range=False) for name in ("indices", "data"))
-        flaw = {"flaw_of_rows": flaw_of_rows(len(state_ptr) - 1, indptr, indices, data, reward)}
-        for name in ("/transitions/indices", "/transitions/data", "/rows/reward"):
-            self._must_hold(name, flaw)
-        return MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action)
+        indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
+        try:
+            return check(MDP(state_ptr, indptr, indices, data, reward, TERMINAL_REWARD.copy(), self.layer_ptr, action))
+        except ModelError as error:
+            raise ReadError(f"{self.path}: /transitions/{error}") from None
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Columns and probabilities of one row, without reading the whole tensor.
+        """Return the columns and probabilities of one row, without reading the whole tensor.
 
         Raises:
-            ReadError: the file has no transitions, or those of the row are damaged.
+            ReadError: If the file has no transitions, or this row is damaged.
         """
-        if not self.has_transitions:
-            raise self.error("/transitions", "missing")
+        self.must_have_transitions()
         try:
             with open_hdf5(self.path) as file:
                 group = file["/transitions"]
@@ -206,16 +156,16 @@ class Artefact(SealedFile):
                 columns, p = group["indices"][begin:end], group["data"][begin:end]
         except Exception as error:
             raise self.error("/transitions", f"row {row} is not readable ({first_line(error)})") from None
-        n_columns = int(self.layer_ptr[-1]) + 2
+        n_columns = self.sizes["n_states"] + 2
         if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or not abs(p.sum() - 1) <= 1e-9:
             raise self.error("/transitions", f"row {row} is no distribution over states")
         return columns, p
 
     def solution(self) -> Solution:
-        """The solution, checked.
+        """Return the solution, checked.
 
         Raises:
-            ReadError: the file is no agent, or damaged.
+            ReadError: If the file is not an agent, or damaged.
         """
         return self._solution
 
@@ -225,12 +175,12 @@ class Artefact(SealedFile):
             raise self.error("kind", f"a {self.kind} has no solution")
         state_ptr, _, _ = self.rows
         v, q = self.array("/solution/v"), self.array("/solution/q")
-        if self.attributes["objective"] == "win-probability":
-            for name, array in (("/solution/v", v), ("/solution/q", q)):
-                if not ((array >= 0) & (array <= 1)).all():
-                    raise self.error(name, "a win probability is not from 0 to 1")
-        a = self.attributes
-        solution = Solution(
+        if not np.array_equal(best_values(state_ptr, q), v):
+            raise self.error("/solution/v", "must be the largest `q` of each state")
+        a, log = self.attributes, Log(*(self.array(f"/log/{name}").tolist() for name in ("residual", "seconds")))
+        if a["schedule"] == "jacobi":
+            log.rmse, log.choice_changes = (self.array(f"/log/{name}").tolist() for name in ("rmse", "choice_changes"))
+        return Solution(
             v=v,
             q=q,
             state_ptr=state_ptr,
@@ -241,31 +191,12 @@ class Artefact(SealedFile):
             sweeps=a["sweeps"],
             residual=a["residual"],
             error_bound=a["error_bound"],
-            log=self._log(),
+            log=log,
         )
-        if solution.fingerprint != a["fingerprint"]:
-            raise self.error("fingerprint", f"{a['fingerprint']} is not that of the values")
-        self._must_hold("/solution/v", {"/solution/v": v, "/solution/q": q, "/rows/state_ptr": state_ptr})
-        terminals = a.get("terminal_values", final_values(a["discount"], a["objective"]).tolist())
-        # Nothing is known of the errors of values that were solved elsewhere, but they are within their scale.
-        slack = 0.0 if a["schedule"] == "imported" else a["error_bound"]
-        self._must_hold("/solution/q", {"/solution/q": q, "terminal_values": terminals, "error_bound": slack})
-        return solution
-
-    def _log(self) -> Log:
-        log = Log(self._checked("/log/residual").tolist(), self.array("/log/seconds").tolist())
-        if "/log/rmse" in self.shapes:
-            log.rmse = self.array("/log/rmse").tolist()
-            log.choice_changes = self.array("/log/choice_changes").tolist()
-        return log
 
     @cached_property
     def terminal_values(self) -> tuple[float, float]:
-        """The values of win and loss that belong to the solution.
-
-        Raises:
-            ReadError: the file is no agent, or damaged.
-        """
+        """The values of win and loss that belong to the solution."""
         values = self.attributes.get("terminal_values", _terminal_values(self.solution()))
         win, loss = np.asarray(values).tolist()
         return win, loss
@@ -367,9 +298,9 @@ class Artefact(SealedFile):
             raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
         # Before anything is read: what is compressed could be of any size.
-        if self.sizes["k"] > n_states:
+        if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
-        return self._checked("/strategy/state"), self._checked("/strategy/p")
+        return self.array("/strategy/state"), self.array("/strategy/p")
 
 
 @policy_of.register

@@ -1,160 +1,214 @@
-"""Reading sealed HDF5 files: seal, structure and sizes, then datasets, checked against the schema."""
+"""Reading sealed HDF5 files: checksum, attributes and shapes, then datasets when they are asked for.
+
+HDF5 follows links into other files, gathers virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
+read only if all links to it are hard, its dtype and number of dimensions match the schema, and the file itself stores
+enough bytes for it. Content that the schema does not name is ignored.
+"""
 
 from __future__ import annotations
 
+import json
+from math import inf, isnan, prod
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.parallel import for_each
-from punish_fast.store import schema
-from punish_fast.store.attributes import first_line, json_object
+from punish_fast.runtime.printable import printable
 from punish_fast.store.checksum import check_seal
-from punish_fast.store.schema import BY_NAME, LAST, Dataset
-from punish_fast.store.structure import look, open_hdf5
+from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
+
+# gzip cannot compress further than this.
+_MOST_COMPRESSED = 1032
+# Chunks of h5py have 1 MiB at the most.
+_LARGEST_CHUNK = 1 << 22
+_MOST_CHARACTERS = 80
+_LONGEST_TEXT = 1 << 20
+_TYPES = {str: "a text", dict: "a JSON object", int: "a whole number", float: "a number", list: "two numbers"}
+
+
+class FieldError(Exception):
+    """An attribute or dataset that is not as in the schema; the message names it."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+
+
+def shorten(text: str) -> str:
+    """Shorten a text for an error message."""
+    return printable(text, _MOST_CHARACTERS)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, shortened."""
+    lines = str(error).splitlines()
+    return shorten(lines[0] if lines else type(error).__name__)
+
+
+def open_hdf5(path: Path) -> h5py.File:
+    """Open a file to read it, without a lock: no file is written in place, and network folders may have no locks."""
+    return h5py.File(path, "r", locking=False)
 
 
 class SealedFile:
-    """A file of one of the kinds in ``schema.py``; datasets are read when they are asked for.
+    """A file of one of the kinds in ``schema.py``; datasets are read when they are asked for."""
 
-    Attributes:
-        path: The file.
-        kind: Its kind.
-        attributes: Its root attributes.
-        shapes: Shapes of its datasets, by name.
-        sizes: What is known of the sizes in the schema.
-    """
+    path: Path
+    kind: str
+    attributes: dict[str, Any]  # root attributes by name; JSON objects as dictionaries
+    shapes: dict[str, tuple[int, ...]]  # shapes of the datasets
+    sizes: dict[str, int]  # sizes that the shapes in the schema name
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal and the structure, and read the attributes.
+        """Check the seal, read the attributes, and look at the datasets.
 
         Raises:
-            ReadError: the file cannot be read, or is not one of ours; the message names the field.
+            ReadError: If the file cannot be read or is not one of ours; the message names the field.
         """
         self.path = Path(path)
         if fault := fault_of_input(self.path):
             raise ReadError(f"{self.path}: {fault}")
         with uninterrupted():
             check_seal(self.path)
-        self._look()
-
-    @uninterrupted()
-    def _look(self) -> None:
-        self.kind, self.attributes, self._matrix, self.shapes = look(self.path)
-        self.sizes: dict[str, int] = {}
-        if "sweeps" in self.attributes:
-            self.sizes["n_sweeps"] = self.attributes["sweeps"]
+            try:
+                with open_hdf5(self.path) as file:
+                    self.attributes = _attributes_of(file)
+                    found = {name: _shape_of(file, name, dataset) for name, dataset in DATASETS.items()}
+            except FieldError as error:
+                raise ReadError(f"{self.path}: {error}") from None
+            # HDF5 reports damage in many ways.
+            except Exception as error:
+                raise ReadError(f"{self.path}: not a readable HDF5 file ({first_line(error)})") from None
+        self.kind = self.attributes["kind"]
+        self.shapes = {name: shape for name, shape in found.items() if shape is not None}
+        self.sizes = {"n_sweeps": self.attributes["sweeps"]} if "sweeps" in self.attributes else {}
 
     def error(self, field: str, problem: str) -> ReadError:
-        """The error of a field."""
+        """Return the error of a field."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
-    @uninterrupted()
     def check_shapes(self) -> None:
-        """Check the shapes of all datasets against the sizes, which `sizes` then holds.
-
-        Raises:
-            ReadError: they do not fit together.
-        """
-        for dataset in schema.datasets_of(self.kind):
-            if dataset.name in self.shapes:
-                self.must_have_shape(dataset.name, self._expected(dataset))
-                self._find_size(dataset.name)
-
-    def _expected(self, dataset: Dataset) -> tuple[int, ...]:
-        """The shape that follows from the sizes; sizes that are new are those of the dataset."""
-        shape = []
-        for size, found in zip(dataset.shape, self.shapes[dataset.name], strict=True):
-            if isinstance(size, int):
-                shape.append(size)
-            else:
-                name, _, further = size.partition(" + ")
-                shape.append(self.sizes.setdefault(name, found - int(further or 0)) + int(further or 0))
-        return tuple(shape)
-
-    def _find_size(self, pointer: str) -> None:
-        """Take the last entry of a pointer for the size that it is."""
-        for size, name in LAST.items():
-            if name == pointer:
-                try:
-                    with open_hdf5(self.path) as file:
-                        self.sizes[size] = int(file[name][-1])
-                except Exception as error:
-                    raise self.error(name, f"not readable ({first_line(error)})") from None
-                if self.sizes[size] < 0:
-                    raise self.error(name, f"ends with {self.sizes[size]}, allowed are numbers from 0")
-        if pointer == "/rows/state_ptr":
-            shape = self.sizes["n_rows"], self.sizes["n_states"] + 2
-            if self._matrix and tuple(self._matrix["shape"]) != shape:
-                raise self.error("/transitions: shape", f"is {self._matrix['shape']}, must be {list(shape)}")
+        """Check that the shapes of all datasets fit together; `sizes` then holds their sizes."""
+        for name, shape in self.shapes.items():
+            expected = []
+            for size, found in zip(DATASETS[name].shape, shape, strict=True):
+                if isinstance(size, int):
+                    expected.append(size)
+                else:
+                    of, _, further = size.partition(" + ")
+                    expected.append(self.sizes.setdefault(of, found - int(further or 0)) + int(further or 0))
+            self.must_have_shape(name, tuple(expected))
 
     def must_have_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Check the shape of a dataset.
-
-        Raises:
-            ReadError: the dataset is missing or of another shape.
-        """
+        """Refuse a dataset that is missing or has another shape."""
         if name not in self.shapes:
             raise self.error(name, "missing")
         if self.shapes[name] != shape:
             raise self.error(name, f"shape is {self.shapes[name]}, allowed is {' x '.join(map(str, shape))}")
 
     @uninterrupted()
-    def array(self, name: str, check_range: bool = True) -> np.ndarray:
-        """A dataset whose numbers are in the range of the schema, unless that is checked elsewhere.
+    def array(self, name: str) -> np.ndarray:
+        """Read a dataset and check the range of its numbers.
 
         Raises:
-            ReadError: it is missing, damaged, or a number is out of range.
+            ReadError: If it is missing or damaged, or a number is out of range.
         """
         if name not in self.shapes:
             raise self.error(name, "missing")
+        dataset = DATASETS[name]
         try:
-            array = np.empty(self.shapes[name], BY_NAME[name].dtype)
+            array = np.empty(self.shapes[name], dataset.dtype)
             with open_hdf5(self.path) as file:
                 if array.size:
                     file[name].read_direct(array)
         except Exception as error:
             raise self.error(name, f"not readable ({first_line(error)})") from None
-        if check_range:
-            self._check_range(BY_NAME[name], array)
+        least, most = (array.min(), array.max()) if array.size else (dataset.low, dataset.low)
+        if dataset.may_be_nan and np.isnan(array).all():
+            return array
+        if array.size and not (np.isfinite(least) and np.isfinite(most)):
+            raise self.error(name, "a number is not finite")
+        if not dataset.low <= least <= most <= dataset.high:
+            number = most if most > dataset.high else least
+            raise self.error(name, f"a number is {number}, allowed are those {_range(dataset)}")
         return array
 
-    def _check_range(self, dataset: Dataset, array: np.ndarray) -> None:
-        if dataset.may_be_nan and np.isnan(array).all():
-            return
-        least, most = _ends(array.reshape(-1))
-        if not (np.isfinite(least) and np.isfinite(most)):
-            raise self.error(dataset.name, "a number is not finite")
-        if not (dataset.low <= least and most <= dataset.high):
-            number = most if most > dataset.high else least
-            allowed = schema.range_text(dataset.low, dataset.high)
-            raise self.error(dataset.name, f"a number is {number}, allowed are those {allowed}")
 
-    def json_object(self, name: str) -> dict[str, Any]:
-        """An attribute that is a JSON object.
-
-        Raises:
-            ReadError: it is something else.
-        """
-        value = json_object(self.attributes.get(name, "null"))
-        if value is None:
-            raise self.error(name, "not a JSON object")
-        return value
+def _attributes_of(file: h5py.File) -> dict[str, Any]:
+    """Return the attributes of a file, checked."""
+    head = {name: _value(file, name, ATTRIBUTES[name]) for name in ("format", "format_version", "kind")}
+    return head | {
+        name: _value(file, name, attribute)
+        for name, attribute in ATTRIBUTES.items()
+        if head["kind"] in attribute.kinds and not (attribute.is_optional and name not in file.attrs)
+    }
 
 
-def _ends(numbers: np.ndarray) -> tuple[Any, Any]:
-    """The least and the largest number; NaN if there is one, and zeros if there is none."""
-    if numbers.size == 0:
-        return 0, 0
-    ends = []
+def _value(file: h5py.File, name: str, attribute: Attribute) -> Any:
+    if name not in file.attrs:
+        raise FieldError(name, "missing")
+    value: Any = file.attrs[name]
+    wanted = attribute.type
+    try:
+        value = _plain(value, wanted)
+    except (ValueError, RecursionError):
+        value = None
+    if type(value) is not wanted:
+        raise FieldError(name, f"is not {_TYPES[wanted]}")
+    if attribute.allowed and value not in attribute.allowed:
+        raise FieldError(name, f"{shorten(repr(value))} is not known, allowed are {', '.join(attribute.allowed)}")
+    numbers: Any = value if wanted is list else [value] if wanted in (int, float) else []
+    for number in numbers:
+        is_missing = attribute.may_be_nan and isnan(number)
+        if not is_missing and not attribute.low <= number <= attribute.high:
+            raise FieldError(name, f"{shorten(repr(number))} is not allowed, it must be {_range(attribute)}")
+    return value
 
-    def find(begin: int, end: int) -> None:
-        part = numbers[begin:end]
-        ends.append((part.min(), part.max()))
 
-    for_each(find, len(numbers))
-    least, most = zip(*ends, strict=True)
-    return np.min(least), np.max(most)
+def _plain(value: Any, wanted: type) -> Any:
+    """Return an attribute as a Python object, of the type ``wanted`` if possible."""
+    if wanted in (str, dict):
+        text = value.decode() if isinstance(value, bytes) else value
+        if not isinstance(text, str) or len(text.encode()) > _LONGEST_TEXT:
+            return None
+        return printable(text, _LONGEST_TEXT) if wanted is str else json.loads(text)
+    if wanted is list:
+        is_pair = isinstance(value, np.ndarray) and value.shape == (2,) and value.dtype == np.float64
+        return value.tolist() if is_pair else None
+    value = value.item() if isinstance(value, np.generic) else value
+    return float(value) if wanted is float and type(value) is int else value
+
+
+def _range(of: Attribute | Dataset) -> str:
+    if of.low == of.high:
+        return f"{of.low:g}"
+    if of.high == inf:
+        return "finite" if of.low == -inf else f"from {of.low:.10g}"
+    return f"from {of.low:.10g} to {of.high:.10g}"
+
+
+def _shape_of(file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
+    """Return the shape of a dataset that can be read as the schema says; None if it is missing."""
+    for part in (name.rpartition("/")[0], name):
+        link = file.get(part, getlink=True)
+        if link is None:
+            return None
+        if not isinstance(link, h5py.HardLink):
+            raise FieldError(name, "missing, a link is in its place")
+    found, dtype = file[name], np.dtype(dataset.dtype)
+    if not isinstance(found, h5py.Dataset) or found.shape is None:
+        raise FieldError(name, "missing, something else is in its place")
+    if found.dtype != dtype:
+        raise FieldError(name, f"dtype is {shorten(str(found.dtype))}, allowed is {dataset.dtype}")
+    if found.ndim != len(dataset.shape):
+        raise FieldError(name, f"shape is {found.shape}, allowed is {' x '.join(map(str, dataset.shape))}")
+    if found.is_virtual or found.external:
+        raise FieldError(name, "is stored in another file or dataset")
+    # A damaged shape must not claim more memory than the file can hold.
+    stored = found.id.get_storage_size() * (_MOST_COMPRESSED if dataset.is_compressed else 1)
+    if prod(found.shape) * dtype.itemsize > stored or prod(found.chunks or ()) * dtype.itemsize > _LARGEST_CHUNK:
+        raise FieldError(name, f"shape is {found.shape}, larger than the file")
+    return tuple(found.shape)

@@ -20,9 +20,9 @@ from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.version import __version__
 from punish_fast.store import schema
 from punish_fast.store.checksum import SIZE, seal
-from punish_fast.store.schema import BY_NAME
+from punish_fast.store.schema import ATTRIBUTES, DATASETS
 
-_FLOATS = {attribute.name for attribute in schema.ATTRIBUTES if attribute.type == "float"}
+_FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is float}
 
 
 class _Sink(io.FileIO):
@@ -102,9 +102,11 @@ class Writer:
     def array(self, name: str, array: np.ndarray) -> None:
         """Write a dataset as the schema says."""
         # Higher levels take three times as long and save a few per cent.
-        options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if BY_NAME[name].compressed else {}
+        options = (
+            {"compression": "gzip", "shuffle": True, "compression_opts": 4} if DATASETS[name].is_compressed else {}
+        )
         with uninterrupted():
-            data = np.ascontiguousarray(array, dtype=BY_NAME[name].dtype)
+            data = np.ascontiguousarray(array, dtype=DATASETS[name].dtype)
             self._file.create_dataset(name, data=data, **options)
         self._sink.check()
 
@@ -119,7 +121,7 @@ class Writer:
             group = self._file.create_group(name)
             group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": shape})
             for part in ("indices", "data"):
-                group.create_dataset(part, (int(indptr[-1]),), BY_NAME[f"{name}/{part}"].dtype)
+                group.create_dataset(part, (int(indptr[-1]),), DATASETS[f"{name}/{part}"].dtype)
         self.array(f"{name}/indptr", indptr)
 
     def part(self, name: str, array: np.ndarray, begin: int, end: int) -> None:

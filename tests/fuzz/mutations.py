@@ -8,13 +8,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
 
 from punish_fast.store import checksum, schema
-from punish_fast.store.schema import BY_NAME, Attribute, Dataset
+from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute
 
 DTYPES = ("float32", "int8", "uint64", "int64", ">f8", ">i8", "float64", "S8", "bool", "complex128", "longdouble")
 NUMBERS = (0, -1, 1, 2**31, 2**63 - 1, 0.5, -0.0, 1e-300, 1e100, 1e308, np.nan, np.inf, -np.inf)
@@ -46,8 +46,15 @@ TEXTS = (
 )
 
 
+class Dataset(NamedTuple):
+    name: str
+    dtype: str
+    low: float
+    high: float
+
+
 def _put(file: h5py.File, name: str, array: Any, **options: Any) -> None:
-    if BY_NAME[name].compressed and np.ndim(array) and not options:
+    if DATASETS[name].is_compressed and np.ndim(array) and not options:
         options = {"compression": "gzip", "shuffle": True}
     if name in file:
         del file[name]
@@ -124,7 +131,7 @@ def store_outside(file: h5py.File, dataset: Dataset, _rng: random.Random) -> str
 
 def link(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
     kind = rng.randrange(6)
-    others = [name for name in BY_NAME if name in file and name != dataset.name]
+    others = [name for name in DATASETS if name in file and name != dataset.name]
     del file[dataset.name]
     if kind == 0:
         file[dataset.name] = h5py.SoftLink(rng.choice(["/nowhere", dataset.name, "/", *others]))
@@ -254,23 +261,21 @@ def _values(attribute: Attribute, rng: random.Random) -> list[Any]:
         "x" * 70000,
         np.zeros(9000),
     ]
-    return [*(numbers if attribute.type in ("int", "float") else rng.sample(TEXTS, 12)), *of_other_types]
+    return [*(numbers if attribute.type in (int, float) else rng.sample(TEXTS, 12)), *of_other_types]
 
 
 def change_attribute(file: h5py.File, rng: random.Random) -> str | None:
-    known = {attribute.name: attribute for attribute in (*schema.ATTRIBUTES, *schema.MATRIX_ATTRIBUTES)}
-    owner = file["transitions"] if rng.random() < 0.15 and isinstance(file.get("transitions"), h5py.Group) else file
-    names = [name for name in known if name in owner.attrs]
+    names = [name for name in ATTRIBUTES if name in file.attrs]
     # Or one of another kind of file.
-    name = rng.choice(names if names and rng.random() < 0.85 else list(known))
+    name = rng.choice(names if names and rng.random() < 0.85 else list(ATTRIBUTES))
     if rng.random() < 0.15:
-        if name in owner.attrs:
-            del owner.attrs[name]
+        if name in file.attrs:
+            del file.attrs[name]
         return f"{name} removed"
-    value = rng.choice(_values(known[name], rng))
-    if name in owner.attrs:
-        del owner.attrs[name]
-    owner.attrs[name] = value
+    value = rng.choice(_values(ATTRIBUTES[name], rng))
+    if name in file.attrs:
+        del file.attrs[name]
+    file.attrs[name] = value
     return f"{name} = {str(value)[:40]!r}"
 
 
@@ -316,7 +321,11 @@ def mutate_structure(path: Path, rng: random.Random) -> str:
     """Change one to three things in a file, and seal it again; return what was changed."""
     done: list[str] = []
     with h5py.File(path, "r+") as file:
-        intact = [dataset for dataset in schema.DATASETS if isinstance(file.get(dataset.name), h5py.Dataset)]
+        intact = [
+            Dataset(name, each.dtype, each.low, each.high)
+            for name, each in DATASETS.items()
+            if isinstance(file.get(name), h5py.Dataset)
+        ]
         rng.shuffle(intact)
         wanted = rng.choice([1, 1, 1, 2, 3])
         while len(done) < wanted:

@@ -23,7 +23,7 @@ from punish_fast.store.reader import load
 
 NAMES = (
     *("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response"),
-    *("learner", "network", "muzero", "pool", "sweeps", "jacobi-sweeps", "bracket"),
+    *("learner", "network", "muzero", "pool", "checkpoint"),
 )
 
 
@@ -160,7 +160,7 @@ def test_hdf5_files_of_others_are_refused(tmp_path):
     with h5py.File(path, "w", userblock_size=SIZE) as file:
         file["/states/code"] = np.arange(5)
     seal(path)
-    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: format: not a file of punish-fast\Z"):
+    with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: format: missing\Z"):
         load(path)
 
 

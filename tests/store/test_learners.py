@@ -60,9 +60,9 @@ def put(name, array):
     ("edit", "text"),
     [
         (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is not known"),
-        (lambda file: file.attrs.modify("format_version", 2), "format_version: 2 is not known, allowed is 1"),
-        (lambda file: file.attrs.modify("game", "{"), "game: not a JSON object"),
-        (lambda file: file.attrs.modify("learner", "[1]"), "learner: not a JSON object"),
+        (lambda file: file.attrs.modify("format_version", 2), "format_version: 2 is not allowed, it must be 1"),
+        (lambda file: file.attrs.modify("game", "{"), "game: is not a JSON object"),
+        (lambda file: file.attrs.modify("learner", "[1]"), "learner: is not a JSON object"),
         (lambda file: file.attrs.pop("game"), "game: missing"),
         (lambda file: file.pop("/learner/q"), "/learner/q: missing"),
         (put("/learner/q", np.zeros((2, 7), np.float32)), "/learner/q: dtype is float32, allowed is float64"),

@@ -164,7 +164,7 @@ def test_agent_without_transitions_keeps_its_values(game, tmp_path):
     assert_same_solution(game.solution, file.solution())
     with pytest.raises(ReadError, match="/transitions/indptr: missing"):
         file.mdp()
-    with pytest.raises(ReadError, match="/transitions: missing"):
+    with pytest.raises(ReadError, match="/transitions/indptr: missing"):
         file.row(0)
 
 

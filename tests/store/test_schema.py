@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -14,13 +16,9 @@ from punish_fast import __version__
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import to_mapping
-from punish_fast.store import schema
-from punish_fast.store.relations import RELATIONS
-from punish_fast.store.schema import BY_NAME
+from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
-from store import page
 
-DTYPES = {name: dataset.dtype for name, dataset in BY_NAME.items()}
 OF_TENSOR = {
     "/states/code",
     "/states/layer_ptr",
@@ -51,7 +49,7 @@ def test_a_file_holds_its_datasets_with_dtypes_and_checksums(originals, kind, na
         found = datasets(file)
         assert found.keys() == names
         for name, dataset in found.items():
-            assert dataset.dtype == np.dtype(DTYPES[name])
+            assert dataset.dtype == np.dtype(DATASETS[name].dtype)
 
 
 @pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
@@ -128,16 +126,9 @@ def test_strategy_covers_its_states_with_eleven_probabilities(game, originals):
         assert text(file.attrs["name"]) == "soft"
 
 
-def test_the_page_on_formats_has_the_tables_of_the_schema():
-    text = page.PAGE.read_text(encoding="utf-8")
-    assert all(f"<!-- {name} -->" in text for name in page.tables())
-    assert text == page.written(text), "write it anew: python tests/store/page.py"
-
-
-def test_every_relation_and_condition_names_what_there_is():
-    attributes = {attribute.name for attribute in schema.ATTRIBUTES}
-    assert len(attributes) == len(schema.ATTRIBUTES)
-    assert len(BY_NAME) == len(schema.DATASETS)
-    assert {relation.dataset for relation in RELATIONS} <= set(BY_NAME)
-    assert {dataset.when.attribute for dataset in schema.DATASETS if dataset.when} <= attributes
-    assert set(schema.LAST.values()) <= set(BY_NAME)
+def test_the_page_on_formats_names_every_attribute_and_dataset():
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in text for name in ATTRIBUTES)
+    for name, dataset in DATASETS.items():
+        shape = ", ".join(map(str, dataset.shape))
+        assert re.search(rf"^\| `{name}` \| [^|]* \| {dataset.dtype} `\[{re.escape(shape)}\]` \|", text, re.M), name

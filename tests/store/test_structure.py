@@ -16,28 +16,24 @@ from punish_fast.store.reader import load
 @pytest.mark.parametrize(
     ("put", "what"),
     [
-        (lambda file, name: file.update({name: h5py.SoftLink("/nowhere")}), "missing, a soft link is in its place"),
-        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "missing, a soft link is in its place"),
+        (lambda file, name: file.update({name: h5py.SoftLink("/nowhere")}), "missing, a link is in its place"),
+        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "missing, a link is in its place"),
         (
             lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}),
-            "missing, a link to another file is in its place",
+            "missing, a link is in its place",
         ),
         (lambda file, name: file.update({name: file["/"]}), "missing, something else is in its place"),
         (lambda file, name: file.create_group(name), "missing, something else is in its place"),
         (lambda file, name: file.update({name: np.dtype("f8")}), "missing, something else is in its place"),
-        (lambda file, name: file.update({name: h5py.Empty("f8")}), r"shape is \(\), allowed is n_states"),
+        (lambda file, name: file.update({name: h5py.Empty("f8")}), "missing, something else is in its place"),
         (
             lambda file, name: file.create_dataset(name, (558,), "f8", external=[("/etc/passwd", 0, 4464)]),
             "is stored in another file or dataset",
         ),
-        (lambda file, name: file.create_dataset(name, (558,), "f8", chunks=True), "more than the file has"),
-        (
-            lambda file, name: file.create_dataset(name, data=np.zeros(558), chunks=True),
-            "is not stored in one piece",
-        ),
+        (lambda file, name: file.create_dataset(name, (558,), "f8", chunks=True), "larger than the file"),
         (
             lambda file, name: file.create_dataset(name, data=np.zeros(1 << 20), compression="gzip"),
-            "more than the file has",
+            "larger than the file",
         ),
     ],
 )
@@ -59,7 +55,7 @@ def test_virtual_datasets_are_refused_before_reading(copies, source):
         layout[:] = h5py.VirtualSource(source, name, (558,))
         del file[name]
         file.create_virtual_dataset(name, layout)
-    with pytest.raises(ReadError, match=rf"{name}: [^\n]*(stored in another|more than the file has)"):
+    with pytest.raises(ReadError, match=rf"{name}: [^\n]*(stored in another|larger than the file)"):
         load(path)
 
 
