@@ -174,11 +174,7 @@ def _drawn(layout: Layout, state: State) -> int:
 
 
 def encode(layout: Layout, state: State) -> int:
-    """The mixed-radix code of ``state``.
-
-    Raises:
-        StateError: the fields contradict the rules or each other.
-    """
+    """The mixed-radix code of ``state``."""
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"position: {problem}")
@@ -187,11 +183,7 @@ def encode(layout: Layout, state: State) -> int:
 
 
 def decode(layout: Layout, code: int) -> State:
-    """The state of a mixed-radix code.
-
-    Raises:
-        StateError: no position has this code.
-    """
+    """The state of a mixed-radix code."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: allowed are 0 to {n_codes - 1}")
@@ -213,11 +205,7 @@ def to_decimal(state: State) -> int:
 
 
 def from_decimal(layout: Layout, code: int) -> State:
-    """The state of an 18-digit decimal code.
-
-    Raises:
-        StateError: the code has not 18 digits, or they contradict the rules or each other.
-    """
+    """The state of an 18-digit decimal code."""
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")

@@ -29,19 +29,12 @@ class InformationError(PunishFastError, ValueError):
 
 
 class Information(NamedTuple):
-    """An information model: the number of the place of each card.
-
-    Attributes:
-        name: Its name.
-        revealed: Place of revealed cards.
-        own: Place of the player's cards.
-        enemy: Place of the enemy's cards.
-    """
+    """An information model: the number of the place of each card."""
 
     name: str
-    revealed: int
-    own: int
-    enemy: int
+    revealed: int  # index of the digit of revealed cards
+    own: int  # index of the digit of the player's cards
+    enemy: int  # index of the digit of the enemy's cards
 
     @property
     def n_places(self) -> int:
@@ -60,11 +53,7 @@ MODELS = tuple(model.name for model in _MODELS)
 
 
 def information_of(name: str) -> Information:
-    """The model of a name.
-
-    Raises:
-        InformationError: there is no such model.
-    """
+    """The model of a name."""
     if name not in MODELS:
         raise InformationError(f"information: {name!r} is not allowed, it must be one of {', '.join(MODELS)}")
     return _MODELS[MODELS.index(name)]
@@ -117,11 +106,7 @@ def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) ->
 
 
 def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.ndarray:
-    """The digit of a coarser model for every digit of a finer one, int64 ``[n_digits]``.
-
-    Raises:
-        InformationError: ``coarse`` tells apart what ``fine`` does not.
-    """
+    """The digit of a coarser model for every digit of a finer one, int64 ``[n_digits]``."""
     place_of: dict[int, int] = {}
     for place, into in zip(fine[1:], coarse[1:], strict=True):
         if place_of.setdefault(place, into) != into:

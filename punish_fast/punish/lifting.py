@@ -15,9 +15,6 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
     Args:
         fine: The states of the finer model.
         coarse: The states of the coarser one, under the same rules.
-
-    Raises:
-        InformationError: ``coarse`` tells apart what ``fine`` does not.
     """
     must_be_space(fine)
     must_be_space(coarse)

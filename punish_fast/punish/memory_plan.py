@@ -39,16 +39,11 @@ _STORED_SHARE = 0.07
 
 
 class MemoryPlan(NamedTuple):
-    """What a mode takes.
+    """Memory and time of a mode."""
 
-    Attributes:
-        mode: ``"tensor"``, ``"compact"`` or ``"matrix-free"``.
-        n_bytes: Of memory, besides that of the program itself.
-        seconds: Expected, for the transitions and `SWEEPS` sweeps; neither for listing states nor for writing a file.
-    """
-
-    mode: str
-    n_bytes: int
+    mode: str  # ``"tensor"``, ``"compact"`` or ``"matrix-free"``
+    n_bytes: int  # memory in addition to the program itself
+    # expected time of the transitions and `SWEEPS` sweeps, without listing states and writing a file
     seconds: float
 
 
@@ -95,11 +90,7 @@ def most_states(limit: float) -> int:
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
-    """The first of some modes that fits.
-
-    Raises:
-        MemoryError: none fits; the message says which other mode would.
-    """
+    """The first of some modes that fits."""
     n_bytes = {plan.mode: plan.n_bytes for plan in plans}
     fitting = [mode for mode in modes if n_bytes[mode] <= limit]
     if fitting:

@@ -21,35 +21,21 @@ from punish_fast.punish.codes import CodedStates, digits_of
 
 
 class Openings(NamedTuple):
-    """All openings of a game, in the order of their codes.
+    """All openings of a game, in the order of their codes."""
 
-    Attributes:
-        row: int64 ``[n]``, rows of their states.
-        hand: int64 ``[n, 5]``, hands dealt.
-        revealed: int64 ``[n, 5]``, cards revealed.
-        p: float64 ``[n]``, probabilities.
-    """
-
-    row: np.ndarray
-    hand: np.ndarray
-    revealed: np.ndarray
-    p: np.ndarray
+    row: np.ndarray  # int64 ``[n]``, rows of their states
+    hand: np.ndarray  # int64 ``[n, 5]``, hands dealt
+    revealed: np.ndarray  # int64 ``[n, 5]``, cards revealed
+    p: np.ndarray  # float64 ``[n]``, probabilities
 
 
 class Worth(NamedTuple):
-    """Values of openings by the copies of a card in hand.
+    """Values of openings by the copies of a card in hand."""
 
-    Attributes:
-        copies: int64 ``[m]``, numbers of copies that occur.
-        p: float64 ``[m]``, their probabilities.
-        mean: float64 ``[m]``, expected value of the openings with each number.
-        step: Average gain from one more copy; NaN if all openings have the same number.
-    """
-
-    copies: np.ndarray
-    p: np.ndarray
-    mean: np.ndarray
-    step: float
+    copies: np.ndarray  # int64 ``[m]``, numbers of copies that occur
+    p: np.ndarray  # float64 ``[m]``, their probabilities
+    mean: np.ndarray  # float64 ``[m]``, expected value of the openings with each number
+    step: float  # average gain from one more copy; NaN if all openings have the same number
 
 
 def count_reachable(states: CodedStates, mdp: MDP) -> int:

@@ -39,9 +39,6 @@ def position(
         enemy_hand: Cards in the enemy's hand; by default what follows from all other cards.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
         feinted: Players with a feint in this measure, likewise; or own and enemy's number of feints, such as ``2-1``.
-
-    Raises:
-        StateError: a word is not understood, or the position contradicts the rules.
     """
     if not 1 <= breath <= rules.breaths + 1:
         raise StateError(f"position: breath is {breath}, allowed are 1 to {rules.breaths + 1}")

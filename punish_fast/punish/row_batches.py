@@ -44,10 +44,6 @@ class RowBatches:
             space: The states of the game.
             policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
             progress: Called as ``progress("rows", done, layers)`` when those of a layer are counted.
-
-        Raises:
-            PolicyError: the policy does not belong to these states.
-            InformationError: the states are not of the model ``view``.
         """
         self.space = space
         self.policy = policy

@@ -21,17 +21,11 @@ from punish_fast.runtime.parallel import for_chunks, for_each
 
 
 class RowCounts(NamedTuple):
-    """The number of entries of rows.
+    """The number of entries of rows."""
 
-    Attributes:
-        first_row: The number of the first of these rows.
-        length: int64 ``[n]``.
-        owner: int64 ``[n]``, the row that owns the probabilities of each row, counted from ``first_row``.
-    """
-
-    first_row: int
-    length: np.ndarray
-    owner: np.ndarray
+    first_row: int  # the number of the first of these rows
+    length: np.ndarray  # int64 ``[n]``
+    owner: np.ndarray  # int64 ``[n]``, the row that owns the probabilities of each row, counted from ``first_row``
 
 
 def count_rows(begin: int, end: int, space: StateSpace, number: int, counts: RowCounts) -> None:
@@ -65,10 +59,6 @@ class RowBuilder:
         Args:
             space: The states of the game.
             policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-
-        Raises:
-            PolicyError: the policy does not belong to these states.
-            InformationError: the states are not of the model ``view``.
         """
         must_be_space(space)
         space.must_be_view()
@@ -93,11 +83,7 @@ class RowBuilder:
 
 
 def policy_enemy(space: StateSpace, policy: np.ndarray) -> _tensor.PolicyEnemy:
-    """An enemy as the kernels take it.
-
-    Raises:
-        PolicyError: the policy does not belong to these states.
-    """
+    """An enemy as the kernels take it."""
     return _tensor.PolicyEnemy(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
 
 

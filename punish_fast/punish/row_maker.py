@@ -12,31 +12,19 @@ from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
 
 
 class BlockRange(NamedTuple):
-    """Consecutive blocks.
+    """Consecutive blocks."""
 
-    Attributes:
-        layer: The number of their layer.
-        begin: The first block.
-        end: The block after the last.
-    """
-
-    layer: int
-    begin: int
-    end: int
+    layer: int  # the number of their layer
+    begin: int  # the first block
+    end: int  # the block after the last
 
 
 class MadeRows(NamedTuple):
-    """The rows of some blocks, until their thread makes others.
+    """The rows of some blocks, until their thread makes others."""
 
-    Attributes:
-        states: The states of the blocks.
-        rows: Their rows.
-        tensor: The transitions of these rows, and what they pay.
-    """
-
-    states: slice
+    states: slice  # the states of the blocks
     rows: slice
-    tensor: TensorRows
+    tensor: TensorRows  # the transitions and rewards of these rows
 
 
 class RowMaker:

@@ -44,11 +44,7 @@ def value_text(value: Any) -> str:
 
 
 def changed(base: Rules, text: str) -> Rules:
-    """Rules with a change such as ``damage.strike=3`` or ``redeal=discard``, the value as in a TOML file.
-
-    Raises:
-        RulesError: the text is no change, or the changed rules are not allowed.
-    """
+    """Rules with a change such as ``damage.strike=3`` or ``redeal=discard``, the value as in a TOML file."""
     fields = _parse(text)
     if fields is None:
         raise RulesError(f"rules: {text[:60]!r} is no change, allowed are those such as hp=4 or damage.strike=3")

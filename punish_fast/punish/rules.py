@@ -33,36 +33,22 @@ class RulesError(PunishFastError, ValueError):
 
 
 class Rules(NamedTuple):
-    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish.
+    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish."""
 
-    Attributes:
-        copies: Copies of each card in play.
-        hand_size: Cards in a full hand.
-        reveal_size: Cards revealed at the start of a measure; they begin the discard pile.
-        hp: HP of both players at the start, and the most that healing restores.
-        healing: HP each survivor regains after a measure.
-        breaths: Breaths per measure.
-        feints: Feints each player has per measure.
-        damage: Base damage of each card.
-        guard_reduction: Damage that a guard takes off each attack.
-        dodge_stops: 1 for each card that does no damage to a dodging player.
-        priority: Rank of rest, guard, rush, dodge, strike, punish; if both players fall, the lower rank wins.
-        exhausting: 1 for each card after which its player must rest for a breath.
-        redeal: ``"discard"`` draws from the discard pile alone, ``"reshuffle"`` from discard pile and deck.
-    """
-
-    copies: Five = (3, 3, 3, 3, 3)
-    hand_size: int = 5
-    reveal_size: int = 3
-    hp: int = 3
-    healing: int = 1
-    breaths: int = 4
-    feints: int = 1
-    damage: Five = (0, 1, 0, 2, 3)
-    guard_reduction: int = 1
-    dodge_stops: Five = (0, 0, 0, 1, 1)
+    copies: Five = (3, 3, 3, 3, 3)  # copies of each card in play
+    hand_size: int = 5  # cards in a full hand
+    reveal_size: int = 3  # cards revealed at the start of a measure; they begin the discard pile
+    hp: int = 3  # HP of both players at the start, and the most that healing restores
+    healing: int = 1  # HP each survivor regains after a measure
+    breaths: int = 4  # breaths per measure
+    feints: int = 1  # feints each player has per measure
+    damage: Five = (0, 1, 0, 2, 3)  # base damage of each card
+    guard_reduction: int = 1  # damage that a guard takes off each attack
+    dodge_stops: Five = (0, 0, 0, 1, 1)  # 1 for each card that does no damage to a dodging player
+    # rank of rest, guard, rush, dodge, strike, punish; if both players fall, the lower rank wins
     priority: Six = (0, 1, 2, 3, 4, 5)
-    exhausting: Five = (0, 0, 0, 0, 1)
+    exhausting: Five = (0, 0, 0, 0, 1)  # 1 for each card after which its player must rest for a breath
+    # ``"discard"`` draws only from the discard pile, ``"reshuffle"`` from discard pile and deck
     redeal: str = "discard"
 
     @property
@@ -147,11 +133,7 @@ def _check_tuple(field: str, value: object, length: int, low: int, high: int) ->
 
 
 def validate(rules: Rules) -> Rules:
-    """Return ``rules`` unchanged if they are valid.
-
-    Raises:
-        RulesError: these are no rules, a field is out of range, or there are too few cards to deal and to feint with.
-    """
+    """Return ``rules`` unchanged if they are valid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop") makes')
     for field, (low, high) in _RANGES.items():
@@ -210,11 +192,7 @@ def _parse_field(field: str, value: Any, default: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Rules that differ from ``base`` in the given fields, written as in a TOML file.
-
-    Raises:
-        RulesError: a field is unknown or its value is not allowed.
-    """
+    """Rules that differ from ``base`` in the given fields, written as in a TOML file."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
@@ -239,11 +217,7 @@ def to_json(rules: Rules) -> str:
 
 
 def from_json(text: str) -> Rules:
-    """Rules from the JSON of `to_json`.
-
-    Raises:
-        RulesError: the text is not a JSON object of rules.
-    """
+    """Rules from the JSON of `to_json`."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -335,21 +335,13 @@ def _legal_actions() -> np.ndarray:
 
 
 def must_have_numbers(n_states: int, most: int = MOST_STATES) -> None:
-    """Check that states are not too many; int32 must number them and two terminals behind them.
-
-    Raises:
-        MemoryError: they are.
-    """
+    """Check that states are not too many; int32 must number them and two terminals behind them."""
     if n_states > most:
         raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
 
 
 def must_be_space(space: object) -> None:
-    """Check that an argument is a state space.
-
-    Raises:
-        TypeError: it is something else.
-    """
+    """Check that an argument is a state space."""
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
         raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules) makes")

@@ -35,11 +35,7 @@ def uniform_policy(space: StateSpace) -> np.ndarray:
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """A checked policy whose probabilities add up to 1 in every state, to within rounding.
-
-    Raises:
-        PolicyError: the shape or dtype is wrong, a probability is negative, or those of a state do not add up to 1.
-    """
+    """A checked policy whose probabilities add up to 1 in every state, to within rounding."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
     # Rounding alone is left as it is, so that a policy that was normalised before keeps its bits.

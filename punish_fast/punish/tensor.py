@@ -140,9 +140,6 @@ def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
         space: The states of the game.
         mdp: The process that `build_compact` made of them.
         policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``.
-
-    Raises:
-        PolicyError: the policy does not belong to these states.
     """
     assert mdp.data_ptr is not None
     table = policy_enemy(space, policy)

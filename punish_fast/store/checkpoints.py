@@ -14,25 +14,15 @@ from punish_fast.store.writer import new_file
 
 
 class Checkpoint(NamedTuple):
-    """An equilibrium at some time.
+    """The state of an equilibrium after some iterations."""
 
-    Attributes:
-        iterations: How many were made.
-        best_response_share: The share of games against a best response.
-        tables: All its tables, by name.
-    """
-
-    iterations: int
-    best_response_share: float
-    tables: dict[str, np.ndarray]
+    iterations: int  # number of iterations so far
+    best_response_share: float  # the share of games against a best response
+    tables: dict[str, np.ndarray]  # all its tables, by name
 
 
 def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> None:
-    """Write the state of an equilibrium.
-
-    Raises:
-        WriteError: writing failed.
-    """
+    """Write the state of an equilibrium."""
     kept = {"iterations": checkpoint.iterations, "best_response_share": checkpoint.best_response_share}
     with new_file(path, "equilibrium", space.rules, information=space.information.name, **kept) as out:
         for name, table in checkpoint.tables.items():
@@ -40,11 +30,7 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 
 
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """The state of an equilibrium whose tables were those of `begin` when it had just begun.
-
-    Raises:
-        ReadError: the file is no equilibrium, is damaged, or of another game.
-    """
+    """Return the state of an equilibrium that started with the tables `begin`."""
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
     # Before anything is read.

@@ -11,11 +11,7 @@ _NAME = "/response/choice"
 
 
 def response_of(file: Artefact, space: StateSpace) -> np.ndarray | None:
-    """The response that a file holds, float64 ``[n_rows]``; None if there is none for these states.
-
-    Raises:
-        ReadError: it is damaged.
-    """
+    """The response that a file holds, float64 ``[n_rows]``; None if there is none for these states."""
     if _NAME not in file.shapes or file.information != space.information.name:
         return None
     file.must_have_shape(_NAME, (space.n_states,))

@@ -63,11 +63,7 @@ class SealedFile:
     sizes: dict[str, int]  # sizes that the shapes in the schema name
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal, read the attributes, and look at the datasets.
-
-        Raises:
-            ReadError: If the file cannot be read or is not one of ours; the message names the field.
-        """
+        """Check the seal, read the attributes, and look at the datasets."""
         self.path = Path(path)
         if fault := fault_of_input(self.path):
             raise ReadError(f"{self.path}: {fault}")
@@ -111,11 +107,7 @@ class SealedFile:
 
     @uninterrupted()
     def array(self, name: str) -> np.ndarray:
-        """Read a dataset and check the range of its numbers.
-
-        Raises:
-            ReadError: If it is missing or damaged, or a number is out of range.
-        """
+        """Read a dataset and check the range of its numbers."""
         if name not in self.shapes:
             raise self.error(name, "missing")
         dataset = DATASETS[name]

@@ -77,12 +77,7 @@ class ModelSource:
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Write states, transitions and rows; a tensor that is not kept is compact, or not even made.
-
-        Raises:
-            MemoryError: it would take more memory than allowed.
-            ValueError: there are `backups`, but rows are to be kept, or a file has them already.
-        """
+        """Write states, transitions and rows; a tensor that is not kept is compact, or not even made."""
         if self.backups is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("backups: go with rows that are made, not with a tensor")
         with self.stage("store"):
@@ -148,12 +143,7 @@ def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discoun
 
 
 def build_file(path: Path, source: ModelSource) -> Process:
-    """Build a transition tensor and write it to ``path``.
-
-    Raises:
-        OutputError: nothing can be written there, found out before any work.
-        WriteError: writing failed.
-    """
+    """Build a transition tensor and write it to ``path``."""
     with ExitStack() as stack:
         mdp = source.write(source.open(stack, path, "tensor"), keep_tensor=True)
         with source.stage("store"):
@@ -176,11 +166,6 @@ def solve_file(
         keep_tensor: Write the tensor too.
         progress: Called as ``progress("solve", sweeps, error_bound)``.
         options: What `punish_fast.mdp.solver.solve` takes besides.
-
-    Raises:
-        OutputError: nothing can be written there, found out before any work.
-        WriteError: writing failed.
-        SolveError: an option is out of range.
     """
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")

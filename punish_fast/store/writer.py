@@ -77,11 +77,7 @@ class _Sink(io.FileIO):
         self.check()
 
     def check(self) -> None:
-        """Raise the first error.
-
-        Raises:
-            OSError: if there was one.
-        """
+        """Raise the first error."""
         if self._error is not None:
             raise self._error
 
@@ -146,10 +142,6 @@ def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
         path: The file.
         kind: Its kind, see ``schema.py``.
         **attributes: Root attributes besides those of every file.
-
-    Raises:
-        OutputError: nothing can be written there, found out before the block.
-        WriteError: writing failed.
     """
     with replacing(path) as temporary:
         try:

@@ -32,10 +32,6 @@ def save_answer(path: str | Path, process: NamedProcess, objective: str, answer:
         process: The model.
         objective: What was found, as text.
         answer: Its values.
-
-    Raises:
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
     """
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(

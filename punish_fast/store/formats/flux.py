@@ -18,11 +18,7 @@ _MOST_BYTES = 1 << 28
 
 
 def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer.
-
-    Raises:
-        ReadError: the file cannot be read, or holds something else.
-    """
+    """Weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer."""
     path = Path(path)
     arrays = _parse(path)
     if not isinstance(arrays, list) or not arrays or len(arrays) % 2:

@@ -31,11 +31,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def pieces(path: Path) -> Iterator[Any]:
-    """The members of the outer object as tuples of a key and a value, many at a time.
-
-    Raises:
-        ReadError: the file cannot be read, or is no JSON object.
-    """
+    """The members of the outer object as tuples of a key and a value, many at a time."""
     # Floats also take numbers with a thousand digits, and pairs keep duplicate keys.
     decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
     for offset, piece in _raw_pieces(path):

@@ -26,17 +26,11 @@ _BLOCK = 1 << 17
 
 @dataclass(frozen=True)
 class LabelledProcess:
-    """A process of Punish, to be written in the format of another program.
-
-    Attributes:
-        mdp: The process.
-        states: The states of the game.
-        enemy: The enemy, JSON-like with a ``kind``.
-    """
+    """A process of Punish, to be written in the format of another program."""
 
     mdp: MDP
-    states: CodedStates
-    enemy: dict[str, Any]
+    states: CodedStates  # the states of the game
+    enemy: dict[str, Any]  # the enemy, JSON-like with a ``kind``
 
     @property
     def rules(self) -> Rules:
@@ -74,9 +68,6 @@ def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> L
         states: The states: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
         enemy: The enemy, JSON-like with a ``kind``; unknown if None.
-
-    Raises:
-        ValueError: the process has other states, other terminals than win and loss, or unknown actions.
     """
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")

@@ -46,28 +46,18 @@ _STATES_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class Values:
-    """The values of an agent.
+    """The values of an agent."""
 
-    Attributes:
-        q: float64 ``[n_rows]``, values of state-action pairs.
-        terminals: Values of win and loss.
-    """
-
-    q: np.ndarray
-    terminals: tuple[float, float]
+    q: np.ndarray  # float64 ``[n_rows]``, values of state-action pairs
+    terminals: tuple[float, float]  # values of win and loss
 
 
 @dataclass(frozen=True)
 class Probabilities:
-    """The probabilities of a strategy.
+    """The probabilities of a strategy."""
 
-    Attributes:
-        policy: float64 ``[n_rows]``, uniform in states that are not covered.
-        covered: bool ``[n_states]``, the states that the file has an entry for.
-    """
-
-    policy: np.ndarray
-    covered: np.ndarray
+    policy: np.ndarray  # float64 ``[n_rows]``, uniform in states that are not covered
+    covered: np.ndarray  # bool ``[n_states]``, the states that the file has an entry for
 
 
 def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
@@ -76,9 +66,6 @@ def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
     Args:
         file: An agent or a strategy.
         space: The states of its rules.
-
-    Raises:
-        ReadError: the file is neither, is damaged, or belongs to other rules.
     """
     if file.kind == "strategy":
         return Probabilities(file.policy(space), file.covered(space))
@@ -152,11 +139,6 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
 
     Returns:
         Values if that of a loss is below 0, otherwise probabilities.
-
-    Raises:
-        ReadError: the file cannot be read, is no such JSON, or does not fit the game; the message names state and
-            action.
-        SolveError: the discount is out of range.
     """
     check_options(discount)
     path = Path(path)

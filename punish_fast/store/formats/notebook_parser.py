@@ -39,11 +39,7 @@ class Cells:
         return ReadError(f"{self._path}: {problem}")
 
     def read(self) -> None:
-        """Read the file.
-
-        Raises:
-            ReadError: it cannot be read, or is no object of objects of numbers.
-        """
+        """Read the file."""
         n_left = self._space.n_states
         for members in pieces(self._path):
             states = [member for member in members if not self._take_terminal(*member)]
@@ -127,11 +123,7 @@ class Cells:
         return int(decimals_of(self._space, np.array([row]))[0])
 
     def values(self, discount: float) -> tuple[np.ndarray, tuple[float, float]]:
-        """The numbers as values.
-
-        Raises:
-            ReadError: they are not those of all states and legal actions, or are too large for the discount.
-        """
+        """The numbers as values."""
         for key in TERMINALS:
             if key not in self._terminals:
                 raise self._error(f"state {key}: missing")
@@ -165,11 +157,7 @@ class Cells:
                 raise self._error(f"state {state}: action {action}: {value!r}, {text}")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers as a policy, and the states that have an entry (bool ``[n_states]``).
-
-        Raises:
-            ReadError: they are not those of a strategy.
-        """
+        """The numbers as a policy, and the states that have an entry (bool ``[n_states]``)."""
         for key, number in self._terminals.items():
             if number != 1:
                 text = "allowed is 1 in a strategy (or leave it out); a file of values has -2 below 0"

@@ -38,11 +38,7 @@ _IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
 def read_index(path: Path) -> bytes:
-    """Return the content of ``index.json``.
-
-    Raises:
-        ReadError: If the file is not an archive, is damaged, or has no such member among its first bytes.
-    """
+    """Return the content of ``index.json``."""
     with _opened(path) as archive:
         for name, size in archive.members():
             if name == INDEX:
@@ -59,10 +55,6 @@ def read_members(path: Path, limits: Mapping[str, int]) -> dict[str, bytearray]:
     Args:
         path: The archive.
         limits: The maximum number of bytes of each member to read.
-
-    Raises:
-        ReadError: If the file is not an archive, is damaged, has links, a member twice or one that is larger than its
-            limit, or would not fit into memory.
     """
     members: dict[str, bytearray] = {}
     names: set[str] = set()

@@ -208,11 +208,7 @@ def _index(content: _Content, text: bytes) -> dict[str, Any]:
 
 
 def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
-    """The sizes of a model, if it is a process of one player in discrete time.
-
-    Raises:
-        ReadError: it is another one, which is named.
-    """
+    """The sizes of a model, if it is a process of one player in discrete time."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
