@@ -100,10 +100,10 @@ def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, wat
 def report_of(found: Balance) -> dict[str, Any]:
     """A balance, JSON-like."""
     return {
-        "base": dict(_sides(found.base, found.standard)),
-        "changed": dict(_sides(found.rules, found.changed)),
         "change": found.change,
         "finding": found.finding if found.measures else None,
+        "base": dict(_sides(found.base, found.standard)),
+        "changed": dict(_sides(found.rules, found.changed)),
         "play": "equilibrium play",
         "iterations": found.iterations,
         "measures": [

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import in_words, print_table
+from punish_fast.cli.report import count, in_words
 from punish_fast.store.notes import enemy_text
 
 RULES = {
@@ -36,7 +36,7 @@ def agents(options: AgentsOptions) -> None:
         raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
     paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
     report = {"agents": DESCRIPTIONS, "rules": RULES, "files": [_describe(path) for path in paths]}
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _describe(path: Path) -> dict[str, Any]:
@@ -89,18 +89,3 @@ def learner_at(path: Path) -> tuple[str | None, str]:
         if file.kind in LEARNERS:
             return file.kind, str(file.attributes["game"].get("name", "another game"))
     return None, ""
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    for title, texts in (("built-in agents", report["agents"]), ("rules", report["rules"])):
-        print(title)
-        print_table([[name, text] for name, text in texts.items()], left=2, indent="  ")
-        print()
-    if not report["files"]:
-        print("no .h5 or .toml files here")
-        return
-    print("files")
-    rows = [
-        [Path(each["file"]).name, each["kind"] or "-", each["rules"] or "-", each["about"]] for each in report["files"]
-    ]
-    print_table([["name", "kind", "rules", "about"], *rows], left=4, indent="  ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from punish_fast.cli.errors import CheckError, UsageError
 from punish_fast.cli.house_rules import JobProgress
@@ -17,17 +17,11 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import Stopwatch, print_table, print_text
+from punish_fast.cli.report import Stopwatch
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
-
-_GAME = {
-    "length": "breaths a game",
-    "first_deal": "first deal decides",
-    "best_response": "best response wins",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +63,7 @@ def balance(options: BalanceOptions) -> None:
 
         draw_balance(found, options.plot)
     report = report_of(found) | {"threads": _jit.threads(), "seconds": clock.total()}
-    options.print(report | {"plot": options.plot}, _print_report)
+    options.print(report | {"plot": options.plot})
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
@@ -93,50 +87,3 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     if rules == base:
         raise UsageError("nothing is changed; name other rules, or change a field by --set, such as damage.strike=3")
     return base, rules
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print_text(report["finding"])
-    print()
-    base, changed = report["base"], report["changed"]
-    titles = {
-        "in_hand": "one more in the opening hand, points of win rate",
-        "kept": "kept over the redeal instead of a fresh card, points",
-        "plays": "share of all choices, per cent",
-    }
-    rows = [["", base["rules"], "changed", "difference"]]
-    group = "game"
-    for each in sorted(report["measures"], key=lambda each: ["game", *titles].index(each["group"])):
-        if each["group"] != group:
-            group = each["group"]
-            rows.append([titles[group]])
-        rows.append(_cells(each))
-    points = [side["exploitability"] for side in (base, changed)]
-    rows.insert(4, ["exploitability, points", *map("{:.2f}".format, points), f"{points[1] - points[0]:+.2f}"])
-    print_table(rows)
-    print()
-    print_text(
-        f"all numbers: equilibrium play after {report['iterations']} iterations, exact for strategies that a best "
-        f"response beats by {points[0]:.1f} and {points[1]:.1f} points; small differences mean little"
-    )
-    if report["plot"] is not None:
-        print(f"wrote {report['plot']}")
-
-
-def _cells(each: dict[str, Any]) -> list[str]:
-    values = each["base"], each["changed"], each["difference"]
-    digits = 2 if each["name"] in ("length", "best_response") else 1
-    if each["name"] == "length":
-        forms, scale = ("{:.2f}", "{:.2f}", "{:+.2f}"), 1.0
-    elif each["name"] == "best_response":
-        # Small differences of equilibria matter.
-        forms, scale = ("{:.2f} %", "{:.2f} %", "{:+.2f}"), 100.0
-    elif each["group"] in ("in_hand", "kept"):
-        forms, scale = ("{:+.1f}",) * 3, 100.0
-    else:
-        forms, scale = ("{:.1f} %", "{:.1f} %", "{:+.1f}"), 100.0
-    # No -0.0.
-    told = [None if value is None else round(scale * value, digits) + 0.0 for value in values]
-    cells = ["-" if value is None else form.format(value) for form, value in zip(forms, told, strict=True)]
-    indent = "" if each["group"] == "game" else "  "
-    return [indent + _GAME.get(each["name"], each["name"]), *cells]

@@ -16,8 +16,7 @@ from punish_fast.cli.options import (
     verb,
 )
 from punish_fast.cli.outputs import check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.report import Progress, Stopwatch, in_units, peak_memory, print_table
-from punish_fast.store.notes import enemy_text
+from punish_fast.cli.report import Progress, Stopwatch, peak_memory
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -131,7 +130,7 @@ def build(options: ModelOptions) -> None:
     source = options.source(rules, enemy, clock, progress)
     report = model_report(source, build_file(output, source), clock, output)
     progress.clear()
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
@@ -163,41 +162,3 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
         "output": output,
         "output_bytes": output.stat().st_size,
     }
-
-
-def print_model(report: dict[str, Any], bound: str = "") -> None:
-    """Print the size of a model; ``bound`` stands before the number of nonzeros."""
-    print(f"rules {report['rules']}, enemy {enemy_text(report['enemy'])}, {report['threads']} threads\n")
-    breaths = [["breath", *(str(k + 1) for k in range(len(report["states_by_breath"]))), "win, loss", "all"]]
-    counts = [f"{n:,}" for n in report["states_by_breath"]]
-    print_table([*breaths, ["states", *counts, "2", f"{report['states']:,}"]])
-    print(f"\n{report['rows']:,} state-action rows, {bound}{report['nonzeros']:,} nonzeros, ", end="")
-    print(f"longest row {report['longest_row']:,}\n")
-
-
-def print_stages(report: dict[str, Any]) -> None:
-    """Print seconds and rate of each stage."""
-    work = {
-        "states": (report["states"], "states"),
-        "tensor": (report["nonzeros"], "nonzeros"),
-        "solve": (report["nonzeros"] * report.get("sweeps", 0), "nonzeros"),
-        "store": (report["output_bytes"], "B"),
-    }
-    rows = [["stage", "seconds", "rate"]]
-    for stage, (amount, unit) in work.items():
-        seconds = report["seconds"][stage]
-        if seconds > 0:
-            rows.append([stage, f"{seconds:.3f}", f"{in_units(amount / seconds, unit)}/s"])
-    print_table([*rows, ["total", f"{report['seconds']['total']:.3f}", ""]])
-    print()
-
-
-def wrote(report: dict[str, Any]) -> None:
-    """Name the file written."""
-    print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print_model(report)
-    print_stages(report)
-    wrote(report)

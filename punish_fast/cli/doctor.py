@@ -7,7 +7,6 @@ from typing import Any
 
 from punish_fast.cli.errors import CheckError
 from punish_fast.cli.options import CommonOptions, verb
-from punish_fast.cli.report import in_units, print_table
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
 
@@ -37,7 +36,7 @@ def doctor(options: CommonOptions) -> None:
         "checks": checks,
         "ok": all(checks.values()),
     }
-    options.print(report, _print_report)
+    options.print(report)
     if not report["ok"]:
         failed = ", ".join(name for name, holds in checks.items() if not holds)
         raise CheckError(f"the self-test failed: {failed}")
@@ -75,18 +74,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    rows = [
-        ["punish-fast", report["punish_fast"]],
-        ["python", f"{report['python']} on {report['platform']}"],
-        *([name, text or "not installed"] for name, text in report["packages"].items()),
-        ["threads", f"{report['threads']} of {report['max_threads']}"],
-        ["compiler", "on" if report["jit"] else "off (NUMBA_DISABLE_JIT)"],
-        ["kernel cache", report["cache"] or "none: every process compiles its kernels"],
-        ["memory", in_units(report["memory"], "B") if report["memory"] else "unknown"],
-    ]
-    print_table(rows, left=2)
-    print()
-    print_table([["ok" if holds else "FAILED", name] for name, holds in report["checks"].items()], left=2)

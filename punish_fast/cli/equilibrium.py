@@ -15,8 +15,6 @@ from punish_fast.cli.report import (
     in_units,
     interrupt_note,
     peak_memory,
-    print_table,
-    print_text,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +91,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
         learner = Equilibrium(Graph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output, clock, progress)
-    options.print(size | found | _run_report(options, rules, share, clock), _print_report)
+    options.print(size | found | _run_report(options, rules, share, clock))
     if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
@@ -255,17 +253,3 @@ def _run_report(options: EquilibriumOptions, rules: Rules, share: float, clock: 
         "seconds": clock.seconds | {"total": clock.total()},
         "peak_memory_bytes": peak_memory(),
     }
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    share = f"{100 * report['best_response_share']:g} % of games against a best response"
-    print_text(f"rules {report['rules']}, information {report['information']}, {share}, {report['threads']} threads")
-    print()
-    names = ("states", "rows", "full_states", "successors", "iterations")
-    print_table([[name.replace("_", " "), f"{report[name]:,}"] for name in names])
-    print()
-    print_table([["seconds", ""], *([name, f"{seconds:.1f}"] for name, seconds in report["seconds"].items())])
-    print()
-    points, wins = report["exploitability"], report["exploiter_wins"]
-    print(f"exploitability {points:.3f} percentage points: the best response found wins {wins:.4%}")
-    print(f"wrote {report['output']} ({in_units(report['output_bytes'], 'B')})")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.build import wrote
 from punish_fast.cli.options import CommonOptions, OutputOption, argument, option, verb
 from punish_fast.cli.outputs import default_output, output_beside
 from punish_fast.cli.report import Stopwatch, peak_memory
@@ -67,7 +66,7 @@ def export(options: ExportOptions) -> None:
         "output": output,
         "output_bytes": output.stat().st_size,
     }
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _export_process(file: Artefact, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
@@ -101,11 +100,3 @@ def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock
         values = f"rewards at discount {solution.discount:g}"
     states = space.n_states + len(content.terminals)
     return {"enemy": file.enemy, "states": states, "rows": len(content.q), "values": values}
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    units = {"states": "states", "rows": "state-action rows", "nonzeros": "nonzeros"}
-    print(", ".join(f"{report[name]:,} {unit}" for name, unit in units.items() if name in report))
-    if "values" in report:
-        print(f"values: {report['values'] or 'none; the format has rewards only, +1 for a win and -1 for a loss'}")
-    wrote(report)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from punish_fast.cli.build import wrote
 from punish_fast.cli.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output, output_beside, rules_files
 from punish_fast.cli.report import Stopwatch
@@ -53,7 +52,7 @@ def import_(options: ImportOptions) -> None:
         report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
         report["discount"] = options.discount
     report |= {"seconds": clock.total(), "output": output, "output_bytes": output.stat().st_size}
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
@@ -66,11 +65,3 @@ def _imported_with(path: Path) -> dict[str, Any]:
     if file.kind != "agent":
         return rules | {"file": (file.origin or {}).get("file")}
     return rules | {"file": file.enemy.get("imported_from"), "discount": file.attributes["discount"]}
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    if report["kind"] == "agent":
-        print(f"agent, {report['values']:,} values at discount {report['discount']:g}")
-    else:
-        print(f"strategy for {report['states']:,} states")
-    wrote(report)

@@ -7,18 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.build import wrote
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.outputs import check_outputs
 from punish_fast.cli.report import (
     Progress,
     Stopwatch,
     check_error_bound,
-    count,
     finite,
     peak_memory,
-    print_table,
-    print_text,
 )
 from punish_fast.runtime.printable import printable
 
@@ -40,8 +36,6 @@ _ALLOWED = {
     "quiet",
     "as_json",
 }
-# Initial states that are shown.
-_MOST_SHOWN = 20
 
 
 def is_imported(path: Path | None) -> bool:
@@ -79,7 +73,7 @@ def solve_imported(options: SolveOptions) -> None:
         report |= {"output": options.output, "output_bytes": options.output.stat().st_size}
     report |= {"seconds": clock.seconds | {"total": clock.total()}, "peak_memory_bytes": peak_memory()}
     progress.clear()
-    options.print(report, _print_report)
+    options.print(report)
     check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)
 
 
@@ -117,32 +111,3 @@ def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[st
     name = process.actions[action] if process.actions else str(action)
     value = float(found.v[state])
     return {"state": state, "value": value if math.isfinite(value) else str(value), "action": name}
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    parts = (("states", "state"), ("rows", "choice"), ("nonzeros", "transition"))
-    print(", ".join(count(report[name], noun) for name, noun in parts))
-    aim = report["objective"]
-    print_text(aim if report["discount"] is None else f"{aim}, discount {report['discount']:.15g}")
-    print()
-    shown = report["initial"][:_MOST_SHOWN]
-    rows = [[str(each["state"]), _value(each["value"]), each["action"] or "-"] for each in shown]
-    print_table([["initial state", "value", "action"], *rows])
-    rest = len(report["initial"]) - len(shown)
-    if rest:
-        values = [float(each["value"]) for each in report["initial"]]
-        print(f"and {rest:,} more")
-        print(f"values of all {len(values):,}: {_value(min(values))} to {_value(max(values))}")
-    bound = report["error_bound"]
-    print_text("no error bound is known" if bound is None else f"every finite value is exact to {bound:.1e}")
-    if report["method"] is not None:
-        print_text(f"found by {report['method']}")
-    if "output" in report:
-        wrote(report)
-
-
-def _value(value: float | str) -> str:
-    number = float(value)
-    if math.isinf(number):
-        return "infinite" if number > 0 else "minus infinite"
-    return f"{number:.10g}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from punish_fast.cli.openings import print_worth
 from punish_fast.cli.report import print_table, print_text
 from punish_fast.punish.rules import CARDS, cards_text
 
@@ -107,7 +106,20 @@ def _print_hands(report: dict[str, Any]) -> None:
     ]
     print_table(rows, indent="  ")
     _print_title("opening hands: wins by copies of a card, and the average gain of one more")
-    print_worth(report["in_hand"], "{:.1%}")
+    _print_worth(report["in_hand"], "{:.1%}")
+
+
+def _print_worth(table: dict[str, Any], form: str) -> None:
+    """Print what `worth_of_cards` returns, with differences of probabilities in percentage points."""
+    most = max(copies for each in table.values() for copies in each["copies"])
+    is_share = "%" in form
+    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_share else "one more"]]
+    for card, each in table.items():
+        means = dict(zip(each["copies"], each["mean"], strict=True))
+        cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
+        step = each["step"]
+        rows.append([card, *cells, "" if step is None else f"{100 * step:+.1f}" if is_share else form.format(step)])
+    print_table(rows, indent="  ")
 
 
 def _print_kept(kept: dict[str, Any]) -> None:

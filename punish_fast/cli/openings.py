@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import finite, print_table
-from punish_fast.punish.rules import CARDS, by_card, cards_text
+from punish_fast.cli.report import finite
+from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.punish.openings import Openings
     from punish_fast.store.reader import Artefact
-
-_SHOWN = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +46,7 @@ def openings(options: OpeningsOptions) -> None:
 
         title = f"What openings are worth to {options.file.stem}"
         draw_openings(found, value, report["is_chance"], title, plot)
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
@@ -97,34 +95,3 @@ def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> di
         each = worth(counts[:, kind], found.p, value)
         table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": finite(each.step)}
     return table
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    form = "{:.2%}" if report["is_chance"] else "{:+.4f}"
-    found = report["openings"]
-    print(f"{len(found):,} openings: {form.format(report['mean'])} on average ({report['value_is']})")
-    for title, shown in (("best", found[:_SHOWN]), ("worst", found[: -_SHOWN - 1 : -1])):
-        print(f"\n{title}")
-        rows = [["", "hand", "revealed", "probability", "value"]]
-        for entry in shown:
-            hand, revealed = (cards_text(entry[name].values()) for name in ("hand", "revealed"))
-            rows.append(["", hand, revealed, f"{entry['probability']:.4%}", form.format(entry["value"])])
-        print_table([row[1:] for row in rows], left=2, indent="  ")
-    for title, key in (("value by copies in hand", "in_hand"), ("value by copies revealed", "revealed")):
-        print(f"\n{title}")
-        print_worth(report[key], form)
-    if report["plot"] is not None:
-        print(f"\nwrote {report['plot']}")
-
-
-def print_worth(table: dict[str, Any], form: str) -> None:
-    """Print what `worth_of_cards` returns, with differences of probabilities in percentage points."""
-    most = max(copies for each in table.values() for copies in each["copies"])
-    is_share = "%" in form
-    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_share else "one more"]]
-    for card, each in table.items():
-        means = dict(zip(each["copies"], each["mean"], strict=True))
-        cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
-        step = each["step"]
-        rows.append([card, *cells, "" if step is None else f"{100 * step:+.1f}" if is_share else form.format(step)])
-    print_table(rows, indent="  ")

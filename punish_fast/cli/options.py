@@ -34,7 +34,7 @@ from typer.core import TyperCommand
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.help import epilog_of
-from punish_fast.cli.report import Progress, clear_progress, print_json, printable_report
+from punish_fast.cli.report import Progress, clear_progress, print_json, print_report, printable_report
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
@@ -284,8 +284,8 @@ class CommonOptions:
     quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
 
-    def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None]) -> None:
-        """Print what was found, by ``as_text`` unless JSON is asked for."""
+    def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
+        """Print a report, by ``as_text`` unless JSON is requested."""
         _working.close()
         clear_progress()
         if self.as_json:

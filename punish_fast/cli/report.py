@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens":
 
 # Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
 _ROUNDING = 1e-9
+
+# Rows of a table in a report, and the length of an object that is printed as a table of its own.
+_MOST_ROWS, _LONG = 20, 100
 
 # Width of the line of progress that the terminal shows now.
 _width = 0
@@ -147,6 +150,66 @@ def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") 
         print((indent + line).rstrip())
 
 
+def print_report(report: Mapping[str, Any]) -> None:
+    """Print a report: values beside their names, then the lists of objects and long objects as tables.
+
+    Unknown values (None) are left out. Of long tables the first `_MOST_ROWS` rows are shown.
+    """
+    values, tables = [], []
+    for name, value in report.items():
+        if isinstance(value, Mapping) and any(isinstance(each, Mapping) for each in value.values()):
+            tables.append((name, [{"": key} | dict(each) for key, each in value.items()]))
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            tables.append((name, value))
+        elif isinstance(value, Mapping) and len(_text(name, value)) > _LONG:
+            tables.append((name, [{"": _words(key), "value": _text(key, each)} for key, each in value.items()]))
+        elif value is not None:
+            values.append([_words(name), _text(name, value)])
+    if values:
+        print_table(values, left=2)
+    for k, (name, rows) in enumerate(tables):
+        print(("\n" if k or values else "") + _words(name))
+        _print_objects(rows)
+
+
+def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print objects with the same keys as rows of a table."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = [name for name in names if any(row.get(name) is not None for row in rows)]
+    cells = [[_text(name, row.get(name)) for name in columns] for row in rows[:_MOST_ROWS]]
+    texts = (not any(isinstance(row.get(name), int | float) for row in rows) for name in columns)
+    header = [] if columns == ["", "value"] else [list(map(_words, columns))]
+    print_table([*header, *cells], left=max(1, len(list(takewhile(bool, texts)))), indent="  ")
+    if len(rows) > _MOST_ROWS:
+        print(f"  and {count(len(rows) - _MOST_ROWS, 'more row')}, which --json prints")
+
+
+def _text(name: str, value: Any) -> str:
+    """Return a value as text in a line."""
+    if value is None or isinstance(value, bool):
+        return {None: "-", True: "yes", False: "no"}[value]
+    if isinstance(value, int | float):
+        return _number(name, value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(key)} {_text(key, each)}" for key, each in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(_text(name, each) for each in value) or "none"
+    return str(value)
+
+
+def _number(name: str, value: float) -> str:
+    """Return a number as text: with a unit if its name is one of bytes, and a seed as it is typed."""
+    if not isinstance(value, int):
+        return f"{value:.6g}"
+    if "bytes" in name or name == "memory":
+        return in_units(value, "B")
+    return str(value) if name in ("seed", "game") else f"{value:,}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
     """States, win and loss included, that play reaches; None under the presets, where it reaches all of them."""
     from punish_fast.punish.openings import count_reachable
@@ -156,13 +219,6 @@ def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None
         return None
     mdp = transitions()
     return count_reachable(states, mdp) + len(mdp.terminal_reward)
-
-
-def print_reachable(report: dict[str, Any]) -> None:
-    """Print how many of the enumerated states play reaches, unless that is all of them."""
-    found, enumerated = report["reachable"], report["states"]
-    if found not in (None, enumerated):
-        print_text(f"play against this enemy reaches only {found:,} of {enumerated:,} states")
 
 
 class Stopwatch:

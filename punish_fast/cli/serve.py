@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
 from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import print_text, printable_report
+from punish_fast.cli.report import print_report, printable_report
 from punish_fast.cli.table import games_database
 
 if TYPE_CHECKING:
@@ -212,17 +212,7 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
     if options.as_json:
         print(json.dumps(report, default=os.fspath))
     else:
-        _print_report(printable_report(report))
+        print_report(printable_report(report))
         if not options.check:
             print("Ctrl-C ends it.")
     sys.stdout.flush()
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['address']}\n")
-    print_text(f"opponents: {', '.join(report['agents'])}")
-    for each in report["other_games"]:
-        print_text(f"{each['game']}: {', '.join(each['agents'])}")
-    print_text(f"games: {report['database'] or 'not kept'}")
-    if report["writes"]:
-        print_text(f"games may be posted{'' if report['token'] is None else ' with the token ' + report['token']}")

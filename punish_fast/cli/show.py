@@ -16,7 +16,6 @@ from punish_fast.cli.report import (
     finite,
     in_units,
     in_words,
-    print_reachable,
     print_table,
     print_text,
     reachable,
@@ -106,7 +105,9 @@ def _print_file(report: dict[str, Any]) -> None:
     if "enemy" in report:
         print(f"enemy {enemy_text(report['enemy'])}")
         print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
-        print_reachable(report)
+        if report["reachable"] not in (None, report["states"]):
+            told = f"{report['reachable']:,} of {report['states']:,} states"
+            print_text(f"play against this enemy reaches only {told}")
     solved = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint")
     if report["kind"] == "agent":
         print("solution")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from punish_fast.cli.build import ModelOptions, model_report, print_model, print_stages, wrote
+from punish_fast.cli.build import ModelOptions, model_report
 from punish_fast.cli.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.errors import UsageError, say
 from punish_fast.cli.imported_model import is_imported, solve_imported
@@ -20,11 +20,6 @@ from punish_fast.cli.report import (
     Progress,
     Stopwatch,
     check_error_bound,
-    count,
-    in_units,
-    print_reachable,
-    print_table,
-    print_text,
     reachable,
 )
 
@@ -36,12 +31,6 @@ if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
-
-_MODE_NOTES = {
-    "tensor": "solve",
-    "compact": "solve --no-tensor",
-    "matrix-free": "solve --no-tensor, if compact does not fit",
-}
 
 
 # Short solutions write no checkpoint.
@@ -151,7 +140,7 @@ def solve(options: SolveOptions) -> None:
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
     progress.clear()
-    options.print(report, _print_report)
+    options.print(report)
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
@@ -263,23 +252,7 @@ def _tell_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, pro
         "memory_limit_bytes": limit if math.isfinite(limit) else None,
         "modes": plans,
     }
-    options.print(report, _print_plan)
-
-
-def _print_plan(report: dict[str, Any]) -> None:
-    print_model(report, "at most " if report["enemy"].get("name") != "random" else "")
-    rows = [["mode", "made by", "memory", "seconds", "fits"]]
-    for plan in report["modes"]:
-        size, fits = in_units(plan["bytes"], "B"), "yes" if plan["fits"] else "no"
-        rows.append([plan["mode"], _MODE_NOTES[plan["mode"]], size, f"{plan['seconds']:.3g}", fits])
-    print_table(rows, left=2)
-    limit = report["memory_limit_bytes"]
-    allowed = "" if limit is None else f"allowed are {in_units(limit, 'B')}; "
-    print()
-    print_text(
-        f"{allowed}times are expected, with about {report['sweeps']} sweeps, without writing a file; nothing was "
-        "solved or written"
-    )
+    options.print(report)
 
 
 def _settings(method: dict[str, Any]) -> dict[str, Any]:
@@ -386,33 +359,3 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
         "worst_opening": float(values.min()),
         "best_opening": float(values.max()),
     }
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    from punish_fast.punish.memory_plan import MATRIX_FREE
-
-    print_model(report)
-    print_stages(report)
-    if report["mode"] == MATRIX_FREE:
-        why = "to save memory" if report["cluster"] is None else f"on {count(report['cluster']['workers'], 'worker')}"
-        print_text(f"matrix-free, {why}: rows were made again in each sweep")
-    print_reachable(report)
-    bound, made = f"{report['error_bound']:.1e}", f"{report['sweeps']} {report['schedule']} sweeps"
-    if report["policies"]:
-        made = f"{report['sweeps'] - 1} {report['schedule']} sweeps, then policy iteration"
-    elif report["objective"] == "win-probability":
-        made += ", the last from below and above"
-    if report["objective"] == "win-probability":
-        print_text(f"{made}: every win probability is exact to {bound}")
-        print_text(
-            f"a game is won with probability {report['win_probability']:.6%}, "
-            f"{report['worst_opening']:.4%} from the worst opening and {report['best_opening']:.4%} from the best"
-        )
-    else:
-        low, high = report["worst_possible"], report["best_possible"]
-        print_text(
-            f"{made} at discount {report['discount']:.15g}: every value is exact to {bound}, where a loss is {low:+g} "
-            f"and a win {high:+g}"
-        )
-    print(f"fingerprint of the values {report['fingerprint']}")
-    wrote(report)

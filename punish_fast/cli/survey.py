@@ -12,7 +12,7 @@ from punish_fast.cli.errors import CheckError, UsageError, say
 from punish_fast.cli.house_rules import JobProgress, kept_note
 from punish_fast.cli.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import Progress, Stopwatch, count, print_table, print_text
+from punish_fast.cli.report import Progress, Stopwatch, count, print_report
 
 if TYPE_CHECKING:
     from punish_fast.arena.house_rules import PointResult
@@ -139,62 +139,19 @@ def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
 
 
 def _print_report(report: dict[str, Any]) -> None:
-    points = report["points"]
-    print(f"{count(len(points), 'point')}, {report['studied']:,} of them studied now\n")
-    rows = [["game", "states", "nonzeros", "breaths", "first deal decides", "best response wins"]]
-    for each in points:
-        sizes = [f"{each['agent'][name]:,}" if each["agent"] else "-" for name in ("states", "nonzeros")]
-        rows.append([each["point"], *sizes, *_game_cells(each["agent"])])
-    print_table(rows)
-    _print_cards(points, "agent", "the agent of each point, against itself")
-    if report["iterations"] is not None:
-        print()
-        rows = [["equilibrium play", "breaths", "first deal decides", "best response wins", "exploitability, points"]]
-        # It depends on the rules alone.
-        games: dict[str, dict[str, Any]] = {}
-        for each in points:
-            games.setdefault(each["rules_digest"], each | {"point": each["game"]})
-        for each in games.values():
-            found = each["equilibrium"]
-            rows.append([each["point"], *_game_cells(found), f"{found['exploitability']:.2f}" if found else "-"])
-        print_table(rows)
-        _print_cards(list(games.values()), "equilibrium", f"equilibrium play, {report['iterations']} iterations")
-    if any(each["reason"] is not None for each in points):
-        print()
-    for each in points:
-        if each["reason"] is not None:
-            print_text(f"{each['point']}: {each['reason']}", "  ", "")
-    written = [report[name] for name in ("csv", "plot") if report[name] is not None]
-    if written:
-        print()
-    for path in written:
-        print(f"wrote {path}")
+    """Print a table of the points for each part of the report."""
+    points = report.pop("points")
+    games = {each["rules_digest"]: {"point": each["game"], "equilibrium": each["equilibrium"]} for each in points}
+    tables = {"points": [{"point": each["point"]} | _scalars(each["agent"]) | _scalars(each) for each in points]}
+    for player, studied in (("agent", points), ("equilibrium", list(games.values()))):
+        found = [{"point": each["point"], **each[player]} for each in studied if each[player]]
+        if player == "equilibrium" and found:
+            tables[player] = [_scalars(each) for each in found]
+        for group in ("in_hand", "kept", "plays") if found else ():
+            tables[f"{group} of {player}"] = [{"point": each["point"], **each[group]} for each in found]
+    print_report(report | tables)
 
 
-def _game_cells(found: dict[str, Any] | None) -> list[str]:
-    if found is None:
-        return ["-"] * 3
-    return [f"{found['length']:.2f}", f"{found['first_deal']:.1%}", f"{found['best_response']:.1%}"]
-
-
-def _print_cards(points: Sequence[dict[str, Any]], player: str, who: str) -> None:
-    titles = {
-        "in_hand": "one more card in the opening hand, in points of win rate",
-        "kept": "a card kept over the redeal instead of a fresh one, in points",
-        "plays": "share of all choices, in per cent",
-    }
-    studied = [each[player] for each in points if each[player] is not None]
-    for group, title in titles.items() if studied else ():
-        print()
-        print_text(f"{title} ({who})")
-        names = list(studied[0][group])
-        form = "{:.1f}" if group == "plays" else "{:+.1f}"
-        rows = [["", *names]]
-        for each in points:
-            values = each[player][group] if each[player] else {}
-            rows.append([each["point"], *(_cell(form, values.get(name)) for name in names)])
-        print_table(rows, indent="  ")
-
-
-def _cell(form: str, value: float | None) -> str:
-    return "-" if value is None else form.format(100 * value)
+def _scalars(each: dict[str, Any] | None) -> dict[str, Any]:
+    names = ("point", "states", "nonzeros", "length", "first_deal", "best_response", "exploitability", "reason")
+    return {name: value for name, value in (each or {}).items() if name in names}

@@ -11,9 +11,7 @@ def test_a_change_is_put_beside_the_standard_rules(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     done = run(*TINY, "--set", "damage.strike=3", "-q")
     assert done.code == 0, done.err
-    first = done.out.split("\n\n")[0].replace("\n", " ")
-    assert first.startswith("With damage.strike=3 instead of 2, one more ")
-    assert "equilibrium play after 40 iterations" in done.out.replace("\n", " ")
+    assert "With damage.strike=3 instead of 2, one more " in " ".join(done.out.split())
     assert max(map(len, done.out.splitlines())) <= 80
 
 

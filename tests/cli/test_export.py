@@ -56,8 +56,7 @@ def test_the_npz_file_is_read_by_scipy(run):
 def test_what_was_done_is_told(run, files, target):
     done = run("export", files / "agent.h5", "--to", target)
     assert (done.code, done.err) == (0, "")
-    assert "560 states, 911 state-action rows, 4,111 nonzeros" in done.out
-    assert f"wrote {files / 'agent'}.{target} (" in done.out
+    assert f"output             {files / 'agent'}.{target}\n" in done.out
 
 
 @pytest.mark.usefixtures("files")
@@ -70,7 +69,6 @@ def test_what_the_values_are_is_told(run):
     }
     for (name, target), values in expected.items():
         assert run("export", name, "--to", target, "-o", "x", "--json").report["values"] == values
-        assert f"values: {values or 'none'}" in run("export", name, "--to", target, "-o", "x").out
 
 
 @pytest.mark.parametrize("target", FORMATS)

@@ -40,14 +40,12 @@ def test_a_strategy_goes_and_comes_back(run):
 
 @pytest.mark.usefixtures("files")
 def test_what_was_done_is_told(run):
-    done = run("export", "agent.h5", "--to", "notebook-json")
-    assert (done.code, done.err) == (0, "")
-    assert "560 states, 911 state-action rows" in done.out
-    assert "wrote agent.json (" in done.out
-    done = run("import", "agent.json", *TINY, "-o", "x.h5")
-    assert "agent, 911 values at discount 0.95" in done.out
+    run("export", "agent.h5", "--to", "notebook-json")
+    report = run("import", "agent.json", *TINY, "-o", "x.h5", "--json").report
+    assert [report[name] for name in ("kind", "values", "discount")] == ["agent", 911, 0.95]
     run("export", "strategy.h5", "--to", "notebook-json")
-    assert "strategy for 558 states" in run("import", "strategy.json", *TINY, "-o", "y.h5").out
+    report = run("import", "strategy.json", *TINY, "-o", "y.h5", "--json").report
+    assert (report["kind"], report["states"]) == ("strategy", 558)
 
 
 @pytest.mark.usefixtures("files")

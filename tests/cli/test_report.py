@@ -55,6 +55,39 @@ def test_wide_characters_take_two_columns(monkeypatch, lines):
     assert lines() == ["name  wins", f"{wide}     5", "Zo\N{LATIN SMALL LETTER E WITH DIAERESIS}     12"]
 
 
+def test_a_report_is_printed_with_its_objects_as_tables(lines):
+    report.print_report(
+        {
+            "seed": 12345,
+            "output_bytes": 82_000,
+            "converged": True,
+            "policies": None,
+            "seconds": {"solve": 0.25, "total": 1.0},
+            "states_by_breath": [46, 1462],
+            "points": [{"name": "one", "value": None}, {"name": "two", "value": 1 / 3}],
+            "in_hand": {"rush": {"step": 2}},
+        }
+    )
+    assert lines() == [
+        "seed              12345",
+        "output bytes      82.0 kB",
+        "converged         yes",
+        "seconds           solve 0.25, total 1",
+        "states by breath  46, 1,462",
+        "",
+        "points",
+        "  name     value",
+        "  one          -",
+        "  two   0.333333",
+        "",
+        "in hand",
+        "        step",
+        "  rush     2",
+    ]
+    report.print_report({"openings": [{"value": k} for k in range(23)]})
+    assert lines()[-1] == "  and 3 more rows, which --json prints"
+
+
 def test_fields_are_told_in_words():
     assert report.in_words({"best_response_share": 0.9, "exploitability": 21.220528683321415, "name": "a\nb"}) == (
         "best response share 0.9, exploitability 21.2205, name a\\nb"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import h5py
 import numpy as np
@@ -110,9 +109,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
         assert entry["value"] == v[space.row(from_decimal(space.layout, int(entry["state"])))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
-    text = run("openings", "agent.h5").out
-    assert f"{space.n_openings} openings" in text
-    assert f"{report['mean']:+.4f} on average" in text
+    assert f"and {space.n_openings - 20} more rows" in run("openings", "agent.h5").out
 
 
 @pytest.mark.usefixtures("files")
@@ -124,12 +121,7 @@ def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
     assert all(0 <= value <= 1 for value in values)
     assert report["mean"] == solved["win_probability"]
     assert (values[0], values[-1]) == (solved["best_opening"], solved["worst_opening"])
-    text = run("openings", "x.h5").out
-    assert f": {report['mean']:.2%} on average (win probability)\n" in text
-    step = report["in_hand"]["strike"]["step"]
-    assert re.search(
-        rf"^  card .* one more \(points\)\n(.*\n)*?  strike .* {re.escape(f'{100 * step:+.1f}')}$", text, re.MULTILINE
-    )
+    assert report["value_is"] == "win probability"
 
 
 @pytest.mark.slow

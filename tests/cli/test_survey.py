@@ -21,9 +21,8 @@ def _grid(folder):
 def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     done = run("survey", "survey.toml", "--equilibrium")
     assert done.code == 0, done.err
-    assert done.out.startswith("2 points, 2 of them studied now\n")
-    assert "one more card in the opening hand" in done.out
-    assert "equilibrium play, 40 iterations" in done.out
+    assert "\nin hand of agent\n" in done.out
+    assert "\nin hand of equilibrium\n" in done.out
     assert "2 points, 2 of them to be studied; results in survey-results.jsonl" in done.err
     assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
     monkeypatch.setattr(house_rules, "study_agent", None)
@@ -46,7 +45,7 @@ def test_a_point_without_a_result_ends_with_1(run, folder):
     done = run("survey", "survey.toml", "-q")
     assert done.code == 1
     assert "error: 1 of 3 points could not be studied\n" in done.err
-    assert "damage.rush=0 damage.strike=0 damage.punish=0: duel: not converged" in done.out
+    assert "duel: not converged" in done.out
     # That is known now, and still a failure.
     assert run("survey", "survey.toml", "-q").code == 1
 
@@ -82,10 +81,11 @@ def test_a_damaged_result_is_computed_again(run, folder):
 def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     (folder / "survey.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
     out = run("survey", "survey.toml", "-q", "--equilibrium").out
-    before, after = out.split("equilibrium play", 1)
+    out = run("survey", "survey.toml", "-q", "--equilibrium").out
+    before, after = out.split("\nequilibrium\n", 1)
     assert before.count("hp=1 enemy=careful") > 1
     assert "enemy" not in after
-    assert len(re.findall(r"^ *hp=1 ", after, re.MULTILINE)) == 4
+    assert len(re.findall(r"^ *hp=1\b", after, re.MULTILINE)) == 4
 
 
 @pytest.mark.parametrize(
