@@ -44,7 +44,6 @@ HOMES = {
     "optax": {"enemies", "learn"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
-    "pyarrow": {"store"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.options import CommonOptions, argument, verb
-from punish_fast.cli.report import count, in_words
+from punish_fast.cli.report import in_words
 from punish_fast.store.notes import enemy_text
 
 RULES = {
