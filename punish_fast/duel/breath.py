@@ -50,7 +50,7 @@ def damage_table(rules: Rules) -> np.ndarray:
 
 
 @lru_cache(maxsize=8)
-def _status_tables(rules: Rules) -> np.ndarray:
+def status_tables(rules: Rules) -> np.ndarray:
     """Return the status after a clash, int32 ``[2, n_statuses, 12, 12]``, before the last breath and in it."""
     layout = layout_of(rules)
     tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
@@ -80,7 +80,7 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     is_last = digits[:, BREATH] == rules.breaths
     status = join_statuses(layout, Status(*digits[:, STATUS].T))
     own, enemy = (2 * resolved + feints).T
-    after = _status_tables(rules)[is_last.astype(np.int64), status, own, enemy]
+    after = status_tables(rules)[is_last.astype(np.int64), status, own, enemy]
     hp = digits[:, STATUS[:2]] - damage_table(rules)[resolved[:, ::-1], resolved]
     result = np.where(after < 0, after, 0).astype(np.int64)
     after = np.maximum(after, 0)

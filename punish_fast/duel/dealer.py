@@ -21,10 +21,10 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 class Dealt(NamedTuple):
     """A deal: cards by kind, int64 ``[5]`` each."""
 
-    own: np.ndarray  # The own hand
-    enemy: np.ndarray  # The enemy's hand
+    own: np.ndarray
+    enemy: np.ndarray
     revealed: np.ndarray  # The new discard pile
-    deck: int  # The number of the deck
+    deck: int  # Index of the deck in `Draws.copies`
 
 
 class Dealer:
@@ -37,13 +37,7 @@ class Dealer:
     """
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Count the deals.
-
-        Args:
-            space: The information states under any model.
-            draws: The draws from all decks, if known.
-            decks: The decks of the first breath, if known.
-        """
+        """Count the deals; ``draws`` are from all decks, ``decks`` those of the first breath, if known."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks
@@ -73,9 +67,7 @@ class Dealer:
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
         """Draw the deal that follows two kept hands, int64 ``[2, 5]``, in a simulated game.
 
-        Args:
-            kept: The kept hands.
-            numbers: The game, the breaths played so far, and the random seed.
+        ``numbers`` are the number of the game, the breaths played so far, and the random seed.
         """
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)

@@ -9,11 +9,10 @@ import numpy as np
 
 from punish_fast.duel import _best_response, _graph, _passes
 from punish_fast.duel._passes import Parts
+from punish_fast.duel.breath import status_tables
 from punish_fast.duel.dealer import Dealer
 from punish_fast.duel.decks import list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
-from punish_fast.punish import _clash
-from punish_fast.punish._clash import N_RESOLVED
 from punish_fast.punish._codes import Status, play_status
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.information import revealed_cards
@@ -227,8 +226,7 @@ class Graph(Outline, LayeredGraph):
         used = np.zeros(n_keys, dtype=np.uint8)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
-            statuses = np.empty((layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
-            _clash.tabulate_statuses(space.rules, layout, is_last, statuses)
+            statuses = status_tables(space.rules)[int(is_last)]
             weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
             if is_last:
                 last = (layout, statuses, layer, self.draws, self.decks[number], self.full)

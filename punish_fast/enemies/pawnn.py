@@ -152,12 +152,7 @@ def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.
 
 
 def network_policy(space: StateSpace, network: Network) -> np.ndarray:
-    """The policy of a network, float64 ``[n_rows]``.
-
-    Args:
-        space: The states of the game.
-        network: A network for its rules.
-    """
+    """Return the policy of a network for these rules, float64 ``[n_rows]``."""
     rows, digits = np.arange(space.n_states), digits_of(space)
     legal = legal_mask(space)
     p = np.empty(legal.shape)

@@ -97,15 +97,7 @@ def read_choices(
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """Read choices from a database.
-
-    Args:
-        path: A database of recorded games.
-        humans_only: Only games in which neither player is a bot.
-        winners: Only choices of the player who won that game.
-        until: Only games played in this Unix second or earlier.
-        player: Only choices of this player.
-    """
+    """Read choices from a database: of the games of a `Selection`, and if ``winners``, of the player who won each."""
     name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
     more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
     query = Selection(humans_only, until, player).query(

@@ -95,12 +95,9 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs into a database in one transaction.
+    """Import logs into a database, which is created if missing, in one transaction.
 
-    Args:
-        space: The states of the game, under the rules that were played.
-        logs: The logs.
-        database: The database, created if there is none.
+    ``space`` must be of the rules that were played.
     """
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():

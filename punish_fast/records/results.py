@@ -44,13 +44,7 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
 
 
 def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, Any]]:
-    """Return the latest games: ``game`` (its id), ``played`` (Unix seconds), ``winner``, ``loser``, ``breaths``.
-
-    Args:
-        path: The database.
-        selection: Which games.
-        most: Maximum number of games.
-    """
+    """Return the latest games: ``game`` (its id), ``played`` (Unix seconds), ``winner``, ``loser``, ``breaths``."""
     query, parameters = selection.query("game, second, winner, loser, n_breaths", more=_LATEST_FIRST)
     with open_to_read(path) as connection:
         rows = connection.execute(query, {**parameters, "most": most}).fetchall()

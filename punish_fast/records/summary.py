@@ -16,11 +16,7 @@ _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
-    """A summary of games.
-
-    Args:
-        results: The games.
-        space: The states of the game under the rules that were played.
+    """Summarise games; ``space`` must be of the rules that were played.
 
     Returns:
         ``games``; ``breaths``, recorded choices, two for each breath of a game; ``starting_states``, distinct states of
