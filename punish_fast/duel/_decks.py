@@ -22,37 +22,22 @@ MOST_DRAWS = N_KINDS * N_KINDS
 
 
 class Draws(NamedTuple):
-    """The draws from each deck, by feints.
+    """The draws from each deck, by feints."""
 
-    Attributes:
-        copies: int64 ``[n_decks, 5]``, the cards of each deck; ascending.
-        n: int64 ``[n_decks, 4]``, the number of different draws.
-        own: int64 ``[n_decks, 4, 25]``, the kind that the own side draws, 5 for none.
-        enemy: int64 ``[n_decks, 4, 25]``, the kind that the enemy draws.
-        left: int64 ``[n_decks, 4, 25]``, the deck that is left.
-        p: float64 ``[n_decks, 4, 25]``, the probability of each draw.
-    """
-
-    copies: np.ndarray
-    n: np.ndarray
-    own: np.ndarray
-    enemy: np.ndarray
-    left: np.ndarray
-    p: np.ndarray
+    copies: np.ndarray  # int64 ``[n_decks, 5]``, the cards of each deck; ascending
+    n: np.ndarray  # int64 ``[n_decks, 4]``, the number of different draws
+    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, the kind that the own side draws, 5 for none
+    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, the kind that the enemy draws
+    left: np.ndarray  # int64 ``[n_decks, 4, 25]``, the deck that is left
+    p: np.ndarray  # float64 ``[n_decks, 4, 25]``, the probability of each draw
 
 
 class Decks(NamedTuple):
-    """The decks of the blocks of a layer, in lists by block and number of cards drawn.
+    """The decks of the blocks of a layer, in lists by block and number of cards drawn."""
 
-    Attributes:
-        ptr: int64 ``[n_blocks * n_drawn + 1]``, the first place of each list.
-        deck: int32 ``[n]``, decks, ascending in each list.
-        block: int32 ``[n]``, the block of the enemy's information states.
-    """
-
-    ptr: np.ndarray
-    deck: np.ndarray
-    block: np.ndarray
+    ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, the first place of each list
+    deck: np.ndarray  # int32 ``[n]``, decks, ascending in each list
+    block: np.ndarray  # int32 ``[n]``, the block of the enemy's information states
 
 
 @routine

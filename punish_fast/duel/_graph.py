@@ -36,23 +36,14 @@ _UNKNOWN = -2
 
 
 class Full(NamedTuple):
-    """The full states of all breaths.
+    """The full states of all breaths."""
 
-    Attributes:
-        ptr: int64 ``[n_states + 1]``, the first full state of each information state.
-        entry_ptr: int64 ``[n_states + 1]``, the first successor of each information state's full states.
-        entry: uint32 ``[n_full]``, the first successor of each full state.
-        enemy_row: int32 ``[n_full]``, the information state of the enemy.
-        deck: int32 ``[n_full]``, the deck.
-        after: int32 ``[n_entries]``, successors.
-    """
-
-    ptr: np.ndarray
-    entry_ptr: np.ndarray
-    entry: np.ndarray
-    enemy_row: np.ndarray
-    deck: np.ndarray
-    after: np.ndarray
+    ptr: np.ndarray  # int64 ``[n_states + 1]``, the first full state of each information state
+    entry_ptr: np.ndarray  # int64 ``[n_states + 1]``, the first successor of each information state's full states
+    entry: np.ndarray  # uint32 ``[n_full]``, the first successor of each full state
+    enemy_row: np.ndarray  # int32 ``[n_full]``, the information state of the enemy
+    deck: np.ndarray  # int32 ``[n_full]``, the deck
+    after: np.ndarray  # int32 ``[n_entries]``, successors
 
 
 @routine
@@ -108,21 +99,13 @@ def hands_code(layout, own, pick, enemy, enemy_pick):
 
 
 class CardRoom(NamedTuple):
-    """Working memory for the cards of a full state.
+    """Working memory for the cards of a full state."""
 
-    Attributes:
-        digits: int64 ``[5]``, the digits of the block.
-        piles: int64 ``[3, 5]``, hand, discard pile and unseen cards.
-        enemy: int64 ``[5]``, the enemy's hand.
-        actions: int64 ``[11]``, the enemy's actions.
-        targets: int64 ``[1296]``, the next block after each pair of picks and draws.
-    """
-
-    digits: np.ndarray
-    piles: np.ndarray
-    enemy: np.ndarray
-    actions: np.ndarray
-    targets: np.ndarray
+    digits: np.ndarray  # int64 ``[5]``, the digits of the block
+    piles: np.ndarray  # int64 ``[3, 5]``, hand, discard pile and unseen cards
+    enemy: np.ndarray  # int64 ``[5]``, the enemy's hand
+    actions: np.ndarray  # int64 ``[11]``, the enemy's actions
+    targets: np.ndarray  # int64 ``[1296]``, the next block after each pair of picks and draws
 
 
 @routine
@@ -280,27 +263,17 @@ def number_nodes(begin, end, chunks, after, slot, win):
 
 
 class Redeal(NamedTuple):
-    """The deals that follow a measure.
+    """The deals that follow a measure."""
 
-    Attributes:
-        pair: int64 ``[n_pairs]``, codes of the kept hands, ascending; the first, two empty hands, begins a game.
-        ptr: int64 ``[n_pairs + 1]``, the first place of each pair's deals.
-        deal: int32 ``[n]``, deals, ascending in each pair.
-        p: float64 ``[n]``, their probabilities.
-        first: int64 ``[n_deals]``, the full state of each deal for the first status of its block.
-        stride: int64 ``[n_deals]``, distance from one status to the next.
-        node_pair: int32 ``[n_nodes]``, the pair of each node.
-        node_status: int32 ``[n_nodes]``, the place of its status in the blocks of the first breath.
-    """
-
+    # int64 ``[n_pairs]``, codes of the kept hands, ascending; the first, two empty hands, begins a game
     pair: np.ndarray
-    ptr: np.ndarray
-    deal: np.ndarray
-    p: np.ndarray
-    first: np.ndarray
-    stride: np.ndarray
-    node_pair: np.ndarray
-    node_status: np.ndarray
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, the first place of each pair's deals
+    deal: np.ndarray  # int32 ``[n]``, deals, ascending in each pair
+    p: np.ndarray  # float64 ``[n]``, their probabilities
+    first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
+    stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
+    node_pair: np.ndarray  # int32 ``[n_nodes]``, the pair of each node
+    node_status: np.ndarray  # int32 ``[n_nodes]``, the place of its status in the blocks of the first breath
 
 
 @routine

@@ -22,16 +22,11 @@ class Parts(NamedTuple):
     """The information states of a breath, in parts that pass on reach probabilities in parallel.
 
     Parts that write into one buffer share no successor, so sums do not depend on the number of threads.
-
-    Attributes:
-        ptr: int64 ``[n_parts + 1]``, the first span of each part.
-        spans: int64 ``[n, 2]``, first and last information state (exclusive) of each span.
-        buffer: int64 ``[n_parts]``, the buffer that each part writes into.
     """
 
-    ptr: np.ndarray
-    spans: np.ndarray
-    buffer: np.ndarray
+    ptr: np.ndarray  # int64 ``[n_parts + 1]``, the first span of each part
+    spans: np.ndarray  # int64 ``[n, 2]``, first and last information state (exclusive) of each span
+    buffer: np.ndarray  # int64 ``[n_parts]``, the buffer that each part writes into
 
 
 @inlined_routine

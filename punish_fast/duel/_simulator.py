@@ -45,19 +45,12 @@ OWN, ENEMY, DECK, FIRST = range(4)
 
 
 class Walk(NamedTuple):
-    """The arrays that a walk reads.
+    """The arrays that a walk reads."""
 
-    Attributes:
-        place: int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state.
-        n_draws: int64 ``[n_decks, 4]``: draws from a deck by no feint, an own one, the enemy's, and both.
-        until: float64 ``[n_decks, 4, 25]``: the cumulated probabilities of draws.
-        after: int32 ``[n_entries]``, the successors of full states.
-    """
-
-    place: np.ndarray
-    n_draws: np.ndarray
-    until: np.ndarray
-    after: np.ndarray
+    place: np.ndarray  # int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: draws from a deck by no feint, an own one, the enemy's, and both
+    until: np.ndarray  # float64 ``[n_decks, 4, 25]``: the cumulated probabilities of draws
+    after: np.ndarray  # int32 ``[n_entries]``, the successors of full states
 
 
 class Deals(NamedTuple):
@@ -65,26 +58,16 @@ class Deals(NamedTuple):
 
     A deal is found by a guide table (H.-C. Chen and Y. Asau, 1974): the unit interval is cut into as many slices as
     there are deals, and ``guide`` names the deal in which each slice begins, so on average fewer than two are skipped.
-
-    Attributes:
-        node_pair: int32 ``[n_nodes]``, the pair of kept hands of each node.
-        node_status: int32 ``[n_nodes]``, the place of its status in the blocks of the first breath.
-        ptr: int64 ``[n_pairs + 1]``, where the deals of each pair begin.
-        until: float64 ``[n]``, the cumulated probabilities of the deals of a pair.
-        guide: int32 ``[n]``, deals counted from the first of their pair.
-        deal: int32 ``[n]``, their numbers.
-        first: int64 ``[n_deals]``, the full state of each deal for the first status of its block.
-        stride: int64 ``[n_deals]``, distance from one status to the next.
     """
 
-    node_pair: np.ndarray
-    node_status: np.ndarray
-    ptr: np.ndarray
-    until: np.ndarray
-    guide: np.ndarray
-    deal: np.ndarray
-    first: np.ndarray
-    stride: np.ndarray
+    node_pair: np.ndarray  # int32 ``[n_nodes]``, the pair of kept hands of each node
+    node_status: np.ndarray  # int32 ``[n_nodes]``, the place of its status in the blocks of the first breath
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, where the deals of each pair begin
+    until: np.ndarray  # float64 ``[n]``, the cumulated probabilities of the deals of a pair
+    guide: np.ndarray  # int32 ``[n]``, deals counted from the first of their pair
+    deal: np.ndarray  # int32 ``[n]``, their numbers
+    first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
+    stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
 
 
 @kernel
