@@ -32,7 +32,8 @@ class GameEntry(NamedTuple):
     variant: Callable[..., Any]  # The variant: a NamedTuple with a default for each field.
     variant_of: Callable[..., Any]  # Makes a variant; its keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, of `VERBS`.
-    vectorise: Callable[[TableGame], VectorGame] = vectorise_positions  # Makes the `VectorGame` of a game.
+    example: str  # A position, as ``state_of`` reads it.
+    vectorise: Callable[[Any], VectorGame] = vectorise_positions  # Makes the `VectorGame` of a game.
     # Makes the perfect play of a game; None if there is none.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     # Hyperparameters of deep Q-networks that differ from the defaults.
@@ -84,6 +85,7 @@ GAMES = {
             Variant,
             _tapnswap_variant,
             _OF_BOARDS,
+            "3-1 2-4",
             planning=MappingProxyType({"discount": 0.97, "epsilon": 0.3}),
         ),
         GameEntry(
@@ -93,6 +95,7 @@ GAMES = {
             TicTacToeVariant,
             TicTacToeVariant,
             _OF_BOARDS,
+            "X../..X/O..",
             partial(vectorise_positions, feature_shape=(2, 3, 3)),
         ),
         GameEntry(
@@ -102,6 +105,7 @@ GAMES = {
             Connect4Variant,
             Connect4Variant,
             ("solve", "show", "train", "judge", "play"),
+            "4455",
             VectorConnect4,
             Connect4Oracle,
             planning=MappingProxyType({"opening": 38, "epsilon": 0.1}),
@@ -113,6 +117,7 @@ GAMES = {
             IncanGoldVariant,
             IncanGoldVariant,
             ("solve", "train", "judge", "play"),
+            "7 stay stay leave fire",
             VectorIncanGold,
             None,
             _OF_CARDS,
@@ -124,6 +129,7 @@ GAMES = {
             GwentVariant,
             _gwent_variant,
             ("train", "judge", "play", "decks"),
+            "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
             VectorGwent,
             None,
             _OF_CARDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.games import _gwent
-from punish_fast.games.contract import Game, GameError
+from punish_fast.games.contract import Game
 from punish_fast.games.gwent import N_MOVES, Gwent
 from punish_fast.games.gwent_state import words_of
 from punish_fast.games.packed_states import room_for_steps, signed
@@ -18,9 +18,7 @@ class VectorGwent:
     n_moves = N_MOVES
     feature_shape: tuple[int, ...] = (Gwent.n_features,)
 
-    def __init__(self, game: Game) -> None:
-        if not isinstance(game, Gwent):
-            raise GameError(f"game: {type(game).__name__} is not Gwent Lite")
+    def __init__(self, game: Gwent) -> None:
         self.game: Game = game
         self._gwent = game
         self._initial = words_of(game.initial()).astype(np.uint64)

@@ -7,7 +7,7 @@ import pytest
 
 from games.gwent_twin import features
 from games.laws import check_vector_game
-from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent import Gwent, GwentVariant
 from punish_fast.games.gwent_decks import decks_text
 from punish_fast.games.gwent_state import state_of_words, words_of
@@ -65,8 +65,3 @@ def test_actions_may_have_any_integer_type_and_states_any_order():
         assert vector.probabilities(after)[:, 8].tolist() == [0, 1 / 24]
         assert not returns.any()
         assert not ended.any()
-
-
-def test_other_games_are_refused():
-    with pytest.raises(GameError, match=r"^game: TicTacToe is not Gwent Lite$"):
-        VectorGwent(make_game("tictactoe", {}))
