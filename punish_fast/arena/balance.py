@@ -1,6 +1,6 @@
-"""What a change of the rules does to play: the same game under two rules, side by side.
+"""Compare play under two rules of a game, side by side.
 
-Numbers are those of an approximate equilibrium of each game. Short runs leave both sides exploitable, so differences
+All numbers come from an approximate equilibrium of each game. Short runs leave both sides exploitable, so differences
 about as small as the exploitability mean little.
 """
 
@@ -29,13 +29,13 @@ class Measure:
     """A number under both rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
-    name: str  # of a card or a play, or what the number is
+    name: str  # card, play or name of the number
     standard: float | None  # under the rules to compare with; None if it is unknown
     changed: float | None  # under the changed rules
 
     @property
     def difference(self) -> float | None:
-        """What the change adds; None if a number is unknown."""
+        """Increase by the change; None if a number is unknown."""
         return None if self.standard is None or self.changed is None else self.changed - self.standard
 
 
@@ -46,8 +46,8 @@ class Balance:
     base: Rules  # the rules to compare with
     rules: Rules  # the changed rules
     iterations: int  # iterations of both equilibria
-    standard: Outcome  # what the study found under ``base``
-    changed: Outcome  # what it found under ``rules``
+    standard: Outcome  # results under ``base``
+    changed: Outcome  # results under ``rules``
 
     @property
     def change(self) -> str:
@@ -71,7 +71,7 @@ class Balance:
 
     @property
     def finding(self) -> str:
-        """The main finding in a sentence: whose worth and whose frequency changes most."""
+        """The largest changes of worth and of frequency, in a sentence."""
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
         if hand is not None and hand.standard is not None and hand.changed is not None:

@@ -1,4 +1,4 @@
-"""What the built-in agents do, in a few words each."""
+"""Short descriptions of the built-in agents."""
 
 DESCRIPTIONS = {
     "random": "plays every legal action with equal probability",

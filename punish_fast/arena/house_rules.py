@@ -1,9 +1,9 @@
-"""Games under house rules, studied point by point: what a change of the rules does to play.
+"""Studies of games under house rules, point by point.
 
 A *point* is a game against an enemy (``cluster/survey.py``). Its agent is solved and then plays the real game, with two
-hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows how
-players play who know each other's strategy. Both are jobs of their own (``cluster/jobs.py``), so points under the same
-rules share their equilibrium, and what is kept is not studied again.
+hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows play
+between players who know each other's strategy. Both are separate jobs (``cluster/jobs.py``), so points under the same
+rules share their equilibrium, and kept results are not computed again.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ from punish_fast.runtime.version import __version__
 from punish_fast.store.identities import identity_of
 from punish_fast.study.game_study import Stage, study_game
 
-# To be raised when a study finds other numbers by the same kernels.
+# Increment when results change although the kernels do not.
 _VERSION = 1
-# Of the games of equilibria.
+# Share of games against a best response while equilibria are learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
 
 @dataclass(frozen=True)
 class PointResult:
-    """What the study of a point led to."""
+    """Results of a point."""
 
     point: Point
-    agent: Outcome  # what its agent does
-    equilibrium: Outcome | None  # what equilibrium play does; None if that was not asked for
+    agent: Outcome  # results of its agent
+    equilibrium: Outcome | None  # results of equilibrium play; None if not studied
 
     @property
     def reason(self) -> str | None:
-        """Why a part is missing; None if none is."""
+        """Reason why a result is missing; None if both exist."""
         reasons = [part.reason for part in (self.agent, self.equilibrium) if part is not None]
         return next((reason for reason in reasons if reason is not None), None)
 
@@ -77,8 +77,8 @@ def run_survey(
 
     Args:
         survey: The points, as `punish_fast.cluster.survey.read_survey` and `survey_of` find them.
-        results: Where results are found and kept; None to keep none.
-        iterations: Of the equilibrium of each game; None for none.
+        results: Kept results, to which new ones are added; None to keep none.
+        iterations: Iterations of the equilibrium of each game; None to study agents only.
         client: A `distributed.Client`, whose workers do the work; this process if None.
         watch: Who watches.
     """
@@ -89,7 +89,7 @@ def run_survey(
 
 
 def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
-    """The jobs of points: that of its agent, and with ``iterations`` that of its equilibrium, for each point."""
+    """Return a job for the agent of each point, each followed by one for its equilibrium if ``iterations`` is given."""
     players = find_enemies(survey)
     jobs = []
     for point in survey.points:
@@ -101,7 +101,7 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
 
 
 def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
-    """The enemies of all points, by name, and what identifies each."""
+    """Look up the enemies of all points by name; return each with its identity in keys."""
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     for point in survey.points:
         players[point.enemy][0].must_fit(point.rules)
@@ -109,7 +109,7 @@ def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
 
 
 def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> int:
-    """How many points have a result that is not kept yet."""
+    """Count the points without kept results."""
     per_point = 1 if iterations is None else 2
     jobs = jobs_of(survey, iterations)
     missing = {id(job) for job in jobs if results.find(job.key) is None}
@@ -120,10 +120,10 @@ def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]
     """The job to solve a point's agent and to study it.
 
     Args:
-        label: What progress calls it.
+        label: Name in messages of progress.
         point: The point.
         player: Its enemy.
-        identity: What identifies the enemy, whatever file it is in.
+        identity: Identity of the enemy, independent of the name of its file.
     """
     player.must_fit(point.rules)
     # Files are read here: workers need not have them.
@@ -148,8 +148,8 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         stage: A context for each of the stages ``model``, ``graph``, ``self-play`` and ``best response``.
 
     Returns:
-        The size of the model; the agent's mean ``value`` over all openings, against its enemy; what `study_game` finds;
-        and the win probability of the ``best_response`` to it.
+        The size of the model; the agent's mean ``value`` over all openings, against its enemy; the results of
+        `study_game`; and the win probability of the ``best_response`` to it.
     """
     with stage("model"):
         space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
@@ -179,7 +179,7 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
         stage: A context for each of the stages ``graph``, ``equilibrium`` and ``self-play``.
 
     Returns:
-        What `study_game` finds; the ``exploitability`` in percentage points, and the win probability of the
+        The results of `study_game`; the ``exploitability`` in percentage points, and the win probability of the
         ``best_response``.
     """
     with stage("graph"):
@@ -193,7 +193,7 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
 
 
 def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
-    """An enemy, and what identifies it."""
+    """Return an enemy and its identity in keys."""
     player = Player(enemy)
     if player.file is None:
         return player, player.note()
@@ -204,7 +204,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 
 
 def _key(study: str, rules: Rules) -> dict[str, Any]:
-    """What every result depends on: the rules, and the versions of what finds it."""
+    """Return the common part of all keys: the rules, and the versions of the code."""
     versions = {"study_version": _VERSION, "package": __version__, "kernels": _jit.source_digest()}
     return {"study": study, "rules": to_mapping(rules)} | versions
 

@@ -1,6 +1,6 @@
 """A lineup: players by name or file, and the game they play.
 
-The rules are those asked for, or those of the first file, always with the redeal of the real game. The information
+The rules are given or come from the first file, always with the redeal of the real game. The information
 model is the finest one among the players; players of the view are lifted to it and play as before.
 """
 
@@ -28,11 +28,11 @@ class Lineup:
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
-        """Look the players up.
+        """Look up the players.
 
         Args:
             arguments: Built-in players, agent files or strategy files, as for `Player`.
-            rules: The rules; None for those of the first file, or ``tabletop`` without a file.
+            rules: The rules; by default those of the first file, or ``tabletop`` without a file.
         """
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]

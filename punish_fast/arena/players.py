@@ -41,17 +41,17 @@ from punish_fast.store.responses import response_of
 
 
 class PlayerError(PunishFastError, ValueError):
-    """A name or a file that is no player here; the message names it."""
+    """Not a name or file of a player; the message names it."""
 
 
 @dataclass(frozen=True)
 class Opponent:
     """A player in a given game."""
 
-    name: str  # its name in tables
+    name: str  # name in tables
     policy: np.ndarray  # float64 ``[n_rows]``, the probability of each row of the state space in its state
-    temperature: float | None = None  # that of its softmax; None if it plays otherwise
-    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to it that its file holds; None without
+    temperature: float | None = None  # softmax temperature; None if it plays otherwise
+    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to it, stored in its file, or None
 
 
 # Players under any rules, and all.
@@ -71,7 +71,7 @@ class Player:
     """
 
     def __init__(self, argument: str) -> None:
-        """Look the player up.
+        """Look up the player.
 
         Raises:
             PlayerError: no built-in player or file has this name, or it has a temperature but no values.
@@ -92,7 +92,7 @@ class Player:
 
     @property
     def name(self) -> str:
-        """Its brief name: the argument without folder and suffix."""
+        """Short name: the argument without folder and suffix."""
         return brief_name(self.argument)
 
     @property
@@ -128,7 +128,7 @@ class Player:
         return note if self._temperature is None else note | {"temperature": self._temperature}
 
     def must_fit(self, rules: Rules) -> None:
-        """Insist that it can play under ``rules``.
+        """Check that the player can play under ``rules``.
 
         Raises:
             ReadError: its own differ in more than the redeal.
@@ -140,7 +140,7 @@ class Player:
             veteran.must_be_at_home(rules)
 
     def settled(self, temperature: float | None) -> float | None:
-        """The temperature it plays at if ``temperature`` is the default; None if it does not play by softmax.
+        """Softmax temperature of the player, by default ``temperature``; None if it does not play by softmax.
 
         Raises:
             PolicyError: the temperature is not above 0.
@@ -158,8 +158,8 @@ class Player:
             space: The states of the game, under the player's information model or a finer one.
 
         Raises:
-            ReadError: the file is damaged, remembers more than the states tell, or its rules differ from the game's in
-                more than the redeal.
+            ReadError: the file is damaged, remembers more than the states distinguish, or its rules differ from the
+                game's in more than the redeal.
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
@@ -238,7 +238,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Whether there is such a file; False if a file cannot have this name."""
+    """Return True if the file exists; False for invalid names of files, too."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):

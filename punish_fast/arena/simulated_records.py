@@ -1,7 +1,7 @@
 """Simulated games as records: the same form as games between people, for logs and databases.
 
-The recorded games are exactly those that `simulate` counts. A database takes them like any other log: checked breath
-by breath, all at once or not at all.
+The recorded games are exactly those that `simulate` counts. A database imports them like any other log: checked breath
+by breath, in a single transaction.
 """
 
 from __future__ import annotations

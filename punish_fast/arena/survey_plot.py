@@ -1,6 +1,6 @@
-"""The plot of a survey: for each point what cards are worth, how often they are played, and how games end.
+"""The plot of a survey: worth and frequency of each card, and how games end, for each point.
 
-Equilibrium play depends on the rules alone, so of points that differ in nothing else only the first is drawn.
+Equilibrium play depends only on the rules, so points with the same rules are drawn once.
 """
 
 from __future__ import annotations

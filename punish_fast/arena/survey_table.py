@@ -18,10 +18,10 @@ _EQUILIBRIUM = ("iterations", "exploitability")
 
 
 def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
-    """The columns of the table, each with a value for each point; None for what is unknown.
+    """The columns of the table, each with a value for each point; unknown values are None.
 
     Fields of the rules that no point changes have no column. Numbers of equilibrium play, if there are any, have
-    columns named after those of the agent, with ``equilibrium_`` before.
+    the same columns with the prefix ``equilibrium_``.
     """
     fields = list(dict.fromkeys(name for point in survey.points for name in changes_of(point.rules, survey.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)
@@ -51,7 +51,7 @@ def _row(each: PointResult, survey: Survey, fields: Sequence[str], has_equilibri
 
 
 def _flat(result: Mapping[str, Any] | None, prefix: str) -> dict[str, Any]:
-    """What `study_game` finds, and the best response, in single numbers."""
+    """Flatten the results of `study_game` and of the best response."""
     result = result or {}
     row = {f"{prefix}{name}": result.get(name) for name in _GAME}
     for group, names in _GROUPS.items():

@@ -30,23 +30,23 @@ class VeteranError(PunishFastError, ValueError):
 
 
 def is_at_home(rules: Rules) -> bool:
-    """Whether it plays under these rules."""
+    """Return True if the veteran supports these rules."""
     return true_rules(rules) == PRESETS["tabletop"]
 
 
 def default_opponent(rules: Rules) -> str:
-    """Who plays where nobody is named: the veteran if it can, otherwise ``naive``."""
+    """Default opponent: the veteran if it can, otherwise ``naive``."""
     return NAME if is_at_home(rules) else "naive"
 
 
 def must_be_at_home(rules: Rules) -> None:
-    """Check that it plays under these rules."""
+    """Check that the veteran supports these rules."""
     if not is_at_home(rules):
         raise VeteranError(f"{NAME}: knows the standard rules alone, not {name_of(rules)}; naive plays under any rules")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Its policy, float64 ``[n_rows]``, in the states of the view."""
+    """Policy of the veteran, float64 ``[n_rows]``, in the states of the view."""
     must_be_at_home(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)

@@ -5,8 +5,8 @@ backs up a run of batches and sends the new values back. Each thread gets two ta
 longer than ten seconds, and one if handing out a second took more than a tenth of its time, as measured.
 
 Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
-a worker that died to others. What it cannot mend, such as values that no worker has any more, is mended by doing the
-layer again.
+a worker that died to others. If that fails, for example because no worker has some values any more, the layer is done
+again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Work = Callable[..., TaskResult]
 
-# How often Dask repeats a task that failed.
+# Number of times that Dask repeats a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
 # A longer task would be too much to lose with a worker, and too long to wait for at the end of a layer.
@@ -51,9 +51,9 @@ _USUAL_PACE = 1e-8
 
 @dataclass(frozen=True)
 class Overhead:
-    """What tasks cost, as measured."""
+    """Measured costs of tasks."""
 
-    task: float  # seconds to hand out a task and fetch what it found
+    task: float  # seconds to submit a task and fetch its result
     entry: float  # seconds of a thread to make an entry of a row
 
 
@@ -61,7 +61,7 @@ class ClusterBackups:
     """Backups by the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
-        """Measure what a task costs.
+        """Measure the cost of a task.
 
         Args:
             client: The cluster.
@@ -73,7 +73,7 @@ class ClusterBackups:
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
         self._own_reward: np.ndarray | None = None
-        # What all workers have, by name.
+        # Arrays of all workers, by name.
         self._shared: dict[str, tuple[np.ndarray | None, Future[Any]]] = {}
         self._progress = SweepProgress([int(n.sum()) for n in batches.n_entries_of], progress)
         self.overhead = Overhead(_seconds_of_a_task(client), _USUAL_PACE)
@@ -124,7 +124,7 @@ class ClusterBackups:
         return np.append(change, sums[1:])
 
     def _reward(self, payment: Payment, task: RowTask) -> np.ndarray | None:
-        """What the rows pay, unless workers know it."""
+        """Rewards of the rows; None if workers have them."""
         return None if payment.reward is self._own_reward else payment.reward[task.rows]
 
     def _spread(
@@ -135,14 +135,14 @@ class ClusterBackups:
         v: np.ndarray | None = None,
         shared: np.ndarray | None = None,
     ) -> Iterator[tuple[RowTask, TaskResult]]:
-        """Do all tasks of a layer, and hand on what is found as it comes.
+        """Do all tasks of a layer; yield their results as they complete.
 
         Args:
-            work: What workers do.
+            work: Function for the workers.
             layer: The layer.
             arrays: The arrays that a task has for itself.
-            v: Values of states, of which workers get those of the layer that follows.
-            shared: What all workers get whole, once.
+            v: Values of states; workers get the values of the next layer.
+            shared: Arrays that all workers get whole, once.
         """
         paces: list[float] = []
 
@@ -176,7 +176,7 @@ class ClusterBackups:
         given: tuple[Callable[[RowTask], RowArrays] | None, np.ndarray | None],
         v: np.ndarray | None,
     ) -> list[Future[Any]]:
-        """Hand out tasks, and what they need in common."""
+        """Submit tasks together with their shared arrays."""
         arrays, shared = given
         policy = self._handed("policy", self._batches.policy)
         following = [] if v is None else hand_out(self._client, [self._following(layer, v)])

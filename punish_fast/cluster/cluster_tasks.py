@@ -1,7 +1,7 @@
-"""Tasks that a cluster does, each in any order, and each again if what it found was lost.
+"""Tasks on a cluster, done in any order, and repeated if their results are lost.
 
-Dask gives the tasks of a worker that died to others. What it cannot mend, such as data that no worker has any more, is
-mended by handing out anew what is left.
+Dask gives the tasks of a worker that died to others. If it fails, for example because no worker has some data any more,
+the unfinished tasks are submitted again.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How often what is left is handed out.
+# Maximum number of submissions of unfinished tasks.
 _ATTEMPTS = 5
-# How often Dask repeats a task that failed, since a connection may.
+# Number of times that Dask repeats a failed task, since connections fail.
 _RETRIES = 2
 _POLL_SECONDS = 0.002
 
@@ -41,7 +41,7 @@ def finished(
     submit: Callable[[list[T]], list[Future[Any]]],
     on_loss: Callable[[], None],
 ) -> Iterator[tuple[T, Any]]:
-    """Do all tasks, and hand on each with what it found as that comes.
+    """Do all tasks; yield each with its result as it completes.
 
     Args:
         client: The cluster.
@@ -125,8 +125,8 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, retrie
 class ClusterTasks:
     """A map of functions over tasks by the workers of a cluster, each task with one thread.
 
-    It is a `punish_fast.learn.process_pool.TaskMap`. Functions must be those of this package, and arguments and results
-    picklable; files that they read and write must be the same ones for all workers.
+    It is a `punish_fast.learn.process_pool.TaskMap`. Functions must belong to this package, and arguments and results
+    must be picklable; all workers must see the same files.
     """
 
     def __init__(self, client: Client) -> None:
@@ -135,7 +135,7 @@ class ClusterTasks:
 
     @property
     def n_at_once(self) -> int:
-        """How many tasks are done at once."""
+        """Number of concurrent tasks."""
         return max(1, n_threads(self._client))
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:

@@ -102,7 +102,7 @@ def dashboard_of(client: Client) -> str | None:
 
 
 def _has_dashboard(dask_scheduler: Any) -> bool:
-    # The server of pages always runs; those of the dashboard are applications of their own.
+    # The server of pages always runs; the pages of the dashboard are separate applications.
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 

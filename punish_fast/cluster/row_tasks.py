@@ -1,4 +1,4 @@
-"""What workers do: make the rows of some batches, back up their states, and send back what was found.
+"""Work of the workers: make the rows of some batches, back up their states, and return the results.
 
 A worker lists the states of the game once and keeps them. Everything else it needs comes with a task: the values of the
 layer that its blocks lead to, and, where they are not the game's own, the rewards of its rows.
@@ -31,24 +31,24 @@ class SharedGame(NamedTuple):
 class LayerValues(NamedTuple):
     """Values of the states that a layer leads to."""
 
-    first: int  # the number of the first of them
+    first: int  # index of the first state
     v: np.ndarray  # float64 ``[n]``
-    terminals: np.ndarray  # float64 ``[2]``, those of win and loss
+    terminals: np.ndarray  # float64 ``[2]``, values of win and loss
 
 
 class RowTask(NamedTuple):
     """Consecutive batches of a layer."""
 
-    number: int  # the number of the task within its layer
+    number: int  # index of the task in its layer
     game: SharedGame
-    batches: tuple[BlockRange, ...]  # the blocks of each
-    states: slice  # the states of all
-    rows: slice  # the rows of all
-    n_entries: int  # the entries of all rows
+    batches: tuple[BlockRange, ...]  # blocks of each batch
+    states: slice  # states of all batches
+    rows: slice  # rows of all batches
+    n_entries: int  # number of entries of all rows
 
 
 class RowArrays(NamedTuple):
-    """Arrays of the states and rows of a task; what a kind of work does not need is None."""
+    """Arrays of the states and rows of a task; None if not needed."""
 
     discount: float  # the factor of the successors' values
     reward: np.ndarray | None = None  # float64 ``[n_rows]``; the game's own rewards if None
@@ -57,13 +57,13 @@ class RowArrays(NamedTuple):
 
 
 class TaskResult(NamedTuple):
-    """What a task found."""
+    """Result of a task."""
 
     number: int  # the number of the task
-    seconds: float  # how long it took
+    seconds: float  # duration
     arrays: dict[str, np.ndarray]  # new values, by the names of `RowArrays`
-    # What each batch found besides: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose first
-    # number means nothing.
+    # Further results of each batch: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose first
+    # number is unused.
     parts: list[Any]
 
 
@@ -114,7 +114,7 @@ def close(task: RowTask, policy: np.ndarray | None, arrays: RowArrays, following
 
 
 class _Kept:
-    """What a process keeps between tasks: what makes the rows of its last game, and the last values it was given."""
+    """Data that a process keeps between tasks: the maker of the rows of its last game, and the last values."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -122,7 +122,7 @@ class _Kept:
         self._values: tuple[LayerValues, np.ndarray] | None = None
 
     def maker(self, game: SharedGame, policy: np.ndarray | None) -> RowMaker:
-        """What makes the rows of a game."""
+        """Return the maker of the rows of a game."""
         with self._lock:
             if self._game is None or self._game[0] != game:
                 self._game = None

@@ -44,7 +44,7 @@ _OWN = ("enemy", "objective", "discount")
 
 
 class SurveyError(PunishFastError, ValueError):
-    """An invalid survey file; the message names the key, its value and what is allowed."""
+    """An invalid survey file; the message names the key, its value and the allowed values."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Point:
 
     rules: Rules
     enemy: str = "random"  # the enemy's name or file, as `punish_fast.arena.players.Player` takes it
-    objective: str = "win-probability"  # what the agent maximises, as for `punish_fast.mdp.solver.solve`
+    objective: str = "win-probability"  # objective of the agent, as for `punish_fast.mdp.solver.solve`
     discount: float = 1.0  # from 0 to 1; 1 for win probabilities
 
 
@@ -61,7 +61,7 @@ class Point:
 class Survey:
     """The points of a survey."""
 
-    base: Rules  # the rules that they are compared with
+    base: Rules  # rules to compare with
     points: list[Point]  # all different, in the order of the file
 
     def label(self, point: Point) -> str:

@@ -1,4 +1,4 @@
-"""How far a sweep is: tasks done of all, and the time left."""
+"""Progress of a sweep: tasks done of all, and the time left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SweepProgress:
 
     Attributes:
         done: Tasks done.
-        total: All tasks, those of later layers in proportion to their entries.
+        total: Number of tasks; later layers are estimated from their entries.
     """
 
     def __init__(self, n_entries: Sequence[int], tell: TaskProgress | None = None) -> None:
@@ -43,7 +43,7 @@ class SweepProgress:
         self.total = max(self._planned, round(self._planned * sum(self._n_entries) / max(seen, 1)))
 
     def end_task(self, n_entries: int) -> None:
-        """Count a task with so many entries."""
+        """Count a task by its entries."""
         self.done += 1
         self._made += n_entries
         if self._tell is not None:

@@ -2,12 +2,12 @@
 
 Its belief about the enemy's hand follows by Bayes' rule from all it has seen in the game. It searches a few breaths
 ahead (``_belief_tree.py``) and values the leaves by a *base*: another agent whose exact duel against the same policy is
-known. A search of one breath is already at least as good as the base; deeper ones use what they will see. The search
+known. A search of one breath is already at least as good as the base; deeper ones use later observations. The search
 never crosses the end of a measure, so this is not the best response, but a lower bound on it. The upper one is in
 ``upper_bound.py``.
 
-There are far too many histories for an exact duel, so its games are sampled. What is averaged is the gain over the
-base, whose own win probability is exact (``_bayes.py``).
+There are far too many histories for an exact duel, so its games are sampled. The result is the win probability of
+the base, which is exact, plus the average gain over it (``_bayes.py``).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class BayesExploiter:
             graph: The game under any information model in which the policy is defined.
             policy: The policy to exploit, float64 ``[n_rows]``, or another player that `policy_of` takes.
             base: The duel of any agent against it on the same graph, best of the strongest known.
-            depth: Search depth in breaths, 1 to those of a measure. Each one more takes ten to a hundred times as
+            depth: Search depth, from 1 to the breaths of a measure. Each one more takes ten to a hundred times as
                 long.
         """
         must_be_graph(graph)

@@ -43,7 +43,7 @@ class BeliefTrees:
         They are upper bounds on the values of actions to any player.
 
         Args:
-            v: float64 ``[n_values]``, values of all numbers; those of full states are written.
+            v: float64 ``[n_values]``, values of all numbers; values of full states are written.
             n_breaths: Breaths in the table.
         """
         graph, ptr = self.graph, self.graph.space.state_ptr

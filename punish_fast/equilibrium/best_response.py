@@ -6,13 +6,13 @@ An exploiter knows the policy ``p`` it meets, but not the enemy's hand. It holds
 solution of that model with ``p`` as the enemy.
 
 *true*: as likely as ``p`` and the deals make it. A counterfactual response is improved until it converges
-(``counterfactual_response.py``), then a duel evaluates it exactly. An iteration changes all choices at once, although
-the best choice in one state may depend on that in another. So if responses do not converge, as in games with short
-measures, the search continues in small steps, each evaluated by a duel.
+(``counterfactual_response.py``), then a duel evaluates it exactly. An iteration changes all choices simultaneously,
+although the best choice in one state may depend on the choice in another. So if responses do not converge, as in games
+with short measures, the search continues in small steps, each evaluated by a duel.
 
-Where a search ends depends on where it starts. So there is one from each of several starts, which are evaluated too,
+The end of a search depends on its start. So there is one from each of several starts, which are evaluated too,
 and the best response of all is returned; or the policy itself if all lose, since a copy wins half of the games. The
-result is the win probability of an actual agent, and so a lower bound on that of the best one.
+result is the win probability of an actual agent, and so a lower bound on the win probability of the best agent.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _LEAST_GAIN = 1e-6
 _LEAST_CHANGE = 1e-7
 # A step takes longer than an iteration; one that gains less is the last one.
 _LEAST_STEP = 1e-5
-# Of the win probabilities that responses are compared by.
+# Error bound of the win probabilities by which responses are compared.
 _TOLERANCE = 1e-10
-# What a copy wins of its games: both sides play alike.
+# Win probability of a copy of the policy against it.
 _COPY = 0.5
 
 Progress = Callable[[str, int, float], None]
@@ -130,7 +130,7 @@ def best_response(
     if found is None or found.win_probability < _COPY:
         duel = head_to_head(graph, policy, policy, _TOLERANCE)
         tell("copy", duel.win_probability)
-        # Rounding may set two halves apart.
+        # Rounding may separate two halves.
         if found is None or duel.win_probability >= found.win_probability:
             return Exploiter(policy, duel, told)
     return found
@@ -221,7 +221,7 @@ class _Search:
     def step(self) -> None:
         """Change the best response in some of the states where another choice is better, while that helps.
 
-        A step that does not help is halved: two changes that help alone may hurt together.
+        A step that does not help is halved: two changes may help separately and hurt together.
         """
         share, generator = _MOST_SHARE, np.random.default_rng(0)
         better = self._better()
@@ -243,7 +243,7 @@ class _Search:
                 share /= 2
 
     def _better(self) -> np.ndarray:
-        """The best choice in each state if all others stay those of the best response, int64 ``[n_states]``."""
+        """The best choice in each state while the best response chooses in all others, int64 ``[n_states]``."""
         response = self.response
         response.choice[:], response.v[:] = self.choice, self.duel.v
         response.improve(self.enemy, self._reach, self.off_policy_weight, _MAX_ITERATIONS)

@@ -11,7 +11,7 @@ to the next iteration, as in policy iteration.
 
 Under perfect recall, an iteration gives the best response within a measure. With imperfect recall, the paths to
 ``(s, e)`` differ in own moves too, and those that the last response would not make should hardly count. So own moves
-have a weight: 1 for those of the last response, a small one for off-policy moves, so that states which the response
+have a weight: 1 if the last response makes them, and a small one otherwise, so that states which the response
 avoids still have beliefs. Under perfect recall the weight cancels out. No iteration is sure to improve.
 """
 
@@ -40,7 +40,7 @@ class CounterfactualResponse:
         choice: int64 ``[n_states]``, the row taken in each information state.
         dealt: float64 ``[n]``, expected visits per game of each full state of the first breath.
         v: float64 ``[n_values, k]``, win probabilities of all numbers, in the first column.
-        nodes: Those of the nodes, a view of ``v``.
+        nodes: Win probabilities of the nodes, a view of ``v``.
     """
 
     def __init__(self, graph: LayeredGraph, v: np.ndarray, opening: np.ndarray) -> None:

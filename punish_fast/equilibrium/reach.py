@@ -20,8 +20,8 @@ class Reach:
 
     Attributes:
         graph: The graph, whole or restricted.
-        table: float64 ``[n_full, 2]``, both reaches, or with those of a response ``[n_full, 4]``.
-        nodes: float64 ``[n_nodes, 2 or 4]``, those of the nodes after the measure.
+        table: float64 ``[n_full, 2]``, both reaches, or ``[n_full, 4]`` with a response.
+        nodes: float64 ``[n_nodes, 2 or 4]``, reaches of the nodes after the measure.
     """
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
@@ -53,7 +53,7 @@ class Reach:
         Args:
             number: The breath, from 0.
             strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
-            off_policy_weight: Least weight of an own choice in the second reach; 1 is counterfactual reach.
+            off_policy_weight: Minimum weight of the player's choices in the second reach; 1 is counterfactual reach.
             choice: int64 ``[n_states]``, the rows of a response to the own strategy, if there is one.
             least: Skip full states whose second reach is below this.
         """

@@ -34,7 +34,7 @@ class RegretIteration:
         v: float64 ``[n_values]``, win probabilities.
         reach: Reach of full states in the last iteration, and of nodes in the last that computed deals.
         strategy: float64 ``[n_rows]``, the player's strategy.
-        enemy: The enemy's strategy: the same array if there is no response.
+        enemy: The enemy's strategy; without a response, the same array as ``strategy``.
         state_reach: float64 ``[n_states, 2]``, reach of each information state in the last iteration.
     """
 
@@ -110,7 +110,7 @@ class RegretIteration:
     def _improve(self, response: CounterfactualResponse) -> None:
         """Respond to the new strategy.
 
-        Beliefs are those of the strategy before, which differs little, so they need no pass of their own.
+        Beliefs follow from the previous strategy, which differs little, so they need no separate pass.
         """
         response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
         self._mix()

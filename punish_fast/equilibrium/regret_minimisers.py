@@ -1,4 +1,4 @@
-"""Regret minimisers: how strategies follow from regrets, in all information states at once.
+"""Regret minimisers: strategies from regrets, in all information states simultaneously.
 
 Both kinds get the regrets of an iteration (``_regret_matching.py``) and keep a weighted sum of all strategies, whose
 mean is the result.
@@ -8,13 +8,13 @@ regrets come again. It converges fast in self-play, where the enemy changes as s
 jump, so only the average is good; each counts in it by the own contribution to reaching a state.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), makes steps that
-shrink from iteration to iteration and holds its own against an enemy that jumps. Against a best response, that is
+shrink from iteration to iteration and holds its own against an enemy that jumps. Against a best response, this is
 gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). So
 beliefs about the enemy's hand weigh own choices, with a small weight for off-policy moves. Since steps are short, a
-plain mean of the later strategies resembles them, and half of what is played is that mean (``_hedge.py``).
+plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).
 
-With short steps, little is lost by taking several at once in states that hardly matter and for actions hardly played.
+With short steps, little is lost by combining several in states of little reach and for rarely played actions.
 So most iterations run on a restricted game (``restricted_game.py``) with the deals of the iteration before. Every
 sixteenth is a full iteration, which counts for the others too wherever the restricted game has nothing; that is about
 right, since rare states mostly stay rare. (States of a restricted game that its play never reaches learn in full
@@ -40,18 +40,18 @@ _GROWTH = 5
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped.
 _LEAST_PROBABILITY = 1e-4
-# The first iterations are full, and then one in so many.
+# Number of full iterations at the beginning, and the interval between later ones.
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
 class RegretMinimiser(Protocol):
-    """What both kinds have in common."""
+    """Interface of both regret minimisers."""
 
     # All arrays that the strategy follows from, and ``total``, the weighted sum of strategies, by name: float64
     # ``[n_rows]`` or ``[n_states]``.
     tables: dict[str, np.ndarray]
     regret: np.ndarray  # float64 ``[n_rows]``, where the regrets of an iteration are written
-    off_policy_weight: float  # least weight of an own choice in beliefs about the enemy's hand
+    off_policy_weight: float  # minimum weight of the player's own choices in beliefs about the enemy's hand
     least_probability: float  # actions with a lower average probability are dropped from the result
 
     def is_full(self, iteration: int) -> bool:

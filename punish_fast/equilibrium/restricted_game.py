@@ -66,7 +66,7 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of what is marked; None if it ``must_pay`` and is too large to.
+    """Build the restricted game of the marked entries; None if it ``must_pay`` and is too large.
 
     Full states outside that it leads to are marked as leaves.
     """
@@ -89,13 +89,13 @@ class RestrictedGame(LayeredGraph):
 
     Attributes:
         states: int64 ``[n_states]``, the number of each information state in the whole graph.
-        rows: int64 ``[n_rows]``, likewise for rows.
-        numbers: int64 ``[n_full]``, likewise for full states.
-        leaves: int64 ``[n_leaves]``, likewise for full states where play leaves the restricted game.
+        rows: int64 ``[n_rows]``, the number of each row.
+        numbers: int64 ``[n_full]``, the number of each full state.
+        leaves: int64 ``[n_leaves]``, the number of each full state where play leaves the restricted game.
     """
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy what is marked.
+        """Copy the marked entries.
 
         Args:
             whole: The whole graph.
@@ -141,7 +141,7 @@ class RestrictedGame(LayeredGraph):
         return np.concatenate([v[self.numbers], v[self._whole.nodes], v[self.leaves], v[-2:]])
 
     def give_values(self, v: np.ndarray, to: np.ndarray) -> None:
-        """Write the values ``v`` of the restricted game among those of the whole graph."""
+        """Write the values ``v`` of the restricted game into the values of the whole graph."""
         to[self.numbers] = v[: self.n_full]
         to[self._whole.nodes] = v[self.nodes]
 

@@ -1,8 +1,8 @@
 """Run an equilibrium until a target: iterations, exploitability or seconds, with checkpoints on the way.
 
-Exploitability is what the best known response wins above one half, in percentage points. It is a measurement, not a
-bound: a search for a best response finds a lower bound. Since a measurement takes as long as several iterations, one is
-made after 25 iterations and whenever their number has doubled, and one at the end.
+Exploitability is the win rate of the best known response above one half, in percentage points. It is a measurement, not
+an upper bound: a search for a best response finds a lower bound. Since a measurement takes as long as several
+iterations, one is made after 25 iterations and whenever their number has doubled, and one at the end.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TargetError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """When to stop: at whichever comes first. Without any target, after ``DEFAULT_ITERATIONS``."""
+    """Stopping rule: the first target that is reached, or ``DEFAULT_ITERATIONS`` if there is none."""
 
     iterations: int | None = None  # number of iterations, earlier ones from a checkpoint included
     exploitability: float | None = None  # percentage points
@@ -55,15 +55,15 @@ class Target:
 class IterationStatus(NamedTuple):
     """The state of a run after an iteration."""
 
-    iteration: int  # its number
+    iteration: int  # number of the iteration
     last: int | None  # the number of the last iteration; None if only time or exploitability ends the run
     seconds_each: float  # mean seconds of an iteration of this run
     seconds_left: float | None  # estimated seconds to the end of learning; None if unknown
-    exploitability: float | None  # the last measurement, in percentage points; None before the first
+    exploitability: float | None  # the last measurement, in percentage points; None before it
 
 
 class EquilibriumRun(NamedTuple):
-    """What a run reached."""
+    """Result of a run."""
 
     iterations: int  # iterations, earlier ones from a checkpoint included
     exploitability: float  # percentage points that the best known response wins above one half
@@ -145,7 +145,7 @@ class _Runner:
                 return
 
     def checkpoint(self) -> None:
-        """Save what was learned, unless it is saved."""
+        """Save the tables unless they are saved already."""
         if self._save is not None and self._equilibrium.iterations not in (0, self._saved):
             begin = time.perf_counter()
             self._save(self._equilibrium)

@@ -5,15 +5,16 @@ strategy in every information state by the regrets of its actions (``_regret_mat
 Deals and values of nodes carry over, so no iteration has to span more than one measure.
 
 The enemy is the player itself: one table plays both seats. In two-player zero-sum games with perfect recall, the
-average strategy then converges to an equilibrium. A player here has imperfect recall: it forgets what the information
-model does not tell, and almost everything before the last deal. Self-play then converges to strategies that no single
+average strategy then converges to an equilibrium. A player here has imperfect recall: it forgets everything outside
+the information model, and almost everything before the last deal. Self-play then converges to strategies that no single
 deviation improves, though a longer plan may.
 
 So a share of the games can be played against the enemy that plans best, a counterfactual best response to the
 strategy, improved by one step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M.
 Bowling ("Finding Optimal Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best
 responses jump. So against them the player makes short steps (`Hedge`), and self-play in the other games steadies it:
-more self-play converges sooner, but to a higher exploitability. Without best responses it uses `RegretMatching`.
+more self-play converges sooner, but to a higher exploitability. If there are no best responses, it uses
+`RegretMatching`.
 
 Nothing proves how close the average is to an equilibrium: its exploitability is measured (``best_response.py``).
 """
@@ -128,7 +129,7 @@ class Equilibrium:
 
     @property
     def exploiter_start(self) -> Start:
-        """Where to start the search for an exploiter of the average.
+        """Return the start of the search for an exploiter of the average.
 
         It is the response to the last strategies, or the average itself if there is none.
         """
@@ -158,7 +159,7 @@ class Equilibrium:
 
         They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` between measures, ``learn`` for the
         update, and ``response``. A restricted iteration has no ``deal`` and no last ``spread``. Before the first of
-        them, ``restrict`` builds the restricted game. Before a full iteration, ``merge`` takes over what it learned;
+        them, ``restrict`` builds the restricted game. Before a full iteration, ``merge`` copies its tables;
         after it, ``mark`` marks the next restricted game.
         """
         self.iterations += 1
@@ -181,7 +182,7 @@ class Equilibrium:
 
     @property
     def tables(self) -> dict[str, np.ndarray]:
-        """All arrays that the next iteration follows from, besides the number of iterations."""
+        """All arrays on which the next iteration depends."""
         self._merge()
         whole = self._whole
         tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
@@ -252,7 +253,7 @@ class Equilibrium:
             self._part = _Part(self._whole, found)
 
     def _merge(self) -> None:
-        """Take over what the restricted game has learned."""
+        """Copy the tables of the restricted game."""
         if self._part is not None:
             self._part.merge_into(self._whole)
 
@@ -282,7 +283,7 @@ class _Part:
         self.iteration = RegretIteration(game, self._minimiser, whole.dealt, v, whole.share, self._response)
 
     def merge_into(self, whole: RegretIteration) -> None:
-        """Write all tables to those of the whole graph."""
+        """Copy all tables into the whole graph's tables."""
         assert whole.response is not None
         assert isinstance(whole.minimiser, Hedge)
         game, response = self._game, self._response
@@ -302,8 +303,8 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
-    # Four tables of rows. Of full states two reaches, buffers to pass them on in parts, a value, and a mark. The number
-    # of nodes is not known yet: fewer than full states of the largest breath.
+    # Four tables of rows. Full states have two reaches, buffers to pass them on in parts, a value, and a mark. The
+    # number of nodes is not known yet: fewer than full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8

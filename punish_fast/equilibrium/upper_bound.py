@@ -1,6 +1,6 @@
 """An upper bound on the win probability of any opponent of a policy.
 
-Showing an exploiter more than the rules do can only help it, since it may ignore what it sees. So let it have perfect
+Showing an exploiter more than the rules do can only help it, since it may ignore it. So let it have perfect
 recall, and also show it
 
 - before every deal, the hand that the enemy has kept,
@@ -9,10 +9,10 @@ recall, and also show it
 The best response with this information can be found exactly. Once the enemy's hand is shown, so is the full state, on
 which all that follows depends, since the policy is a function of the enemy's information state: its value is the
 maximum over actions, breath by breath. Before that, the exploiter has a belief, which starts with the deal and the kept
-hand (``_upper_bound.py``) and follows from what it sees in the measure; nothing older matters, as everything was shown
-before the deal. The tree of all it may see and do over ``depth`` breaths is searched (``_belief_tree.py``). Imperfect
-recall in the graph's information model does not matter: the tree has perfect recall, and the model only says what the
-policy plays.
+hand (``_upper_bound.py``) and follows from its observations in the measure; nothing older matters, as everything was
+shown before the deal. The tree of its observations and actions over ``depth`` breaths is searched
+(``_belief_tree.py``). Imperfect recall in the graph's information model does not matter: the tree has perfect recall,
+and the model only determines the policy's play.
 
 The *nodes* between measures carry values over. Let ``T u`` be their values if a measure is played best and the nodes
 after it have values ``u``. ``T`` is monotone, and the best win probabilities with this information, over any number of
@@ -194,7 +194,7 @@ class _Bounds:
 class _KeptHands:
     """Beliefs in the first breath, by the hand that the enemy has kept.
 
-    The kept hand 0 is empty: that of the first deal.
+    The kept hand 0 is empty: as in the first deal.
     """
 
     def __init__(self, graph: Graph) -> None:

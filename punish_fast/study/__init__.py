@@ -1,1 +1,1 @@
-"""What a strategy teaches: lessons, openings, kept cards, where people deviate."""
+"""Lessons from strategies: openings, kept cards, deviations of people."""

@@ -1,4 +1,4 @@
-"""Where people deviate from a policy in recorded games, and what it costs them.
+"""Deviations of people from a policy in recorded games, and their costs.
 
 A recorded choice ``a`` in an information state ``s`` loses
 
@@ -80,7 +80,7 @@ class AssessedChoices:
 
 @dataclass(frozen=True)
 class Deviations:
-    """Where people deviate from a policy."""
+    """Deviations of people from a policy."""
 
     choices: AssessedChoices  # their choices
     per_game: float  # mean loss of a player in a game
@@ -120,7 +120,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Where people deviate from a policy; arguments and errors as in `assess`."""
+    """Compare people with a policy; arguments as in `assess`."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf

@@ -1,4 +1,4 @@
-"""How often a policy plays each card, and feints, in situations that a player can tell at a glance.
+"""Frequencies of cards and feints under a policy, in situations that a player recognizes at a glance.
 
 A *play* is one of six: a card as it is, or a feint with any card. A situation is a set of information states with more
 than one legal action. There a play ``k`` has two frequencies, of all choices and of the choices that allow it:
@@ -30,7 +30,7 @@ _PUNISH = CARDS.index("punish")
 class Grouping(NamedTuple):
     """A partition of the information states into situations."""
 
-    name: str  # what the situations differ in
+    name: str  # property that distinguishes the situations
     labels: list[str]  # their names
     group: np.ndarray  # int64 ``[n_states]``, the situation of each information state
 
@@ -48,7 +48,7 @@ class SituationFrequencies(NamedTuple):
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
-    """The groupings: none, by breath, by HP, by what the enemy may do, and by the own hand."""
+    """Return the groupings: none, by breath, by HP, by the enemy's status, and by hand."""
     unseen = np.array(rules.copies)[_PUNISH] - observed.hand[:, _PUNISH] - observed.gone[:, _PUNISH]
     threats = ["the enemy may hold a punish", "the enemy holds no punish", "the enemy must rest"]
     threat = np.where(observed.enemy_exhausted > 0, 2, np.where(unseen > 0, 0, 1))

@@ -1,7 +1,7 @@
-"""What there is to know of a game, from one policy that plays both sides: the numbers that house rules change.
+"""Key figures of a game, from a policy that plays both sides.
 
 All are exact: the length of games, how often the first deal decides, the worth of one more card in the opening hand,
-that of keeping a card over the redeal, and how often each card is played. See ``lessons.py`` for what they mean.
+the worth of keeping a card over the redeal, and how often each card is played (``lessons.py``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
         ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
         dealt again; by card ``in_hand``, the average gain of one more copy in the opening hand, and ``kept``, the gain
         of keeping the card over a fresh one, both in win probability; and ``plays``, the share of each card and of
-        feints in all choices. What never happens is None.
+        feints in all choices. Values of impossible events are None.
     """
     with stage("self-play"):
         play = self_play(graph, policy)

@@ -7,8 +7,8 @@ one first, so with a card from the pool in its place
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
-So ``w(B + Y) - w(B)`` is the gain of keeping ``Y`` over a fresh card, and ``w(B + X) - w(B + Y)`` that of keeping ``X``
-over ``Y``, averaged over all ``B`` whose pool has the cards compared.
+So ``w(B + Y) - w(B)`` is the gain of keeping ``Y`` over a fresh card, and ``w(B + X) - w(B + Y)`` is the gain of
+keeping ``X`` over ``Y``, averaged over all ``B`` whose pool has the cards compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _N_KINDS = len(CARDS)
 
 
 class Kept(NamedTuple):
-    """Gains of keeping cards, as differences of win probabilities; NaN for what never happens."""
+    """Gains of keeping cards, as differences of win probabilities; NaN for impossible events."""
 
     # float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
     share: np.ndarray
@@ -102,6 +102,6 @@ def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np
 
 
 def _mean(weight: np.ndarray, value: np.ndarray) -> float:
-    """A weighted mean over what has weight; NaN without weight."""
+    """Return the mean with weights; NaN if they are all 0."""
     has = weight > 0
     return float(weight[has] @ value[has] / weight[has].sum()) if has.any() else float("nan")

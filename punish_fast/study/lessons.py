@@ -1,4 +1,4 @@
-"""What a policy teaches that plays both sides of the real game.
+"""Lessons from a policy that plays both sides of the real game.
 
 All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
 opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
@@ -31,7 +31,7 @@ class Hands(NamedTuple):
 
 @dataclass(frozen=True)
 class Lessons:
-    """What a policy teaches."""
+    """Lessons from a policy."""
 
     length: float  # expected number of breaths of a game
     dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
@@ -39,7 +39,7 @@ class Lessons:
     during: dict[tuple[int, int], float]
     openings: Openings  # all deals of a hand and revealed cards that a game can begin with; rows are information states
     value: np.ndarray  # float64 ``[n]``, win probability with them
-    hands: Hands  # the same by hands alone
+    hands: Hands  # win probabilities of hands, averaged over the revealed cards
     kept: Kept  # the value of keeping cards
     frequencies: list[SituationFrequencies]  # the frequencies of plays
 

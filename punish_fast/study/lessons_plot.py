@@ -1,4 +1,4 @@
-"""The plot of what a strategy teaches: what HP, hands and kept cards are worth, and what to play when."""
+"""Plot of lessons: the worth of HP, hands and kept cards, and the frequencies of plays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Pa
 
     Args:
         found: The lessons.
-        people: Where people deviate; None without recorded games.
+        people: Deviations of people, or None.
         title: The headline; none if empty.
         path: The file; its suffix gives the format.
         rows: Which of `ROWS` to draw.

@@ -1,4 +1,4 @@
-"""What a player observes in every information state, under any information model.
+"""Observations of a player in every information state, under any information model.
 
 A model decides which states are distinguished, not what there is to observe in each: the own hand, the cards revealed
 or played, and both statuses. States of a block share their cards, so cards are decoded once per block.
@@ -16,7 +16,7 @@ from punish_fast.punish.strategy import COLUMN
 
 
 class Observations(NamedTuple):
-    """What is observed in each information state of the breaths of a measure."""
+    """Observations in each information state of the breaths of a measure."""
 
     breath: np.ndarray  # uint8 ``[n_states]``, from 1
     hand: np.ndarray  # uint8 ``[n_states, 5]``, copies in the own hand
@@ -31,7 +31,7 @@ class Observations(NamedTuple):
 
 
 def observe(space: StateSpace) -> Observations:
-    """What is observed in the states of ``space``, in their order, without the states between two measures."""
+    """Return the observations in the states of ``space``, in their order, without states between two measures."""
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
     for number, layer in enumerate(layers, 1):

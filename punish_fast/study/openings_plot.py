@@ -1,4 +1,4 @@
-"""The plot of openings: what the deals that a game can begin with are worth, and what each card is worth in them."""
+"""Plot of openings: the worth of the deals that a game can begin with, and of each card."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
     Args:
         found: The openings.
         value: float64 ``[n]``, their values.
-        is_chance: Whether values are win probabilities.
+        is_chance: True for win probabilities.
         title: The headline.
         path: The file; its suffix gives the format.
     """
@@ -69,7 +69,7 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
-    """Draw the best and the worst of what has ``labels`` and is worth ``value``."""
+    """Draw the best and the worst items, given their ``labels`` and ``value``."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # A gap parts the best from the worst.
@@ -91,7 +91,7 @@ def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Wo
 
 
 def gap_of(curves: list[list[Worth]]) -> float:
-    """The least vertical distance of names beside such curves."""
+    """Return the minimum vertical distance of names beside the curves."""
     means = np.concatenate([each.mean for curve in curves for each in curve])
     return max(float(means.max() - means.min()) / 14, 1e-9)
 
@@ -108,7 +108,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw the worth of copies of each card, with names that are at least ``gap`` apart."""
+    """Draw the worth of copies of each card, with names at a distance of at least ``gap``."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
         axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)

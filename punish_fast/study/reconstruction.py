@@ -5,7 +5,7 @@ information state of a choice is reconstructed from the earlier breaths of the m
 record, and so is the enemy's if that side is; the draws of feints are not. So every draw is tried, and those remain
 that lead to the cards and the statuses of the next record, in most cases a single state. Several states are weighted by
 the probability that deals and enemy lead to them. If none remains, or a breath is missing, all states with the same
-view count, weighted likewise.
+view count, with the same weights.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Reconstruction(NamedTuple):
 
     choice: np.ndarray  # int64 ``[m]``, choices, ascending
     state: np.ndarray  # int64 ``[m]``, states of the policy's information model
-    weight: np.ndarray  # float64 ``[m]``, their probabilities; those of a choice sum to 1
+    weight: np.ndarray  # float64 ``[m]``, probabilities, which sum to 1 for each choice
     n_exact: int  # choices with a single state
 
 
@@ -82,7 +82,7 @@ class _Reconstructor:
         self._weight = self._places.weight.tolist()
 
     def states_of(self, choices: Choices) -> list[list[int]]:
-        """The possible states of each choice; none if the record does not tell."""
+        """The possible states of each choice; empty if the record does not determine any."""
         digits = split_digits(choices.decimal).astype(np.int64)
         found: list[list[int]] = []
         for own, enemy in _sides(choices):
@@ -138,7 +138,7 @@ class _Reconstructor:
         )
 
     def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
-        """Whether hand and discard pile are those of a record."""
+        """Return True if hand and discard pile match a record."""
         places, digits = self._places, list(cards)
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
@@ -167,7 +167,7 @@ class _Reconstructor:
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
-    """The choices of each side of each game, in their order, with those of the other side."""
+    """Pair the choices of each side of each game with the other side's choices, in order."""
     is_new = np.ones(len(choices), dtype=np.bool_)
     is_new[1:] = (np.diff(choices.game) != 0) | (choices.won[1:] != choices.won[:-1])
     begins = np.flatnonzero(is_new).tolist()

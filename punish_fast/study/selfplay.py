@@ -2,7 +2,7 @@
 
 Values come backward, from the exact duel of the policy with itself. Forward, the expected number of visits of a full
 state is the sum over all measures of the probability that the game is there. Passing the deals of all measures together
-through one measure tells the visits of every full state, so only deals have to be summed up.
+through one measure yields the visits of every full state, so only deals have to be summed up.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SelfPlay:
 
 
 def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
-    """Let a policy play both sides.
+    """Evaluate a policy that plays both sides.
 
     Args:
         graph: The game, of any information model.
