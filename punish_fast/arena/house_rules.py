@@ -125,7 +125,6 @@ def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]
         player: Its enemy.
         identity: Identity of the enemy, independent of the name of its file.
     """
-    player.must_fit(point.rules)
     # Files are read here: workers need not have them.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}

@@ -135,14 +135,9 @@ class ClusterBackups:
         v: np.ndarray | None = None,
         shared: np.ndarray | None = None,
     ) -> Iterator[tuple[RowTask, TaskResult]]:
-        """Do all tasks of a layer; yield their results as they complete.
+        """Do all tasks of a layer by ``work``; yield their results as they complete.
 
-        Args:
-            work: Function for the workers.
-            layer: The layer.
-            arrays: The arrays that a task has for itself.
-            v: Values of states; workers get the values of the next layer.
-            shared: Arrays that all workers get whole, once.
+        Each task gets its part of ``arrays``, values of the states of the next layer from ``v``, and ``shared`` whole.
         """
         paces: list[float] = []
 

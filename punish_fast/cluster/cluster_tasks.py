@@ -16,8 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
-import numpy as np
-
 from punish_fast.cluster.connection import ClusterError, check_versions, n_threads, wait_for_workers
 from punish_fast.cluster.versions import versions
 from punish_fast.cluster.worker_watch import LOOK_SECONDS, WorkerWatch
@@ -131,7 +129,6 @@ class ClusterTasks:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._arrays: dict[int, Future[Any]] = {}
 
     @property
     def n_at_once(self) -> int:
@@ -142,22 +139,12 @@ class ClusterTasks:
         """The number of each task, and the result of ``function`` for its arguments, in any order."""
 
         def submit_all(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
-            return [submit(self._client, function, *map(self._as_data, task), retries=_RETRIES) for _, task in left]
+            return [submit(self._client, function, *task, retries=_RETRIES) for _, task in left]
 
-        self._arrays.clear()
         for (number, _), found in finished(
-            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit_all, self._arrays.clear
+            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit_all, lambda: None
         ):
             yield number, found
-        self._arrays.clear()
-
-    def _as_data(self, argument: Any) -> Any:
-        """An argument as it is handed out: an array as data, once."""
-        if not isinstance(argument, np.ndarray):
-            return argument
-        if id(argument) not in self._arrays:
-            self._arrays[id(argument)] = hand_out(self._client, [argument])[0]
-        return self._arrays[id(argument)]
 
 
 _HERE = platform.node(), os.getpid()

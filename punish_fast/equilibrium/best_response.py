@@ -149,11 +149,7 @@ def _uniform_start(graph: Graph, policy: np.ndarray) -> Start:
 
 
 class _Search:
-    """A search for the best response from one start, then from another.
-
-    Attributes:
-        graph: The game.
-    """
+    """A search for the best response from one start, then from another."""
 
     response: CounterfactualResponse  # the response being improved
     choice: np.ndarray  # int64 ``[n_states]``, the rows of the best one so far

@@ -266,11 +266,7 @@ class Equilibrium:
 
 
 class _Part:
-    """Iterations on a restricted game.
-
-    Attributes:
-        iteration: The iteration.
-    """
+    """Iterations on a restricted game."""
 
     def __init__(self, whole: RegretIteration, game: RestrictedGame) -> None:
         assert whole.response is not None

@@ -110,12 +110,7 @@ def upper_bound(
 
 
 class _Bounds:
-    """Descending bounds.
-
-    Attributes:
-        nodes: float64 ``[n_nodes]``, bounds from the nodes.
-        bounds: Bounds on the win probability, one per iteration.
-    """
+    """Descending bounds: ``nodes``, float64 ``[n_nodes]``, and ``bounds`` on the win probability by iteration."""
 
     def __init__(self, graph: Graph, policy: np.ndarray, progress: Progress | None) -> None:
         self.graph, self.progress = graph, progress
@@ -215,10 +210,7 @@ class _KeptHands:
     def values(self, tree: BeliefTree, depth: int, only_opening: bool = False) -> np.ndarray:
         """Values of information states by kept hand, float64 ``[n_kept, n_states]``; 0 if impossible.
 
-        Args:
-            tree: A tree with a table of at least ``depth`` breaths.
-            depth: Breaths played with a belief.
-            only_opening: Compute only states that begin a game.
+        ``depth`` breaths are played with a belief; ``tree`` has a table of at least as many.
         """
         used = np.zeros_like(self._used) if only_opening else self._used.copy()
         used[0, self._status] = True

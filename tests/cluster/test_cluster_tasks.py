@@ -40,14 +40,6 @@ def test_results_come_with_the_numbers_of_their_tasks(tasks):
     assert _jit.threads() == threads
 
 
-def test_an_array_is_sent_once(client, tasks, monkeypatch):
-    scatter, sent = client.scatter, []
-    monkeypatch.setattr(client, "scatter", lambda *a, **o: sent.append(a) or scatter(*a, **o))
-    array = np.arange(4.0)
-    run_all(multiply, [(array, 1), (array, 2), (array + 1, 2)], tasks)
-    assert len(sent) == 2
-
-
 def test_errors_pass_through(tasks):
     with pytest.raises(ZeroDivisionError, match="no 3"):
         run_all(fail, [(3,)], tasks)
