@@ -22,15 +22,14 @@ def family(
     package: str = "",
     panels: Mapping[str, Sequence[str]] | None = None,
 ) -> typer.Typer:
-    """A family of verbs, which prints its help if none is named.
+    """Return a family of verbs, which prints its help if none is named.
 
     Args:
-        name: Its name.
-        help: What its verbs do.
-        examples: Commands that end its help.
-        package: Where the modules of its verbs are.
-        panels: Headings, and the verbs under each as their modules are named. A module holds a verb or another family
-            of its own name.
+        name: Name of the family.
+        help: First sentence of its help.
+        examples: Commands at the end of its help.
+        package: Package of the modules of its verbs.
+        panels: The modules of the verbs under each heading. A module defines a verb or a family of its own name.
     """
     group = typer.Typer(
         name=name,

@@ -50,7 +50,7 @@ _working = ExitStack()
 
 @dataclass(frozen=True)
 class Declaration:
-    """An option before its flag and its environment variable are derived from the name of its field."""
+    """An option whose flag and environment variable follow from the name of its field."""
 
     help: str
     flags: tuple[str, ...]
@@ -58,21 +58,21 @@ class Declaration:
     settings: dict[str, Any]
 
     def flags_of(self, field: str) -> tuple[str, ...]:
-        """The flags, the long one first."""
+        """Return the flags, the long one first."""
         return self.flags if self.flags[:1] and self.flags[0].startswith("--") else (_flag(field), *self.flags)
 
     def variable_of(self, field: str) -> str | None:
-        """The environment variable."""
+        """Return the environment variable, or None."""
         return None if self.writes else environment_variable(self.flags_of(field)[0])
 
     def for_typer(self, field: str) -> Any:
-        """The option as Typer takes it."""
+        """Return the option of Typer."""
         variable = self.variable_of(field)
         return typer.Option(*self.flags_of(field), help=self.help, envvar=variable, show_envvar=False, **self.settings)
 
 
 def environment_variable(flag: str) -> str:
-    """The environment variable of a flag: ``PUNISH_FAST_NO_TENSOR`` for ``--no-tensor``."""
+    """Return the environment variable of a flag: ``PUNISH_FAST_NO_TENSOR`` for ``--no-tensor``."""
     return "PUNISH_FAST_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
 
 
@@ -82,9 +82,9 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
     Args:
         help: What it does; a default that is not the field's own as ``[default: all]`` at the end.
         flags: ``-q`` for a short flag, ``--from`` for a flag that is not the field's name.
-        writes: It names an output, or replaces or deletes something: no environment variable.
-        complete: What completes a value in a shell.
-        settings: Further ones of ``typer.Option``: ``metavar``, ``min``, ``max``.
+        writes: True for an option that names an output, or deletes something: it has no environment variable.
+        complete: Completes a value in a shell.
+        settings: Further arguments of ``typer.Option``: ``metavar``, ``min``, ``max``.
     """
     return Declaration(help, flags, writes, settings | {"autocompletion": complete})
 
@@ -106,7 +106,7 @@ class Verb:
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], Verb]:
     """Turn a function of an options dataclass into a verb; ``examples`` end its help, one on each line.
 
-    A verb without progress of its own has a sign of life, the name of its one ``stage``, until it prints.
+    For a verb without progress of its own, ``stage`` is shown until it prints.
     """
 
     def declare(function: Callable[[O], None]) -> Verb:
@@ -130,12 +130,12 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
 
 
 def verb_name(function: str) -> str:
-    """The name of a verb, from that of its function or module: ``import-flux`` for ``import_flux``."""
+    """Return the name of a verb: ``import-flux`` for the function or module ``import_flux``."""
     return function.rstrip("_").replace("_", "-")
 
 
 def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
-    """Register a verb with a family; ``panel`` is the heading it is listed under."""
+    """Register a verb with a family, listed under the heading ``panel``."""
     group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
 
 
@@ -144,7 +144,7 @@ def _flag(field: str) -> str:
 
 
 def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
-    """The parameters of a command, and the environment variable of each flag."""
+    """Return the parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
     for field in _in_order(options_class):
@@ -162,7 +162,7 @@ def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str,
 
 
 def _in_order(options_class: Any) -> list[Any]:
-    """The fields: inherited ones first, but those of this file last."""
+    """Return the fields: inherited ones first, shared options of this file last."""
     depth: dict[str, tuple[bool, int]] = {}
     for number, each in enumerate(options_class.__mro__):
         if is_dataclass(each):
@@ -176,7 +176,7 @@ def _in_order(options_class: Any) -> list[Any]:
 
 
 def _prepare(options: Any) -> None:
-    """Apply the options that every verb treats alike."""
+    """Apply the options that all verbs share."""
     if getattr(options, "quiet", False):
         announce_to(None)
     check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
@@ -187,11 +187,7 @@ def _prepare(options: Any) -> None:
 
 
 def check_thread_limit(text: str | None) -> None:
-    """Check the variable that limits threads before Numba reads it.
-
-    Raises:
-        UsageError: it is no number of threads.
-    """
+    """Check ``NUMBA_NUM_THREADS`` before Numba reads it."""
     if text is not None and not (re.fullmatch("[0-9]{1,4}", text) and 1 <= int(text) <= _MOST_THREADS):
         raise UsageError(
             f"NUMBA_NUM_THREADS is {printable(text)!r}, allowed are whole numbers from 1 to {_MOST_THREADS}"
@@ -215,14 +211,14 @@ class _Command(TyperCommand):
 
 
 def complete_rules(incomplete: str) -> list[str]:
-    """Presets, and TOML files of the folder."""
+    """Return presets, and TOML files of the current folder."""
     from punish_fast.punish.rules import PRESETS
 
     return _complete(incomplete, PRESETS, "toml")
 
 
 def complete_agents(incomplete: str) -> list[str]:
-    """Built-in agents, and files of the folder."""
+    """Return built-in agents, and files of the current folder."""
     from punish_fast.arena.descriptions import DESCRIPTIONS
 
     return _complete(incomplete, DESCRIPTIONS, "h5")

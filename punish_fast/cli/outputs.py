@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from punish_fast.punish.rules import Rules
 
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
-# What a strategy file notes that is found in the work, not set before.
+# Fields of a strategy's origin that are results, not settings.
 _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 
@@ -30,11 +30,9 @@ def default_output(
 
     Args:
         path: The default name.
-        settings: Settings of the file to write, JSON-like; None for files that record none, which are never replaced.
+        settings: Settings of the file to write, JSON-like. If they are not recorded in files of its kind, pass None:
+            then no file is replaced.
         settings_of: Reads the settings of a file; by default `made_with`.
-
-    Raises:
-        UsageError: If the file exists and is not to be replaced.
     """
     if not path.exists():
         return path
@@ -74,7 +72,7 @@ def made_with(path: Path) -> dict[str, Any]:
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:
-    """What names of files call rules: the preset, or the stem of the TOML file."""
+    """Return the name of rules in names of files: the preset, or the stem of the TOML file."""
     from punish_fast.punish.rules import name_of
 
     name = name_of(rules)
@@ -82,17 +80,13 @@ def rules_stem(rules: Rules, option: str | None) -> str:
 
 
 def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> Path:
-    """The file to write: ``output``, or ``source`` with another suffix.
+    """Return the file to write: ``output``, or ``source`` with another suffix.
 
     Args:
         source: The file to read.
         suffix: Suffix of the file to write, with its dot.
         output: The user's choice, or None.
-        verb: What is done with ``source``, for messages.
-
-    Raises:
-        UsageError: it is the file to read, or that is a folder.
-        OutputError: nothing can be written there.
+        verb: The verb of messages: "the file to VERB".
     """
     if not source.name:
         raise UsageError(f"{source}: is a folder, not a file to {verb}")
@@ -107,16 +101,10 @@ def check_outputs(
     """Check that every output can be written and replaces no file that is read, and no other output.
 
     Args:
-        outputs: The files to write; None is ignored, here and below.
-        sources: The files to read; a path without a file is ignored.
-        verb: What is done with these, for messages.
+        outputs: The files to write; each may be None.
+        sources: The files to read; each may be None or missing.
+        verb: The verb of messages: "the file to VERB".
         plot: A plot to draw.
-
-    Raises:
-        UsageError: an output is a file to read, or two outputs are the same.
-        FigureError: the plot is neither .png nor .svg.
-        ExtraError: matplotlib is not installed.
-        OutputError: one cannot be written.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture
@@ -135,7 +123,7 @@ def check_outputs(
 
 
 def rules_files(rules: str | None) -> list[Path]:
-    """The TOML file that ``--rules`` names; empty for a preset and without the option."""
+    """Return the TOML file that ``--rules`` names; empty for a preset and without the option."""
     from punish_fast.punish.rules import PRESETS
 
     return [] if rules is None or rules in PRESETS else [Path(rules)]

@@ -97,9 +97,6 @@ def check_error_bound(
         is_set: True if the user set the tolerance. If False, an error bound up to 1e-9 of the largest absolute value is
             only reported.
         output: The file that holds the values, if any.
-
-    Raises:
-        CheckError: If the error bound exceeds the tolerance, and `is_set` or 1e-9 of the largest absolute value.
     """
     import numpy as np
 
@@ -222,15 +219,12 @@ def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None
 
 
 class Stopwatch:
-    """Seconds of each stage, and of everything since it was made.
-
-    Attributes:
-        seconds: Seconds by stage; stages entered more than once add up, and a stage inside another stops the outer one.
-    """
+    """Seconds of each stage, and in all."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
         self._inner = 0.0
+        # Seconds by stage; stages entered more than once add up, and a stage inside another stops the outer one.
         self.seconds: dict[str, float] = {}
 
     @contextmanager

@@ -74,20 +74,12 @@ def _layer_over(stream: Any) -> _Stream:
 
 
 def must_have_output() -> None:
-    """Check that there is somewhere to print results.
-
-    Raises:
-        PrintError: stdout is closed.
-    """
+    """Raise PrintError if stdout is closed."""
     if sys.stdout is None:
         raise PrintError("the results cannot be printed (stdout is closed)")
 
 
 def must_have_input(what: str) -> None:
-    """Check that ``what`` can be asked for.
-
-    Raises:
-        UsageError: stdin is closed.
-    """
+    """Raise UsageError if stdin, from which ``what`` are read, is closed."""
     if sys.stdin is None:
         raise UsageError(f"stdin is closed, but {what} are read from there")
