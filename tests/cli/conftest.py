@@ -48,6 +48,8 @@ class Done:
     code: int
     out: str
     err: str
+    # What was said about kernels that a process compiled.
+    compiled: tuple[str, ...] = ()
 
     @property
     def report(self) -> dict[str, Any]:
@@ -136,8 +138,9 @@ def run_apart(*arguments: str | Path, **options: Any) -> Done:
     options = {"capture_output": True, "text": True, "timeout": 120, "env": clean_environment()} | options
     options["env"] = {"PUNISH_FAST_QUIET": "1"} | options["env"]
     child = subprocess.run([*COMMAND, *map(str, arguments)], check=False, **options)
-    said = [line for line in (child.stderr or "").splitlines(keepends=True) if not line.startswith("compiling kernels")]
-    return Done(child.returncode, child.stdout, "".join(said))
+    lines = (child.stderr or "").splitlines(keepends=True)
+    compiled = tuple(line for line in lines if line.startswith("compiling kernels"))
+    return Done(child.returncode, child.stdout, "".join(line for line in lines if line not in compiled), compiled)
 
 
 @pytest.fixture(scope="session")
