@@ -41,14 +41,14 @@ class RealGameOptions(ComputeOptions):
     rules: GameRulesOption = None
 
     def lineup(self, players: list[str]) -> Lineup:
-        """The players and their game."""
+        """Return the players and their game."""
         from punish_fast.arena.lineup import Lineup
         from punish_fast.punish.rules import load_rules
 
         return Lineup(players, None if self.rules is None else load_rules(self.rules))
 
     def report(self, lineup: Lineup, clock: Stopwatch) -> dict[str, Any]:
-        """What every report of these verbs has."""
+        """Return the fields that the reports of these verbs share."""
         from punish_fast.punish.rules import name_of
         from punish_fast.runtime import _jit
 
@@ -147,7 +147,7 @@ def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], Abstrac
 
 
 def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
-    """When the games of two agents end."""
+    """Return when the games of two agents end."""
     from punish_fast.duel.exact_evaluation import outcome_distribution
 
     if tournament.lengths is not None:

@@ -1,4 +1,4 @@
-"""``punish-fast balance``: what a change of the rules does to the cards."""
+"""``punish-fast balance``: the effect of a change of the rules on the cards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BalanceOptions(ComputeOptions):
     "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
 )
 def balance(options: BalanceOptions) -> None:
-    """Tell what a change of the rules does to the cards: their worth and how often they are played.
+    """Show how a change of the rules affects the worth of cards and how often they are played.
 
     The game is the real one between two, with the true redeal.
     """
@@ -67,7 +67,7 @@ def balance(options: BalanceOptions) -> None:
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
-    """The rules to compare with, and the changed ones; both with the true redeal."""
+    """Return the base rules and the changed rules, both with the true redeal."""
     from punish_fast.punish.rule_changes import changed
     from punish_fast.punish.rules import RulesError, load_rules, true_rules
 

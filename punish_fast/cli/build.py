@@ -45,7 +45,7 @@ class ModelOptions(ComputeOptions):
     output: OutputOption = None
 
     def find(self) -> tuple[Rules, Player]:
-        """The rules and the enemy."""
+        """Return the rules and the enemy."""
         from punish_fast.arena.players import Player
         from punish_fast.punish.rules import load_rules
 
@@ -63,14 +63,9 @@ class ModelOptions(ComputeOptions):
         progress: Progress,
         may_exceed: bool = False,
     ) -> ModelSource:
-        """The model: the states of some rules and the enemy's policy, or a file that holds its tensor.
+        """Return the model of some rules and the enemy's policy, or of a file that holds its tensor.
 
-        Args:
-            origin: The rules, or the file.
-            enemy: The enemy; None for a file.
-            clock: Times the stages.
-            progress: Shows them.
-            may_exceed: Ignore `memory_bytes` when listing states, to report a model that needs more.
+        With `may_exceed`, states are listed beyond `memory_bytes`, to report a model that needs more.
         """
         from punish_fast.punish.memory_plan import memory_limit, most_states
         from punish_fast.punish.rules import Rules
@@ -91,7 +86,7 @@ class ModelOptions(ComputeOptions):
 
     @property
     def memory_bytes(self) -> int | None:
-        """The memory that may be used, if it was given."""
+        """Limit of memory in bytes; None without ``--memory``."""
         from punish_fast.runtime.memory import parse_size
 
         if self.memory is None:
@@ -102,7 +97,7 @@ class ModelOptions(ComputeOptions):
             raise UsageError(f"--memory: {error}") from None
 
     def read(self, enemy: Player | None) -> list[Path]:
-        """The files that are read."""
+        """Return the files that are read."""
         return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
     def stem(self, rules: Rules, enemy: Player) -> str:
@@ -141,7 +136,7 @@ def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
-    """What ``solve`` and ``build`` tell of a model and of the run."""
+    """Return the fields that the reports of ``solve`` and ``build`` share."""
     from punish_fast.punish.rules import name_of
     from punish_fast.runtime import _jit
 

@@ -1,4 +1,4 @@
-"""The option that names a cluster, and what commands tell of it."""
+"""The option that names a cluster, and its connection."""
 
 from __future__ import annotations
 
@@ -28,15 +28,12 @@ ClusterOption = Annotated[
 
 
 class Cluster:
-    """A `punish_fast.learn.process_pool.TaskMap` that connects to a cluster for the first task.
-
-    Attributes:
-        report: Addresses and size of the cluster, for JSON; None until it connects.
-    """
+    """A `punish_fast.learn.process_pool.TaskMap` that connects to a cluster for the first task."""
 
     def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:
         """Name a cluster; ``stack`` closes the connection."""
         self._where, self._progress, self._is_quiet, self._stack = where, progress, is_quiet, stack
+        # Addresses and size of the cluster; None until it connects.
         self.report: dict[str, Any] | None = None
 
     @cached_property

@@ -46,12 +46,7 @@ def compare(options: CompareOptions) -> None:
 
 
 def _check(files: tuple[Artefact, Artefact]) -> None:
-    """Refuse files whose values cannot be compared.
-
-    Raises:
-        UsageError: they differ in rules, in states, or in whether values are win probabilities.
-        ReadError: one is no agent, or is damaged.
-    """
+    """Refuse agents that differ in rules, in states, or in whether values are win probabilities."""
     from punish_fast.punish.rules import name_of
 
     def refuse(what: str, found: list[str]) -> None:

@@ -18,13 +18,7 @@ _MOST_HANDS = 6
 def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
     """Explain a position by an agent's values, or by the best choices against a strategy.
 
-    Args:
-        file: The file of either.
-        state: The position.
-        enemy: The enemy that the agent was solved against; the one that it notes if None.
-
-    Raises:
-        UsageError: there is an ``enemy``, but the file is a strategy.
+    The enemy is the one that the agent file notes, unless `enemy` names another.
     """
     from punish_fast.arena.players import Player, noted_enemy
     from punish_fast.play.why import explainer_against, explainer_of

@@ -1,6 +1,6 @@
-"""When the games of two agents end, for ``arena``: by measure, and by breath of the measure.
+"""Lengths of the games of two agents, for ``arena``: by measure, and by breath of the measure.
 
-Exact results also tell who wins in each measure; simulated games are only counted by their length.
+Exact results include who wins in each measure; simulated games are only counted by their length.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LEAST = 5e-4
 
 
 def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
-    """The end of exact games by measure, ready for JSON.
+    """Return when exact games end, by measure.
 
     Args:
         outcomes: float64 ``[measures, breaths, 2]``, probability that the first and the second agent win in each
@@ -30,11 +30,9 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """The end of simulated games by measure.
+    """Return when simulated games end, by measure of ``breaths``.
 
-    Args:
-        lengths: int64 ``[longest + 1]``, number of games by their length in breaths.
-        breaths: Breaths of a measure.
+    ``lengths`` is int64 ``[longest + 1]``, the number of games by their length in breaths.
     """
     import numpy as np
 

@@ -17,16 +17,13 @@ if TYPE_CHECKING:
 
 
 class JobProgress:
-    """Progress of jobs: how many are done, which one runs, and the time left.
-
-    Attributes:
-        total: Jobs that are missing at the beginning.
-    """
+    """Progress of jobs: how many are done, which one runs, and the time left."""
 
     def __init__(self, verb: str, quiet: bool) -> None:
         self._verb = verb
         self._lines, self._clock = Progress(quiet), Progress(quiet)
         self._told = ""
+        # Jobs without a result at the beginning.
         self.total = 0
 
     @property

@@ -36,16 +36,12 @@ class LessonsOptions(RealGameOptions):
 
 
 class Study(NamedTuple):
-    """What a file teaches.
-
-    Attributes:
-        lessons: The lessons.
-        people: Where people deviate; None without recorded games.
-        report: All of it, as ``--json`` prints it.
-    """
+    """Results of studying a file."""
 
     lessons: Lessons
+    # None if no recorded games are used.
     people: Deviations | None
+    # The object that ``--json`` prints.
     report: dict[str, Any]
 
 
@@ -63,15 +59,7 @@ def lessons(options: LessonsOptions) -> None:
 
 
 def study_file(options: LessonsOptions) -> Study:
-    """Study a file; ``options.plot`` and ``options.as_json`` are ignored.
-
-    Raises:
-        UsageError: the database holds no games between people.
-        DeviationError: no recorded choice is between legal actions.
-        RecordsError: the database cannot be read.
-        ReadError: the file is damaged, or neither agent nor strategy.
-        DuelError: games of the strategy with itself may never end.
-    """
+    """Study a file; ``options.plot`` and ``options.as_json`` are ignored."""
     from punish_fast.punish.space import StateSpace
     from punish_fast.records.choices import read_choices
     from punish_fast.study import lessons as study

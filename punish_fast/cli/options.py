@@ -259,7 +259,7 @@ LineupRulesOption = Annotated[str | None, game_rules_option("the first file's ru
 TemperatureOption = Annotated[
     float | None,
     option(
-        "Let the agent play by softmax at this temperature instead of greedily, in the unit of values: 0.05 is five "
+        "Softmax temperature of the agent, instead of greedy play, in the unit of values: 0.05 is five "
         "percentage points of win probability.",
         metavar="T",
     ),

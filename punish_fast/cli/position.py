@@ -53,12 +53,7 @@ class ShowOptions(CommonOptions):
     ] = None
 
     def position(self, rules: Rules) -> State | None:
-        """The position under ``rules``; None if no option names one.
-
-        Raises:
-            UsageError: the options do not go together.
-            StateError: there is no such position.
-        """
+        """Return the position under ``rules``; None if no option names one."""
         from punish_fast.punish.codes import StateError, from_decimal, layout_of
         from punish_fast.punish.position import position
 

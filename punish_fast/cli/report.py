@@ -88,15 +88,10 @@ def interrupt_note(progress: Progress, path: Path | None, what: str) -> Iterator
 def check_error_bound(
     error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
 ) -> None:
-    """Report a missed tolerance on stderr; raise if the user set it, or if rounding does not explain the miss.
+    """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
 
-    Args:
-        error_bound: Error bound of the values.
-        tolerance: Error bound that was asked for.
-        values: float64 ``[n]``, the values; infinite ones have no error.
-        is_set: True if the user set the tolerance. If False, an error bound up to 1e-9 of the largest absolute value is
-            only reported.
-        output: The file that holds the values, if any.
+    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``, infinite
+    ones ignored) is only reported. ``output`` is the file that holds the values, if any.
     """
     import numpy as np
 
@@ -150,7 +145,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") 
 def print_report(report: Mapping[str, Any]) -> None:
     """Print a report: values beside their names, then the lists of objects and long objects as tables.
 
-    Unknown values (None) are left out. Of long tables the first `_MOST_ROWS` rows are shown.
+    Unknown values (None) are left out. Long tables show only their first `_MOST_ROWS` rows.
     """
     values, tables = [], []
     for name, value in report.items():
@@ -219,7 +214,10 @@ def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None
 
 
 class Stopwatch:
-    """Seconds of each stage, and in all."""
+    """Seconds of each stage, and in total.
+
+    Stages that are entered more than once add up, and a stage inside another stops the outer one.
+    """
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()

@@ -59,7 +59,7 @@ class ServeOptions(CommonOptions):
     ] = None
     allow_writes: Annotated[
         bool,
-        option(f"Let clients with the token of {_TOKEN_VARIABLE} post games. Without it, a random token is printed."),
+        option(f"Accept games from clients with a token: {_TOKEN_VARIABLE}, or else a random one that is printed."),
     ] = False
     check: Annotated[
         bool, option("Open the agents, the database and the address, say what would be served, and end.")
@@ -108,7 +108,7 @@ def serve(options: ServeOptions) -> None:
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
-    """What to serve, and a token that was made up."""
+    """Return the configuration of the server, and the token if it is random."""
     from punish_fast.web.app import ServerConfig
     from punish_fast.web.guard import HostError, host_name
 
@@ -139,7 +139,7 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
-    """The agents of Punish, those wanted and built-in ones, and the rules of the latter."""
+    """Return the requested and the built-in agents of Punish, and the rules of the built-in ones."""
     from punish_fast.arena import veteran
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import names_of
@@ -159,7 +159,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
 
 
 def _boards(files: list[str]) -> list[GamePlayer]:
-    """Agents of other games: those of files, and one for each level."""
+    """Return agents of other games: one for each file and one for each level."""
     from punish_fast.arena.players import names_of
     from punish_fast.games.registry import GAMES, perfect_play
     from punish_fast.play.game_player import file_player, level_players
@@ -172,13 +172,13 @@ def _boards(files: list[str]) -> list[GamePlayer]:
 
 
 def _by_game(boards: Sequence[GamePlayer]) -> list[dict[str, Any]]:
-    """Games, and the names of the agents at each."""
+    """Return the names of the agents by game."""
     games = dict.fromkeys(model.game_name for model in boards)
     return [{"game": game, "agents": [model.name for model in boards if model.game_name == game]} for game in games]
 
 
 def _is_board(agent: str) -> bool:
-    """Whether an agent is a file of another game."""
+    """Return True if an agent is a file of another game."""
     from punish_fast.store import schema
     from punish_fast.store.sealed_file import SealedFile
 
@@ -188,7 +188,7 @@ def _is_board(agent: str) -> bool:
 
 
 def _token() -> str | None:
-    """Return the token of the environment; None without one."""
+    """Return the token of the environment, or None if it is not set."""
     token = os.environ.get(_TOKEN_VARIABLE)
     if token is not None and not (
         _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()
@@ -208,7 +208,7 @@ def _announcement(options: ServeOptions, report: dict[str, Any]) -> Callable[[],
 
 
 def _print(options: ServeOptions, report: dict[str, Any]) -> None:
-    """Print one line of JSON, or text; at once, since what reads it waits."""
+    """Print one line of JSON, or text, and flush it."""
     if options.as_json:
         print(json.dumps(report, default=os.fspath))
     else:

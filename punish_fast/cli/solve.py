@@ -212,7 +212,7 @@ def _limits(options: SolveOptions) -> dict[str, Any]:
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
-    """The options as the solver takes them."""
+    """Return the options of the solver."""
     # An agent for the real game should win it; the notebook's model and schedule have a discount.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
     objective = options.objective or ("win-probability" if is_real else "discounted")
@@ -270,7 +270,7 @@ def _settings(method: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stored(options: SolveOptions) -> Artefact:
-    """The file of a tensor."""
+    """Return the file of a tensor."""
     from punish_fast.store.reader import load
 
     for name in ("rules", "enemy"):
@@ -346,7 +346,7 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
 
 
 def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
-    """The win probability before the deal, between bounds, and that of the worst and the best opening."""
+    """Return the win probability before the deal, with bounds, and of the worst and the best opening."""
     from punish_fast.punish.openings import openings
 
     found = openings(source.states)

@@ -91,7 +91,7 @@ def _check_enemies(options: SurveyOptions, points: Survey) -> None:
 def _report(
     options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
 ) -> dict[str, Any]:
-    """Everything that is printed; files are written on the way."""
+    """Write the files, and return the report."""
     from punish_fast.arena.survey_table import table_of
     from punish_fast.runtime import _jit
 

@@ -95,11 +95,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
 
 
 def played_database(named: Path | None) -> Path:
-    """The database that is named, or that of finished games under the standard rules.
-
-    Raises:
-        UsageError: none is named, and no game has been finished.
-    """
+    """Return the named database, or the database of finished games under the standard rules."""
     if named is not None:
         return named
     found = _data_folder() / _STANDARD
