@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -141,17 +140,10 @@ def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
     assert again.sweeps <= game.solution.sweeps
 
 
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        ([np.inf, -1.0], "inf is not allowed, it must be from -1e+100 to 1e+100"),
-        ([20.1, -20.0], "are not two numbers from -20 to 20"),
-    ],
-)
-def test_terminal_values_of_an_imported_agent(game, written, tmp_path, value, problem):
+def test_terminal_values_of_an_imported_agent_are_finite(game, written, tmp_path):
     import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
-    set_attribute(tmp_path / "b.h5", "terminal_values", value)
-    with pytest.raises(ReadError, match=f"terminal_values: .*{re.escape(problem)}"):
+    set_attribute(tmp_path / "b.h5", "terminal_values", [np.inf, -1.0])
+    with pytest.raises(ReadError, match=r"terminal_values: inf is not allowed, it must be from -1e\+100 to 1e\+100"):
         load(tmp_path / "b.h5")
 
 
