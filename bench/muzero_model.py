@@ -23,11 +23,11 @@ from punish_fast.games.contract import GameError, VectorBoardGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import make_game, oracle_of
-from punish_fast.learn.muzero.checkpoint import load_muzero
+from punish_fast.learn.agent_file import load_as
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.muzero.network import ModelShape, mean_of, networks_of
-from punish_fast.learn.q_network import on_device
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.q_network import on_processor
 
 if TYPE_CHECKING:
     import jax
@@ -151,7 +151,7 @@ def _seen(learner: MuZeroLearner, states: Sequence[Any]) -> _Predictions:
 
 
 def _predicted(learner: MuZeroLearner, features: np.ndarray, action: np.ndarray) -> _Predictions:
-    with on_device(learner.device):
+    with on_processor():
         said = _compiled(learner.shape)(learner.weights, features, action)
         return _Predictions(*(np.asarray(part, dtype=np.float64) for part in said))
 
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="random seed (0)")
     options = parser.parse_args(arguments)
     game, generator = make_game(options.game, {}), np.random.default_rng(options.seed)
-    learner = load_muzero(options.file, game)
+    learner = load_as(options.file, MuZeroLearner, game)
     states = sampled_states(learner.board, options.states, generator)
     unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
     rows = [[name.replace("_", " ") for name in UnrolledErrors._fields], *(map(_text, row) for row in unrolled)]

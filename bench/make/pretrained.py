@@ -4,7 +4,7 @@ The networks are trained by::
 
     punish-fast games train connect4 --method dqn --games 450000
     punish-fast games train incan-gold --method dqn --games 2000000
-    punish-fast games train gwent --decks random --method dqn --games 1000000
+    punish-fast games train gwent:decks=random --method dqn --games 1000000
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from pathlib import Path
 
 from punish_fast.games.registry import describe, game_of
 from punish_fast.learn import pretrained
-from punish_fast.learn.network_file import load_dqn
+from punish_fast.learn.agent_file import load_as
+from punish_fast.learn.dqn import DqnLearner
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file of a network."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("file", type=Path, help="a checkpoint")
-    learner = load_dqn(parser.parse_args(arguments).file)
+    learner = load_as(parser.parse_args(arguments).file, DqnLearner)
     path = pretrained.file_of(game_of(describe(learner.vector.game)))
     pretrained.save_pretrained(learner, path)
     print(f"{path}: {path.stat().st_size:,} bytes")

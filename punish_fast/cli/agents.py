@@ -79,13 +79,12 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """The kind of learner in a file, one of `schema.LEARNERS`, and its game; None if it holds no learner."""
+    """Return the kind of a bundle and its game; None if the file is not a bundle."""
     from punish_fast.runtime.files import ReadError
-    from punish_fast.store.schema import LEARNERS
-    from punish_fast.store.sealed_file import SealedFile
+    from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):
-        file = SealedFile(path)
-        if file.kind in LEARNERS:
-            return file.kind, str(file.attributes["game"].get("name", "another game"))
+        header = header_of(path)
+        game = header.get("game")
+        return str(header.get("kind")), str(game.get("name")) if isinstance(game, dict) else "another game"
     return None, ""

@@ -184,7 +184,7 @@ def _is_board(agent: str) -> bool:
 
     # Unlike the methods of Path, this takes names that no file can have.
     is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
-    return is_file and SealedFile(agent).kind in schema.LEARNERS
+    return is_file and SealedFile(agent).kind == schema.BUNDLE
 
 
 def _token() -> str | None:

@@ -39,7 +39,7 @@ _COMMANDS = (
     "games train tapnswap --games 20 -o FOLDER/learner.h5",
     "games judge incan-gold --games 9",
     "games judge gwent --games 20",
-    "games decks gwent --preset documents --generations 1 -o FOLDER/decks.h5",
+    "games decks gwent --set games=2 --generations 1",
 )
 
 

@@ -46,7 +46,7 @@ class GameEntry(NamedTuple):
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
-_OF_BOARDS = ("solve", "show", "train", "grid", "tournament", "retrain", "judge", "play")
+_OF_BOARDS = ("solve", "show", "train", "league", "judge", "play")
 VERBS = (*_OF_BOARDS, "decks")
 
 

@@ -1,116 +1,112 @@
-"""Q-learners in files, together with the game that they learned, and how any agent of a file plays."""
+"""Agents that learned a game, in files, together with the game and everything that further learning depends on."""
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, TableGame, VectorBoardGame
 from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.registry import describe, game_of, in_words
-from punish_fast.learn.dqn import DqnLearner
+from punish_fast.games.registry import describe, game_of, in_words, vectorise
+from punish_fast.learn.dqn import DqnLearner, dqn_of
+from punish_fast.learn.episodes import EpisodeError
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.movers import Values
-from punish_fast.learn.muzero.checkpoint import load_muzero
-from punish_fast.learn.muzero.learner import MuZeroLearner
-from punish_fast.learn.network_file import load_dqn
-from punish_fast.learn.qlearning import LearnError, QLearner, learner_of
+from punish_fast.learn.muzero.learner import MuZeroLearner, muzero_of
+from punish_fast.learn.qlearning import QLearner, learner_of
 from punish_fast.learn.strength import live_states, network_policy
+from punish_fast.learn.trainer import NetworkTrainer, Trainer
 from punish_fast.runtime.files import ReadError
-from punish_fast.store import schema
-from punish_fast.store.learners import load_learner, save_learner
-from punish_fast.store.sealed_file import SealedFile
+from punish_fast.store.bundles import load_bundle, save_bundle
 
 # Simulations of the searches by which MuZero is judged; 0 is the policy alone.
 JUDGED_SIMULATIONS = (0, 25, 100)
 
+_NETWORK = dict.fromkeys(("weights", "momentum", "variance"), ("float32", 1)) | {
+    "snapshots": ("float32", 2),
+    "action": ("int16", 2),  # actions of the latest games, the oldest first; -1 after the end
+}
+LAYOUTS = {
+    QLearner.kind: {"q": ("float64", 2), "visits": ("int64", 2)},
+    DqnLearner.kind: _NETWORK | {"target": ("float32", 1)},
+    MuZeroLearner.kind: _NETWORK | {"is_random": ("uint8", 2), "value": ("float32", 2), "policy": ("float16", 3)},
+}
 
-def save_checkpoint(path: Path, game: Game, learner: QLearner, **notes: Any) -> None:
-    """Write a learner, whole or not at all.
-
-    Args:
-        path: The file.
-        game: The game of the learner.
-        learner: The learner.
-        **notes: JSON values to store with it, for people.
-
-    Raises:
-        OutputError: The file cannot be written there.
-        WriteError: Writing failed.
-    """
-    save_learner(path, describe(game), learner.to_mapping() | notes, learner.q, learner.visits)
+_T = TypeVar("_T", bound=Trainer)
 
 
-def load_checkpoint(path: Path, game: Game | None = None) -> tuple[TableGame, QLearner]:
-    """Read a learner and its game.
+def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
+    """Write an agent, whole or not at all; ``notes`` are JSON values for people."""
+    header = {"game": describe(agent.game), "learner": agent.to_mapping(), "notes": notes}
+    save_bundle(path, agent.kind, header, agent.arrays)
 
-    Args:
-        path: The file.
-        game: The game that it must have; None for any.
+
+def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
+    """Read an agent, of any game if ``game`` is None.
 
     Raises:
-        ReadError: The file is not readable, not a learner, or of another game.
+        ReadError: If the file cannot be read, or is not an agent, or of another game.
     """
-    file = load_learner(path)
+    header, arrays = load_bundle(path, LAYOUTS)
     try:
-        found, learner = game_of(file.game), learner_of(file.learner, file.q, file.visits)
-    except (GameError, LearnError) as error:
+        found = game_of(header["game"])
+        if game is not None and describe(found) != describe(game):
+            raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
+        if header["kind"] == QLearner.kind:
+            return learner_of(positions_of(found), header["learner"], arrays)
+        make = dqn_of if header["kind"] == DqnLearner.kind else muzero_of
+        return make(vectorise(found), header["learner"], arrays)
+    except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
-    if game is not None and describe(found) != describe(game):
-        raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
-    return found, learner
+    # A forged header can fail in many ways.
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        raise ReadError(f"{path}: header: invalid") from None
+
+
+def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
+    """Read an agent of a class; other arguments and errors as in `load_agent`."""
+    agent = load_agent(path, game)
+    if not isinstance(agent, wanted):
+        raise ReadError(f"{path}: kind: {agent.kind!r}, must be {wanted.kind!r}")
+    return agent
+
+
+def positions_of(game: TableGame) -> Positions:
+    """Return the positions of a game, which are kept for the next call."""
+    return _positions_of(json.dumps(describe(game)))
+
+
+@lru_cache(maxsize=4)
+def _positions_of(description: str) -> Positions:
+    return enumerate_positions(game_of(json.loads(description)))
 
 
 def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
-    """How the agent of a file plays, be it a table or a network.
-
-    Args:
-        path: The file.
-        game: The game that it must have.
+    """Read the policy of an agent, be it a table or a network.
 
     Returns:
         The positions that it tells apart (a network knows no symmetries), and its policies there, float64 ``[n_rows]``,
         by simulations as in `judged_values`, all 0 where a network that may break the rules does.
-
-    Raises:
-        ReadError: The file is not readable, not an agent, or of another game.
-        GameError: The game has too many positions.
-        ExtraError: It is a network, and JAX is not installed.
     """
-    network = load_network_learner(path, game)
-    if network is None:
-        learner = load_checkpoint(path, game)[1]
-        positions = enumerate_positions(game)
-        return positions, {None: learner.policy(positions)}
+    agent = load_agent(path, game)
+    if isinstance(agent, QLearner):
+        return agent.positions, {None: agent.policy()}
     positions, policies = enumerate_positions(game, is_folded=False), {}
-    states = live_states(cast(VectorBoardGame, network.vector), positions)
-    for simulations, values in judged_values(network).items():
+    states = live_states(cast(VectorBoardGame, agent.vector), positions)
+    for simulations, values in judged_values(agent).items():
         policy, is_illegal = network_policy(positions, values(states))
-        if not network.keeps_rules:
+        if not agent.keeps_rules:
             policy[is_illegal[positions.position_of_row]] = 0.0
         policies[simulations] = policy
     return positions, policies
 
 
-def judged_values(learner: DqnLearner | MuZeroLearner) -> dict[int | None, Values]:
-    """The values of actions by which a learner is judged: of MuZero by `JUDGED_SIMULATIONS`, of others by None."""
-    if isinstance(learner, MuZeroLearner):
-        return {simulations: learner.values_of(learner.weights, simulations) for simulations in JUDGED_SIMULATIONS}
-    return {None: learner.values_of(learner.weights)}
-
-
-def load_network_learner(path: Path, game: Game | None = None) -> DqnLearner | MuZeroLearner | None:
-    """Read a learner with a network, or None if the file has another kind of learner.
-
-    Args:
-        path: The file.
-        game: The game that it must have; None for any.
-
-    Raises:
-        ReadError: The file is not readable, not a learner, or of another game.
-    """
-    kind = SealedFile(path).kind
-    if kind == schema.NETWORK:
-        return load_dqn(path, game)
-    return load_muzero(path, game) if kind == schema.MUZERO else None
+def judged_values(agent: NetworkTrainer) -> dict[int | None, Values]:
+    """Return the values by which an agent is judged: of MuZero by `JUDGED_SIMULATIONS`, of others by None."""
+    if isinstance(agent, MuZeroLearner):
+        return {simulations: agent.values_of(agent.weights, simulations) for simulations in JUDGED_SIMULATIONS}
+    return {None: agent.values_of(agent.weights)}

@@ -18,23 +18,21 @@ holds everything that later training depends on, so a saved learner resumes to t
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from punish_fast.games.contract import Mover, VectorGame
 from punish_fast.games.registry import GAMES
-from punish_fast.learn.episodes import play
-from punish_fast.learn.hyperparameters import check_choices, check_layers, check_ranges
+from punish_fast.learn.episodes import NONE, play
+from punish_fast.learn.hyperparameters import TINY, CheckedMethod, LearnError, hyperparameter
 from punish_fast.learn.movers import GreedyMover, MixedMover, Values
 from punish_fast.learn.q_network import Architecture, action_values, evaluate, first_weights, on_processor
-from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
-from punish_fast.learn.random_streams import stream_of
 from punish_fast.learn.replay import MC, TARGETS, TD, Samples, drawn_samples, samples_of
+from punish_fast.learn.trainer import NetworkTrainer, check_seed, n_plies_of, padded, progress_of, stream_of
 from punish_fast.runtime.interrupts import uninterrupted
 
 MASK, PUNISH = "mask", "punish"
@@ -46,68 +44,29 @@ _MOST_STEPS = 1_000_000_000
 _N_AXES, _LEAST_SIDE = 3, 4
 # What boards have instead of the defaults of `DqnMethod`: as strong as larger ones, and faster.
 _OF_BOARDS: dict[str, Any] = {"filters": (24, 24), "hidden": (64,)}
-_LARGEST_LAYER = {"filters": 512, "hidden": 4096}
-# Whole numbers between whole ones.
-_RANGES: dict[str, tuple[Any, Any]] = {
-    "epsilon": (0.0, 1.0),
-    "temperature": (0.0, 100.0),
-    "decay": (1, 1 << 48),
-    "rate": (1e-9, 1.0),
-    "discount": (0.01, 1.0),
-    "games": (1, 16_384),
-    "memory": (1, 1000),
-    "steps": (0, 1024),
-    "batch": (1, 4096),
-    "renewal": (1, 10_000),
-    "max_plies": (1, 1000),
-}
 
 
 @dataclass(frozen=True)
-class DqnMethod:
-    """Hyperparameters of a deep Q-network.
+class DqnMethod(CheckedMethod):
+    """Hyperparameters of a deep Q-network."""
 
-    Attributes:
-        target: ``"mc"`` or ``"td"``, see ``replay.py``.
-        illegal: ``"mask"``: only legal actions are taken and compared; ``"punish"``: an illegal action ends its game.
-        filters: Filters of each convolution; empty if the features have no places.
-        hidden: Units of each hidden layer.
-        epsilon: The last probability of a random action (epsilon-greedy).
-        decay: The number of games over which epsilon falls from 1.
-        temperature: Above 0, actions that are not random are drawn by softmax of this temperature; 0 takes the best.
-        rate: The learning rate of Adam.
-        discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
-        games: Games of a round.
-        memory: Rounds whose games are remembered.
-        steps: Steps of the optimiser after each round.
-        batch: Samples of a step.
-        renewal: Rounds between renewals of the target network.
-        max_plies: Longer games stop as draws.
-
-    Raises:
-        LearnError: A hyperparameter is out of range.
-    """
-
-    target: str = MC
-    illegal: str = MASK
-    filters: tuple[int, ...] = ()
-    hidden: tuple[int, ...] = (128, 128)
-    epsilon: float = 0.2
-    decay: int = 50_000
-    temperature: float = 0.0
-    rate: float = 0.001
-    discount: float = 0.95
-    games: int = 256
-    memory: int = 60
-    steps: int = 32
-    batch: int = 256
-    renewal: int = 10
-    max_plies: int = 200
-
-    def __post_init__(self) -> None:
-        check_choices(self, {"target": TARGETS, "illegal": ILLEGAL})
-        check_layers(self, _LARGEST_LAYER)
-        check_ranges(self, _RANGES)
+    target: str = hyperparameter(MC, TARGETS, "Learn from the ends of games, or from the values of a target network.")
+    illegal: str = hyperparameter(MASK, ILLEGAL, "Consider legal actions only, or lose the game by an illegal one.")
+    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features have no places.")
+    hidden: tuple[int, ...] = hyperparameter((128, 128), 4096, "Units of each hidden layer.")
+    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Last probability of a random action (epsilon-greedy).")
+    decay: int = hyperparameter(50_000, (1, 1 << 48), "Number of games over which epsilon falls from 1.")
+    temperature: float = hyperparameter(
+        0.0, (0.0, 100.0), "Draw actions by softmax of their values at this temperature; 0 takes the best."
+    )
+    rate: float = hyperparameter(0.001, (TINY, 1.0), "Learning rate of Adam.")
+    discount: float = hyperparameter(0.95, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
+    games: int = hyperparameter(256, (1, 16_384), "Games of a round.")
+    memory: int = hyperparameter(60, (1, 1000), "Rounds whose games are remembered.")
+    steps: int = hyperparameter(32, (0, 1024), "Steps of the optimiser after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "Samples of a step.")
+    renewal: int = hyperparameter(10, (1, 10_000), "Rounds between renewals of the target network.")
+    max_plies: int = hyperparameter(200, (1, 1000), "Longer games stop as draws.")
 
     def __str__(self) -> str:
         layers = [*(f"{n} filters" for n in self.filters), *(f"{n} units" for n in self.hidden)]
@@ -117,57 +76,28 @@ class DqnMethod:
         return f"target {self.target}, {moves}, {', '.join(layers) or 'no hidden layer'}, {numbers}"
 
     def epsilon_after(self, n_games: int) -> float:
-        """The probability of a random action after a number of games."""
+        """Return the probability of a random action after a number of games."""
         return max(1 - (1 - self.epsilon) * n_games / self.decay, self.epsilon)
 
 
-@dataclass(eq=False, repr=False)
-class DqnLearner:
-    """A network that learns; `new_dqn` makes one.
+@dataclass(eq=False, repr=False, kw_only=True)
+class DqnLearner(NetworkTrainer):
+    """A deep Q-network that learns; `new_dqn` makes one.
 
-    Attributes:
-        vector: The game.
-        method: Its hyperparameters.
-        seed: Its random seed.
-        weights: float32 ``[n_weights]``.
-        target: The same of the target network.
-        momentum: The same, Adam's mean of gradients.
-        variance: The same, Adam's mean of squared gradients.
-        rounds: Rounds finished.
-        wanted: Rounds to finish in all.
-        memory: The actions of the games of the latest rounds, int16 ``[games, n_plies]`` each, the oldest first.
-        curve: The learning curve: mappings with ``games`` and measures of strength.
-        snapshots: The weights at the points of the curve.
+    ``memory`` holds the actions of the games of the latest rounds, int16 ``[games, n_plies]`` each.
     """
 
-    vector: VectorGame
-    method: DqnMethod
-    seed: int
-    weights: np.ndarray
-    target: np.ndarray
-    momentum: np.ndarray
-    variance: np.ndarray
-    rounds: int = 0
-    wanted: int = 0
-    memory: list[np.ndarray] = field(default_factory=list)
-    curve: list[dict[str, Any]] = field(default_factory=list)
-    snapshots: list[np.ndarray] = field(default_factory=list)
+    kind: ClassVar[str] = "network"
+
+    target: np.ndarray  # float32 [n_weights], the weights of the target network
 
     def __post_init__(self) -> None:
         self._samples = [self._samples_of(action) for action in self.memory]
-
-    def __repr__(self) -> str:
-        return f"<DqnLearner {self.name}: {self.games:,} games of {self.vector.game.name}>"
 
     @property
     def name(self) -> str:
         """For example ``"dqn-mc-mask"``."""
         return f"dqn-{self.method.target}-{self.method.illegal}"
-
-    @property
-    def games(self) -> int:
-        """Games played in all."""
-        return self.rounds * self.method.games
 
     @property
     def architecture(self) -> Architecture:
@@ -177,55 +107,31 @@ class DqnLearner:
     @property
     def keeps_rules(self) -> bool:
         """Whether it considers legal actions only."""
-        return self.method.illegal == MASK
+        return bool(self.method.illegal == MASK)
 
     @property
     def epsilon(self) -> float:
         """The probability of a random action in self-play."""
-        return self.method.epsilon_after(self.games)
-
-    def values_of(self, weights: np.ndarray) -> Values:
-        """The values of actions by other weights of its shape."""
-        return values_of(self.vector, self.architecture, weights)
+        return float(self.method.epsilon_after(self.games))
 
     @property
-    def digest(self) -> str:
-        """A fingerprint: learners of the same digest continue alike."""
-        digest = hashlib.sha256(repr((self.method, self.seed, self.rounds)).encode())
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        """The arrays to save."""
+        action = padded(self.memory, self.method.games, NONE, (), np.int16)
+        return {**super().arrays, "target": self.target, "action": action}
+
+    def values_of(self, weights: np.ndarray) -> Values:
+        """Return the values of actions by other weights of its shape."""
+        return values_of(self.vector, self.architecture, weights)
+
+    def _hashed(self) -> Iterable[tuple[np.ndarray, str]]:
         for array in (self.weights, self.target, self.momentum, self.variance):
-            digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
+            yield array, "<f4"
         for action in self.memory:
-            digest.update(np.ascontiguousarray(action, dtype="<i2").tobytes())
-        return digest.hexdigest()[:16]
+            yield action, "<i2"
 
-    def plan(self, n_games: int) -> None:
-        """Plan further games, in whole rounds.
-
-        Raises:
-            LearnError: The number is out of range.
-        """
-        if not 1 <= n_games <= MAX_GAMES:
-            raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {MAX_GAMES}")
-        self.wanted += -(-n_games // self.method.games)
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Everything but arrays and the game, as JSON values."""
-        names = ("seed", "rounds", "wanted", "curve")
-        return {"method": asdict(self.method)} | {name: getattr(self, name) for name in names}
-
-    def add_snapshot(self, point: dict[str, Any]) -> None:
-        """Keep the weights as those of a new point of the learning curve."""
-        with uninterrupted():
-            self.curve.append(point)
-            self.snapshots.append(self.weights)
-
-    def learn(self) -> None:
-        """Play a round and learn from it. An interrupt leaves the learner as it was before.
-
-        Raises:
-            LearnError: The weights have left all bounds.
-            ExtraError: JAX or Optax is not installed.
-        """
+    def learn_round(self) -> None:
+        """Play a round and learn from it. An interrupt leaves the learner as it was before."""
         method = self.method
         movers = [self._mover()] * self.vector.game.n_players
         played = play(self.vector, movers, method.games, self._random(_PLAY), method.max_plies)
@@ -279,9 +185,6 @@ class DqnLearner:
     def _samples_of(self, action: np.ndarray) -> Samples:
         return samples_of(self.vector, action, self.method.target, self.method.discount)
 
-    def _random(self, stream: int) -> np.random.Generator:
-        return stream_of(self.seed, self.rounds, stream)
-
 
 def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarray) -> Values:
     """The values of actions by a network, as a function of states."""
@@ -289,11 +192,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 
 def method_for(vector: VectorGame, **given: Any) -> DqnMethod:
-    """A method with the defaults of a game for what is not given: with filters on boards of four and more a side.
-
-    Raises:
-        LearnError: A hyperparameter is out of range.
-    """
+    """Return a method with the defaults of a game for what is not given, such as filters for large boards."""
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
     entry = GAMES.get(vector.game.name)
     of_game = {} if entry is None else dict(entry.learning)
@@ -317,16 +216,25 @@ def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
 
 
 def new_dqn(vector: VectorGame, method: DqnMethod, seed: int = 0) -> DqnLearner:
-    """A learner with random weights.
-
-    Raises:
-        LearnError: The seed is out of range, or the method does not fit the game.
-    """
-    if not 0 <= seed <= LAST_SEED:
-        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {LAST_SEED}")
+    """Return a learner with random weights."""
+    check_seed(seed)
     weights = first_weights(check_method(vector, method), stream_of(seed, 0, _BEGIN))
     nothing = np.zeros_like(weights)
-    return DqnLearner(vector, method, seed, weights, weights, nothing, nothing)
+    networks = {"weights": weights, "target": weights, "momentum": nothing, "variance": nothing}
+    return DqnLearner(vector=vector, method=method, seed=seed, **networks)  # type: ignore[arg-type]
+
+
+def dqn_of(vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> DqnLearner:
+    """Return the learner of a mapping from `DqnLearner.to_mapping` and of its arrays."""
+    method = DqnMethod.of(learner["method"])
+    n_weights = check_method(vector, method).n_weights
+    progress = progress_of(vector, learner, arrays, method, n_weights)
+    action, target = arrays["action"], arrays["target"]
+    if target.shape != (n_weights,):
+        raise LearnError(f"target: it has {len(target):,} weights, its method {n_weights:,}")
+    rounds = action.reshape(min(progress["rounds"], method.memory), method.games, action.shape[1])
+    memory = [played[:, : n_plies_of(played)] for played in rounds]
+    return DqnLearner(vector=vector, method=method, target=target, memory=memory, **progress)
 
 
 @lru_cache(maxsize=16)

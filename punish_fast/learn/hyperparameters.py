@@ -1,52 +1,99 @@
-"""Checks of hyperparameters, with one line that says what is allowed."""
+"""Hyperparameters of methods: each is declared once, with its default, the allowed values, and what it does."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Self
 
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
-# Layers of a kind.
+MAX_GAMES = 1 << 48
+LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
+# Lower end of ranges that leave out 0.
+TINY = 1e-9
 
 
-def check_choices(method: Any, choices: Mapping[str, Sequence[str]]) -> None:
-    """Check that attributes are among what is allowed.
+class LearnError(PunishFastError, ValueError):
+    """An invalid hyperparameter, plan or learner; the message says what is allowed."""
 
-    Raises:
-        LearnError: One is not.
+
+def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
+    """Declare a field of a `CheckedMethod`.
+
+    Args:
+        default: The default.
+        allowed: Names; or the two ends of a range, of whole numbers if they are whole, followed by None if the value
+            may be None; or the largest number of units of a layer, for a tuple of layers.
+        about: A sentence for `games methods`.
     """
-    for name, allowed in choices.items():
-        if getattr(method, name) not in allowed:
-            problem = f"{brief(getattr(method, name))} is not allowed"
-            raise LearnError(f"{name}: {problem}, it must be one of {', '.join(allowed)}")
+    return field(default=default, metadata={"allowed": allowed, "about": about})
 
 
-def check_layers(method: Any, largest: Mapping[str, int]) -> None:
-    """Check that attributes are units of layers, each at most so large.
+@dataclass(frozen=True)
+class CheckedMethod:
+    """Base class of methods; it checks the hyperparameters."""
 
-    Raises:
-        LearnError: One is not.
-    """
-    for name, most in largest.items():
-        layers = getattr(method, name)
-        if not (len(layers) <= _MAX_LAYERS and all(is_whole(n, 1, most) for n in layers)):
-            raise LearnError(
-                f"{name}: {brief(layers)} is not allowed, it must be up to {_MAX_LAYERS} numbers from 1 to {most}"
-            )
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not _is_allowed(value, each.metadata["allowed"]):
+                raise LearnError(f"{each.name}: {brief(value)} is not allowed, it must be {allowed_text(each)}")
+
+    @classmethod
+    def of(cls, mapping: Any) -> Self:
+        """Return the method of a mapping from `dataclasses.asdict`, possibly with lists for tuples."""
+        names = [each.name for each in fields(cls)]
+        if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
+            raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in mapping.items()})
+
+    @classmethod
+    def parse(cls, texts: Iterable[str]) -> dict[str, Any]:
+        """Return hyperparameters by name from texts such as ``"epsilon=0.1"``."""
+        known, found = {each.name: each for each in fields(cls)}, {}
+        for text in texts:
+            name, _, value = text.partition("=")
+            if name not in known:
+                raise LearnError(f"set: {brief(name)} is unknown, allowed are {', '.join(known)}")
+            found[name] = _parsed(value, known[name])
+        return found
 
 
-def check_ranges(method: Any, ranges: Mapping[str, tuple[Any, Any]]) -> None:
-    """Check that attributes are in their ranges, whole numbers between whole ones.
+def _is_allowed(value: Any, allowed: Any) -> bool:
+    if isinstance(allowed, int):
+        return isinstance(value, tuple) and len(value) <= _MAX_LAYERS and all(is_whole(n, 1, allowed) for n in value)
+    if isinstance(allowed[0], str):
+        return isinstance(value, str) and value in allowed
+    if value is None:
+        return None in allowed
+    return (is_whole if isinstance(allowed[0], int) else is_number)(value, allowed[0], allowed[1])
 
-    Raises:
-        LearnError: One is not.
-    """
-    for name, (low, high) in ranges.items():
-        number = getattr(method, name)
-        is_right = is_whole if isinstance(low, int) else is_number
-        if not is_right(number, low, high):
-            kind = "a whole number" if isinstance(low, int) else "a number"
-            raise LearnError(f"{name}: {brief(number)} is not allowed, it must be {kind} from {low} to {high}")
+
+def allowed_text(declared: Field[Any]) -> str:
+    """Return the allowed values of a hyperparameter in words."""
+    allowed = declared.metadata["allowed"]
+    if isinstance(allowed, int):
+        return f"up to {_MAX_LAYERS} numbers from 1 to {allowed}"
+    if isinstance(allowed[0], str):
+        return f"one of {', '.join(allowed)}"
+    kind = "a whole number" if isinstance(allowed[0], int) else "a number"
+    return f"{kind} from {allowed[0]:g} to {allowed[1]:g}" + " or none" * (None in allowed)
+
+
+def _parsed(text: str, declared: Field[Any]) -> Any:
+    allowed = declared.metadata["allowed"]
+    try:
+        if isinstance(allowed, int):
+            return () if text == "none" else tuple(int(each) for each in text.split(","))
+        if isinstance(allowed[0], str):
+            return text
+        if text == "none" and None in allowed:
+            return None
+        return int(text) if isinstance(allowed[0], int) else float(text)
+    except ValueError:
+        raise LearnError(
+            f"{declared.name}: {brief(text)} is not allowed, it must be {allowed_text(declared)}"
+        ) from None

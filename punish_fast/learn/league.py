@@ -1,373 +1,227 @@
-"""A league: a search for the best hyperparameters by a grid of agents, round-robin tournaments and retraining.
+"""A league: a search for the best hyperparameters by a grid of agents, round-robin tournaments and further training.
 
-A league lives in a folder, from which it resumes after any interruption::
+Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
+agents of a round: a win counts 1 point, a draw or endless play 1/2; the points of a pair are the mean of both seats,
+and the score of an agent is its mean over all others. In the next round, the best agents are trained further against
+the opponent that they met last; an agent that would lose to its former self keeps it.
 
-    round-0.json            the game, the random seed, and the plan of every agent
-    round-0/NAME.h5         an agent, written when it is trained
-    tournament-0.json       the points of every pair, and the ranking
-    round-1.json, ...       the agents that are trained further
+A league lives in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when it is complete, and
+the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed, the round and
+its name, so results depend neither on interruptions nor on the number of processes.
 
-Plans are written before the work starts, and an agent's file when it is complete, so repeating a step does exactly what
-is missing. An agent's random seed is a hash of the league's seed, the round and its name: results depend neither on
-interruptions nor on the number of processes.
-
-A name tells how an agent was trained: ``negamax-e0.5-random-self`` has epsilon 0.5 and met the random player, then
-itself. In a later round, an agent that meets the opponent it met last keeps its name, and keeps its former self if it
-would lose to it. An agent that meets another opponent gets a new name.
+Perfect play never gives away value, but among actions of equal value it does not look for the one on which an opponent
+errs. An agent with mistakes may therefore score more than one without any.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import Game, GameError
-from punish_fast.games.positions import Positions, enumerate_positions
+from punish_fast.games.contract import TableGame
+from punish_fast.games.matches import exact_score
+from punish_fast.games.positions import Positions
 from punish_fast.games.registry import describe, game_of
 from punish_fast.games.retrograde import PerfectPlay, solve_game
-from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
-from punish_fast.learn.agent_plans import AgentPlan, LeagueError, check_opponents, further_plan, plan_of
-from punish_fast.learn.process_pool import OnTask, TaskMap, run_all
-from punish_fast.learn.qlearning import MAX_GAMES, OPPONENTS, LearnError, QLearner, new_learner
-from punish_fast.learn.round_robin import Row, pair_points, rank, score_table
-from punish_fast.learn.training import assess, train
-from punish_fast.runtime.files import write_text
-from punish_fast.runtime.json_values import brief, is_number, is_whole, read_object
+from punish_fast.learn.agent_file import load_as, positions_of, save_agent
+from punish_fast.learn.process_pool import OnTask, run_all
+from punish_fast.learn.qlearning import (
+    Hyperparameters,
+    QLearner,
+    agent_name,
+    assess,
+    hyperparameters,
+    new_learner,
+)
+from punish_fast.learn.trainer import check_games, check_seed, train
+from punish_fast.runtime.errors import PunishFastError
+from punish_fast.store.bundles import load_bundle, save_bundle
 
-_FORMAT = {"format": "punish-fast league", "format_version": 1}
-_LAST_SEED = (1 << 63) - 1
+# The opponent of each session, for each combination of hyperparameters.
+SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
+EPSILONS = tuple(k / 10 for k in range(1, 11))
+# The share of the top score with which agents are trained further.
+BEST = 0.9
+_LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
-class League:
-    """A league in a folder.
+class LeagueError(PunishFastError, ValueError):
+    """A folder that does not fit the league; the message says why."""
 
-    Attributes:
-        folder: The folder.
+
+class AgentPlan(NamedTuple):
+    """The training of an agent in a round."""
+
+    name: str
+    method: Hyperparameters
+    opponents: tuple[str, ...]  # the opponent of each session
+    games: int  # of each session
+
+
+@dataclass(frozen=True)
+class AgentReport:
+    """An agent after a round."""
+
+    name: str
+    games: int  # played in all
+    win_share: float  # of games against the random player
+    mistakes: int
+    is_rejected: bool  # its training was undone because it would lose to its former self
+    score: float  # mean points against all others, 0 to 1
+    curve: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round after its tournament."""
+
+    round: int
+    agents: list[AgentReport]  # best first, equal ones by name
+    points: list[list[float]]  # of each agent against each, in the order of `agents`
+
+
+def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]:
+    """Return a plan for each combination of hyperparameters and of opponents; ``grid`` has the values by name."""
+    names = ("scheme", "epsilon")
+    values = {"scheme": ("negamax",), "epsilon": EPSILONS} | dict(grid)
+    methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
+    plans = [AgentPlan(agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES]
+    if len({plan.name for plan in plans}) < len(plans):
+        raise LeagueError(f"set: only {' and '.join(names)} may have several values, each once")
+    return plans
+
+
+def run_league(
+    folder: Path,
+    game: TableGame,
+    plans: Sequence[AgentPlan],
+    seed: int = 0,
+    n_rounds: int = 0,
+    n_processes: int = 1,
+    on_task: Callable[[str], OnTask] | None = None,
+) -> list[Round]:
+    """Do what is missing of a league.
+
+    Args:
+        folder: The folder of the league.
         game: The game.
-        seed: The random seed.
+        plans: The agents of round 0.
+        seed: Random seed.
+        n_rounds: Rounds of further training.
+        n_processes: Number of processes that share the work.
+        on_task: Returns a function for a stage, which is called with the number of tasks done and of all.
     """
-
-    def __init__(self, folder: Path, game: Game | None = None, seed: int | None = None) -> None:
-        """Open a league, or start one if a game is given.
-
-        Raises:
-            LeagueError: The folder holds no league, a damaged one, or one of another game or seed.
-        """
-        self.folder = folder
-        if game is None or (folder / "round-0.json").exists():
-            path = folder / "round-0.json"
-            if not path.exists():
-                raise LeagueError(f"{folder}: holds no league (round-0.json is missing); start one with a grid")
-            content = _read(path)
-            found_seed = content.get("seed")
-            if not is_whole(found_seed, 0, _LAST_SEED):
-                raise LeagueError(f"{path}: is damaged (seed {brief(found_seed)})")
-            try:
-                found = game_of(_dict(content, "game"))
-            except GameError as error:
-                raise LeagueError(f"{path}: is damaged ({error})") from None
-            if (game is not None and describe(game) != describe(found)) or seed not in (None, found_seed):
-                raise LeagueError(f"{folder}: holds {describe(found)} with seed {found_seed}, choose another folder")
-            game, seed = found, found_seed
-        self.game, self.seed = game, seed or 0
-
-    @property
-    def last_round(self) -> int:
-        """The number of the last round; -1 if there is none."""
-        number = -1
-        while (self.folder / f"round-{number + 1}.json").exists():
-            number += 1
-        return number
-
-    def plans(self, number: int) -> list[AgentPlan]:
-        """The plans of a round.
-
-        Raises:
-            LeagueError: There is no such round, or its file is damaged.
-        """
-        path = self.folder / f"round-{number}.json"
+    check_seed(seed)
+    for plan in plans:
+        check_games(plan.games)
+    rounds: list[Round] = []
+    for number in range(n_rounds + 1):
+        if rounds:
+            best = {each.name for each in rounds[-1].agents if each.score >= BEST * rounds[-1].agents[0].score}
+            plans = [plan._replace(opponents=plan.opponents[-1:]) for plan in plans if plan.name in best]
         try:
-            plans = [plan_of(each) for each in _list(_read(path), "plans")]
-        except (LeagueError, LearnError) as error:
-            raise LeagueError(f"{path}: is damaged ({error})") from None
-        if len({plan.name for plan in plans}) < len(plans):
-            raise LeagueError(f"{path}: is damaged (two agents have one name)")
-        return plans
-
-    def start_round(self, plans: list[AgentPlan], **options: Any) -> int:
-        """Write the plans of a new round and return its number.
-
-        Raises:
-            LeagueError: The seed or a number of games is out of range, or the folder cannot be made.
-            OutputError: The file cannot be written there.
-        """
-        limits = [("seed", self.seed, 0, _LAST_SEED), *(("games", plan.games, 1, MAX_GAMES) for plan in plans)]
-        for name, value, low, high in limits:
-            if not low <= value <= high:
-                raise LeagueError(f"{name}: {value} is not allowed, it must be from {low} to {high}")
-        number = self.last_round + 1
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise LeagueError(f"{self.folder}: is a file, not a folder") from None
+            (folder / f"round-{number}").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LeagueError(f"{self.folder}: cannot be made ({error.strerror})") from None
-        content = {"game": describe(self.game), "seed": self.seed, "options": options}
-        _write(self.folder / f"round-{number}.json", content | {"plans": [asdict(plan) for plan in plans]})
-        return number
-
-    def start_grid(self, plans: list[AgentPlan]) -> None:
-        """Start round 0, or check that it has these plans.
-
-        Raises:
-            LeagueError: The folder holds another grid.
-        """
-        if self.last_round < 0:
-            self.start_round(plans)
-        elif self.plans(0) != plans:
-            raise LeagueError(f"{self.folder}: holds another grid, choose another folder")
-
-    def start_retraining(self, share: float, opponents: Sequence[str], games: int) -> int:
-        """Start the round after the last tournament, or check that the last round has these options.
-
-        Args:
-            share: Agents with at least this share of the top score are trained further.
-            opponents: ``"same"`` for the opponent an agent met last, ``"other"`` for the other one, or opponents.
-            games: Games of each session.
-
-        Returns:
-            The number of the round.
-
-        Raises:
-            LeagueError: There was no tournament, or an option is wrong or differs.
-        """
-        number, options = self.last_round, {"share": share, "opponents": list(opponents), "games": games}
-        if number > 0 and self.ranking(number) is None:
-            found = _read(self.folder / f"round-{number}.json").get("options")
-            if found != options:
-                how = f"round {number} was started with {brief(found)}"
-                raise LeagueError(f"{self.folder}: {how}; resume it, or hold its tournament first")
-            return number
-        return self.start_round(self.next_plans(number, share, opponents, games), **options)
-
-    def next_plans(self, number: int, share: float, opponents: Sequence[str], games: int) -> list[AgentPlan]:
-        """The plans of the round after round ``number``; the options are those of `start_retraining`."""
-        places = self.ranking(number)
-        if places is None:
-            raise LeagueError(f"{self.folder}: round {number} has no tournament yet, hold it first")
-        if not 0 <= share <= 1:
-            raise LeagueError(f"share: {share} is not allowed, it must be from 0 to 1")
-        check_opponents(opponents, ("same", "other", *OPPONENTS))
-        best = {agent for agent, score in places if score >= share * places[0][1]}
-        plans = [
-            further_plan(plan, self._last_opponent(number, plan), opponent, games, number)
-            for plan in self.plans(number)
-            if plan.name in best
-            for opponent in opponents
-        ]
-        return list({plan.name: plan for plan in plans}.values())
-
-    def _last_opponent(self, number: int, plan: AgentPlan) -> str:
-        sessions = self.learner(number, plan.name).sessions
-        return sessions[-1].opponent if sessions else plan.opponents[-1]
-
-    def is_complete(self, number: int) -> bool:
-        """Whether all agents of a round are trained."""
-        return all(self.path(number, plan.name).exists() for plan in self.plans(number))
-
-    def train(self, number: int, workers: TaskMap | int = 1, on_task: OnTask | None = None) -> list[dict[str, Any]]:
-        """Train the agents of a round that are not trained yet, and report on all.
-
-        Args:
-            number: The round.
-            workers: What trains them, with the same folder, or a number of processes.
-            on_task: Called after each agent.
-
-        Returns:
-            For each agent its ``name``, the ``games`` played in all, the ``win_share`` against the random player, the
-            number of ``mistakes``, its learning ``curve``, and whether it ``is_rejected``: whether its training was
-            undone because it would lose to its former self.
-
-        Raises:
-            LeagueError: There is no such round, or a file is damaged.
-            ReadError: The file of an agent cannot be read.
-            WorkerError: A process was killed.
-        """
-        (self.folder / f"round-{number}").mkdir(exist_ok=True)
-        tasks = [(self.folder.absolute(), number, plan) for plan in self.plans(number)]
-        return run_all(train_agent, tasks, workers, on_task)
-
-    def path(self, number: int, name: str) -> Path:
-        """The file of an agent of a round."""
-        return self.folder / f"round-{number}" / f"{name}.h5"
-
-    def learner(self, number: int, name: str) -> QLearner:
-        """An agent of a round.
-
-        Raises:
-            ReadError: Its file cannot be read.
-        """
-        return load_checkpoint(self.path(number, name), self.game)[1]
-
-    def tournament(
-        self, number: int, workers: TaskMap | int = 1, on_task: OnTask | None = None
-    ) -> tuple[list[str], np.ndarray, list[tuple[str, float]]]:
-        """Hold the round-robin tournament of a round, as far as it is missing; arguments as in `train`.
-
-        Returns:
-            The names of the agents; their points, float64 ``[n, n]``, row against column; the ranking.
-
-        Raises:
-            LeagueError: The round is incomplete or has one agent.
-            WorkerError: A process was killed.
-        """
-        if not self.is_complete(number):
-            raise LeagueError(f"{self.folder}: round {number} is incomplete, resume it first")
-        names = [plan.name for plan in self.plans(number)]
-        if len(names) < 2:
-            raise LeagueError(f"{self.folder}: a tournament needs two agents, round {number} has {len(names)}")
-        known = self._known_rows(number, names)
-        folder = self.folder.absolute()
-        tasks = [(folder, number, name, names[k:]) for k, name in enumerate(names[:-1], 1) if name not in known]
-        # In small parts, so that an interrupt loses little.
-        size = max(4 * (workers if isinstance(workers, int) else workers.n_at_once), 16)
-        for begin in range(0, len(tasks), size):
-            part = tasks[begin : begin + size]
-            rows = run_all(points_of_agent, part, workers)
-            known |= {name: row for (_, _, name, _), row in zip(part, rows, strict=True)}
-            self._write_tournament(number, names, known)
-            if on_task is not None:
-                on_task(min(begin + size, len(tasks)), len(tasks))
-        return names, score_table(names, known), rank(names, known)
-
-    def ranking(self, number: int) -> list[tuple[str, float]] | None:
-        """The ranking of a round, best first; None if its tournament is not complete."""
-        names = [plan.name for plan in self.plans(number)]
-        known = self._known_rows(number, names)
-        return rank(names, known) if len(names) > 1 and set(names[:-1]) <= set(known) else None
-
-    def _known_rows(self, number: int, names: list[str]) -> dict[str, Row]:
-        path = self.folder / f"tournament-{number}.json"
-        if not path.exists():
-            return {}
-        content = _read(path)
-        rows, wanted = _dict(content, "points"), {name: names[k:] for k, name in enumerate(names, 1)}
-        sound = (
-            content.get("agents") == names and isinstance(content.get("points"), dict) and rows.keys() <= wanted.keys()
-        )
-        if not sound or not all(_is_row(row, wanted[name]) for name, row in rows.items()):
-            raise LeagueError(f"{path}: is damaged, or of other agents")
-        return rows
-
-    def _write_tournament(self, number: int, names: list[str], known: dict[str, Row]) -> None:
-        content: dict[str, Any] = {"agents": names, "points": known}
-        if set(names[:-1]) <= set(known):
-            content["ranking"] = [{"agent": agent, "score": score} for agent, score in rank(names, known)]
-        _write(self.folder / f"tournament-{number}.json", content)
+            raise LeagueError(f"{folder}: cannot be made ({error.strerror})") from None
+        place = folder.absolute(), json.dumps(describe(game)), seed, number
+        stage = on_task or (lambda _: lambda *_: None)
+        agents = run_all(train_agent, [(*place, plan) for plan in plans], n_processes, stage(f"round {number}: train"))
+        names = [plan.name for plan in plans]
+        points = _points(place, names, n_processes, stage(f"round {number}: tournament"))
+        scores = (points.sum(axis=1) - 0.5) / max(len(names) - 1, 1)
+        order = sorted(range(len(names)), key=lambda k: (-scores[k], names[k]))
+        reports = [AgentReport(**agents[k], score=float(scores[k])) for k in order]
+        rounds.append(Round(number, reports, points[np.ix_(order, order)].tolist()))
+    return rounds
 
 
-def _is_row(row: object, names: list[str]) -> bool:
-    """Whether these are points against agents of these names."""
-    return isinstance(row, dict) and list(row) == names and all(is_number(each, 0, 1) for each in row.values())
+# The folder, the description of the game, the seed, and the round.
+_Place = tuple[Path, str, int, int]
 
 
-def _solved(league: League) -> tuple[Positions, PerfectPlay]:
-    """The game of a league, enumerated and solved once in each process."""
-    return _solved_game(json.dumps(describe(league.game)))
+def _points(place: _Place, names: list[str], n_processes: int, on_task: OnTask) -> np.ndarray:
+    """Return the points of the row's agent against the column's, float64 ``[n, n]``, from a file if they are known."""
+    path = place[0] / f"round-{place[3]}.h5"
+    if path.exists():
+        header, arrays = load_bundle(path, _LAYOUTS)
+        if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
+            raise LeagueError(f"{path}: is of other agents; choose another folder")
+        return arrays["points"]
+    table = np.full((len(names), len(names)), 0.5)
+    tasks = [(place, name, names[k:]) for k, name in enumerate(names[:-1], 1)]
+    for k, row in enumerate(run_all(points_of_agent, tasks, n_processes, on_task)):
+        table[k, k + 1 :], table[k + 1 :, k] = row, 1 - np.array(row)
+    save_bundle(path, "league", {"agents": names}, {"points": table})
+    return table
 
 
 @lru_cache(maxsize=4)
-def _solved_game(description: str) -> tuple[Positions, PerfectPlay]:
-    positions = enumerate_positions(game_of(json.loads(description)))
+def _solved(game: str) -> tuple[Positions, PerfectPlay]:
+    """Return a game, enumerated and solved once in each process."""
+    positions = positions_of(game_of(json.loads(game)))
     return positions, solve_game(positions)
 
 
-def train_agent(folder: Path, number: int, plan: AgentPlan) -> dict[str, Any]:
-    """Train an agent unless its file exists; may run in a process of its own."""
-    league = League(folder)
-    positions, perfect = _solved(league)
-    path = league.path(number, plan.name)
-    if not path.exists():
-        learner, former = (_former_self(league, number, plan, positions) for _ in range(2))
-        for opponent in plan.opponents:
-            learner.plan(opponent, plan.games)
-        train(positions, perfect, [learner])
-        policies = [each.policy(positions) for each in (learner, former)]
-        is_rejected = plan.is_contest and pair_points(positions, *policies) < 0.5
-        winner = former if is_rejected else learner
-        save_checkpoint(path, league.game, winner, round=number, is_rejected=is_rejected)
-    learner = league.learner(number, plan.name)
-    found = assess(positions, perfect, learner.policy(positions))
-    is_rejected = plan.former is not None and learner.games == _former_self(league, number, plan, positions).games
-    report = {"name": plan.name, "games": learner.games, "win_share": found["win_share"]}
-    return report | {"mistakes": int(found["mistakes"]), "is_rejected": is_rejected, "curve": learner.curve}
+def train_agent(folder: Path, game: str, seed: int, number: int, plan: AgentPlan) -> dict[str, Any]:
+    """Train an agent unless its file exists, and return its report without the score; may run in a process."""
+    positions, perfect = _solved(game)
+    path = folder / f"round-{number}" / f"{plan.name}.h5"
+    learner, former = (_former_self(folder, game, seed, number, plan) for _ in range(2))
+    for opponent in plan.opponents:
+        learner.plan(opponent, plan.games)
+    if path.exists():
+        found = load_as(path, QLearner, positions.game)
+        if found.seed != learner.seed or found.games not in (learner.games_wanted, former.games):
+            raise LeagueError(f"{path}: was trained otherwise; choose another folder")
+        learner = found
+    else:
+        train(learner, perfect)
+        if number > 0 and pair_points(positions, learner.policy(), former.policy()) < 0.5:
+            learner = former
+        save_agent(path, learner, round=number)
+    measures = assess(positions, perfect, learner.policy())
+    return {
+        "name": plan.name,
+        "games": learner.games,
+        "win_share": measures["win_share"],
+        "mistakes": int(measures["mistakes"]),
+        "is_rejected": number > 0 and learner.games == former.games,
+        "curve": learner.curve,
+    }
 
 
-def _former_self(league: League, number: int, plan: AgentPlan, positions: Positions) -> QLearner:
-    """An agent as it enters a round, with a random seed of its own: a rejected one must not repeat its games."""
-    digest = hashlib.sha256(f"{league.seed} {number} {plan.name}".encode()).digest()
-    seed = int.from_bytes(digest[:7], "big")
-    if plan.former is None:
-        return new_learner(positions, plan.method, seed)
-    learner = load_checkpoint(league.folder / plan.former, league.game)[1]
-    learner.seed = seed
+def _former_self(folder: Path, game: str, seed: int, number: int, plan: AgentPlan) -> QLearner:
+    """Return an agent as it enters a round, with a new random seed: a rejected agent must not repeat its games."""
+    digest = hashlib.sha256(f"{seed} {number} {plan.name}".encode()).digest()
+    own = int.from_bytes(digest[:7], "big")
+    positions, _ = _solved(game)
+    if number == 0:
+        return new_learner(positions, plan.method, own)
+    learner = load_as(folder / f"round-{number - 1}" / f"{plan.name}.h5", QLearner, positions.game)
+    learner.seed = own
     return learner
 
 
-def points_of_agent(folder: Path, number: int, name: str, others: list[str]) -> Row:
-    """The points of an agent against others; may run in a process of its own."""
-    league = League(folder)
-    positions, _ = _solved(league)
-    policy, *policies = (_policy(league, number, each) for each in (name, *others))
-    return {other: pair_points(positions, policy, each) for other, each in zip(others, policies, strict=True)}
-
-
-def _policy(league: League, number: int, name: str) -> np.ndarray:
-    """The policy of an agent, read once in each process unless its file is replaced."""
-    path = league.path(number, name)
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise LeagueError(f"{path}: cannot be read ({error.strerror})") from None
-    return _policy_of(path, json.dumps(describe(league.game)), (status.st_ino, status.st_mtime_ns, status.st_size))
+def points_of_agent(place: _Place, name: str, others: Iterable[str]) -> list[float]:
+    """Return the points of an agent against others; may run in a process."""
+    folder, game, _, number = place
+    policy, *policies = (_policy(folder / f"round-{number}" / f"{each}.h5", game) for each in (name, *others))
+    return [pair_points(_solved(game)[0], policy, each) for each in policies]
 
 
 @lru_cache(maxsize=1024)
-def _policy_of(path: Path, game: str, _status: tuple[int, ...]) -> np.ndarray:
-    positions, _ = _solved_game(game)
-    return load_checkpoint(path, positions.game)[1].policy(positions)
+def _policy(path: Path, game: str) -> np.ndarray:
+    return load_as(path, QLearner, _solved(game)[0].game).policy()
 
 
-def _dict(content: dict[str, Any], key: str) -> dict[str, Any]:
-    """An entry that is a mapping; empty if it is not."""
-    entry = content.get(key)
-    return dict(entry) if isinstance(entry, dict) else {}
-
-
-def _list(content: dict[str, Any], key: str) -> list[Any]:
-    """An entry that is a list and not empty."""
-    entry = content.get(key)
-    if not isinstance(entry, list) or not entry:
-        raise LeagueError(f"{key} {brief(entry)}")
-    return entry
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = read_object(path)
-    except OSError as error:
-        raise LeagueError(f"{path}: cannot be read ({error.strerror})") from None
-    if content is None or any(content.get(key) != value for key, value in _FORMAT.items()):
-        raise LeagueError(f"{path}: is not a file of a league")
-    return content
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    write_text(path, json.dumps(_FORMAT | content, indent=1) + "\n")
+def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:
+    """Return the expected points of the policy ``own`` against ``other``, 0 to 1."""
+    return (exact_score(positions, own, other).points + 1 - exact_score(positions, other, own).points) / 2

@@ -24,7 +24,6 @@ from punish_fast.learn.layers import (
     rectified,
     split_layers,
 )
-from punish_fast.learn.qlearning import LearnError
 from punish_fast.runtime.extras import require
 from punish_fast.runtime.interrupts import uninterrupted
 
@@ -115,40 +114,14 @@ def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> 
         return np.asarray(_compiled(architecture)(weights, padded))[:n]
 
 
-def on_processor() -> Any:
-    """A block in which JAX computes on the processor, where small networks are fastest and give the same bits.
+@contextmanager
+def on_processor() -> Iterator[None]:
+    """Run a block in which JAX computes on the processor, where small networks are fastest and give the same bits.
 
-    Raises:
-        ExtraError: JAX or Optax is not installed.
-    """
-    return on_device("cpu")
-
-
-def on_device(kind: str) -> Any:
-    """A block in which JAX computes on a device; an interrupt is raised when the block ends.
-
-    Args:
-        kind: ``"cpu"``, ``"gpu"``, or what else JAX knows.
-
-    Raises:
-        LearnError: There is no such device.
-        ExtraError: JAX or Optax is not installed.
+    An interrupt is raised when the block ends, since JAX may crash by it.
     """
     require("learn", "jax", "optax")
     import jax
 
-    try:
-        device = jax.devices(kind)[0]
-    except RuntimeError:
-        found = ", ".join(sorted({device.platform for device in jax.devices()}))
-        raise LearnError(f"device: {kind!r} is not here, JAX finds {found}") from None
-    return _computing_on(device)
-
-
-@contextmanager
-def _computing_on(device: jax.Device) -> Iterator[None]:
-    """A block in which JAX computes on a device; interrupts wait for its end, since JAX may crash by them."""
-    import jax
-
-    with uninterrupted(), jax.default_device(device):
+    with uninterrupted(), jax.default_device(jax.devices("cpu")[0]):
         yield

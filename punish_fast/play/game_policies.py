@@ -12,13 +12,13 @@ from punish_fast.games import gwent_players, incan_gold_players
 from punish_fast.games.contract import Game, TableGame, VectorBoardGame
 from punish_fast.games.oracle import Oracle
 from punish_fast.games.positions import Positions, enumerate_positions
-from punish_fast.games.registry import describe, entry_of, game_of
-from punish_fast.learn.agent_file import load_checkpoint, load_network_learner
+from punish_fast.games.registry import entry_of
+from punish_fast.learn.agent_file import load_agent
 from punish_fast.learn.movers import PLAY_TEMPERATURE, softmax
 from punish_fast.learn.muzero.learner import MuZeroLearner
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import Architecture, evaluate
-from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
 from punish_fast.play.game_match import GamePolicy
 from punish_fast.runtime.extras import are_installed, require
 
@@ -92,8 +92,8 @@ def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
-    learn(positions, [learner], _TRAINING)
-    return positions, learner.policy(positions)
+    learn(learner, _TRAINING)
+    return positions, learner.policy()
 
 
 def levels_of(game: TableGame) -> list[str]:
@@ -147,13 +147,11 @@ def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePo
     Args:
         game: The expected game; None if any is allowed.
     """
-    network = load_network_learner(path, game)
-    if network is None:
-        found, learner = load_checkpoint(path, game)
-        positions = enumerate_positions(found)
-        return found, table_policy(positions, learner.policy(positions))
-    found = game_of(describe(network.vector.game))
-    if isinstance(network, MuZeroLearner):
-        return found, muzero_policy(network)
-    is_mixed = network.method.temperature > 0
-    return found, q_network_policy(found, network.architecture, network.weights, is_mixed)
+    agent = load_agent(path, game)
+    found = agent.game
+    if isinstance(agent, QLearner):
+        return found, table_policy(agent.positions, agent.policy())
+    if isinstance(agent, MuZeroLearner):
+        return found, muzero_policy(agent)
+    is_mixed = agent.method.temperature > 0
+    return found, q_network_policy(found, agent.architecture, agent.weights, is_mixed)

@@ -15,16 +15,13 @@ LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-LEARNER, NETWORK, MUZERO, POOL = "learner", "network", "muzero", "pool"
-# Agents that have learned a game.
-LEARNERS = (LEARNER, NETWORK, MUZERO)
-ALL_KINDS = (*KINDS, *LEARNERS, POOL)
+# Arrays and a header that `bundles.py` reads.
+BUNDLE = "bundle"
+ALL_KINDS = (*KINDS, BUNDLE)
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far above all computed numbers. Sums and squares of such numbers are finite; in float32, sums are.
-LARGE, LARGE_SINGLE = 1e100, 1e30
-# Games; products with the games of two decks are whole numbers of 64 bits.
-MANY = 10**12
+# Far above all computed numbers. Sums and squares of such numbers are finite.
+LARGE = 1e100
 # Smallest number above 0.
 TINY = 5e-324
 
@@ -67,9 +64,7 @@ ATTRIBUTES = {
     "information": Attribute(str, (*_STRATEGY, *_EQUILIBRIUM), allowed=("view", "memory"), is_optional=True),
     "iterations": Attribute(int, _EQUILIBRIUM, 0, 1_000_000),
     "best_response_share": Attribute(float, _EQUILIBRIUM, 0, 1),
-    "game": Attribute(dict, LEARNERS),
-    "learner": Attribute(dict, LEARNERS),
-    "search": Attribute(dict, (POOL,)),
+    "header": Attribute(dict, (BUNDLE,)),
 }
 
 
@@ -84,7 +79,7 @@ class Dataset(NamedTuple):
     is_compressed: bool = False  # stored in chunks with gzip; otherwise in one piece
 
 
-_Q, _SINGLE = (-LARGE, LARGE), (-LARGE_SINGLE, LARGE_SINGLE)
+_Q = (-LARGE, LARGE)
 # Win probabilities are sums that rounding may put outside [0, 1].
 _WIN = (-1e-9, 1 + 1e-9)
 
@@ -122,22 +117,4 @@ DATASETS = {
     "/equilibrium/response": Dataset("int64", ("n_states",), 0),
     "/equilibrium/marked_rows": Dataset("uint8", ("n_rows",), 0, 3),
     "/equilibrium/marked_full": Dataset("uint8", ("n_full",), 0, 3),
-    "/learner/q": Dataset("float64", ("n_tables", "n_rows"), *_Q),
-    "/learner/visits": Dataset("int64", ("n_tables", "n_rows"), 0),
-    "/network/weights": Dataset("float32", ("n_weights",), *_SINGLE),
-    "/network/target": Dataset("float32", ("n_weights",), *_SINGLE),
-    "/network/momentum": Dataset("float32", ("n_weights",), *_SINGLE),
-    "/network/variance": Dataset("float32", ("n_weights",), 0, LARGE_SINGLE),
-    "/network/snapshots": Dataset("float32", ("n_snapshots", "n_weights"), *_SINGLE),
-    "/replay/action": Dataset("int16", ("n_games", "n_plies"), -1),
-    "/replay/is_random": Dataset("uint8", ("n_games", "n_plies"), 0, 1),
-    "/replay/value": Dataset("float32", ("n_games", "n_plies"), -1e3, 1e3),
-    "/replay/policy": Dataset("float16", ("n_games", "n_plies", "n_moves"), 0, 1, is_compressed=True),
-    "/pool/deck": Dataset("int8", ("n_generations", "n_decks", "n_cards"), 1, 76),
-    "/pool/points": Dataset("int64", ("n_generations", "n_decks"), -MANY, MANY),
-    "/pool/decided": Dataset("int64", ("n_generations",), 0, MANY),
-    "/pool/pair_squares": Dataset("int64", ("n_generations",), 0),
-    "/fresh/wins": Dataset("int64", ("n_generations",), 0, MANY),
-    "/fresh/losses": Dataset("int64", ("n_generations",), 0, MANY),
-    "/fresh/games": Dataset("int64", ("n_generations",), 0, MANY),
 }

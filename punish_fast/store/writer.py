@@ -96,13 +96,13 @@ class Writer:
                 self._file.attrs[name] = float(value) if name in _FLOATS else value
 
     def array(self, name: str, array: np.ndarray) -> None:
-        """Write a dataset as the schema says."""
+        """Write a dataset as the schema says; one that it does not know keeps its dtype."""
+        known = DATASETS.get(name)
+        is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
         # Higher levels take three times as long and save a few per cent.
-        options = (
-            {"compression": "gzip", "shuffle": True, "compression_opts": 4} if DATASETS[name].is_compressed else {}
-        )
+        options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
-            data = np.ascontiguousarray(array, dtype=DATASETS[name].dtype)
+            data = np.ascontiguousarray(array, dtype=known and known.dtype)
             self._file.create_dataset(name, data=data, **options)
         self._sink.check()
 

@@ -13,9 +13,9 @@ from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
 from punish_fast.games.registry import oracle_of, vectorise
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.muzero.checkpoint import save_muzero
+from punish_fast.learn.agent_file import save_agent
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.qlearning import LearnError
 
 N_ACTIONS = 7
 
@@ -137,7 +137,7 @@ def test_rules_need_no_judge(tictactoe, oracle):
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_the_table_is_printed(learner, tmp_path, capsys):
-    save_muzero(tmp_path / "x.h5", learner)
+    save_agent(tmp_path / "x.h5", learner)
     assert main(["tictactoe", str(tmp_path / "x.h5"), "--states", "20", "--actions", "8"]) == 0
     unrolled = capsys.readouterr().out.splitlines()
     assert len(unrolled) == 2 + 9

@@ -22,7 +22,6 @@ from punish_fast.records.logs import write_log
 
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
 
-_LEAGUE = ("--against", "self", "--games", "20", "--processes", "1")
 # A small command of every verb, without an output that the user names.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "solve": ("--rules", "tiny", "--objective", "win-probability"),
@@ -51,15 +50,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "records plot": ("win-rates", "--db", "games.db"),
     "records player": ("Ann", "--db", "games.db", "--anonymise"),
     "games list": (),
-    "games solve": ("tapnswap", "--limit", "3"),
-    "games show": ("tapnswap", "1-1/1-1", "--limit", "3"),
+    "games solve": ("tapnswap:limit=3",),
+    "games show": ("tapnswap:limit=3", "1-1/1-1"),
     "games train": ("tapnswap", "--games", "20"),
-    "games grid": ("tapnswap", "agents", "--epsilons", "0.5,1", *_LEAGUE),
-    "games tournament": ("tapnswap", "agents", "--processes", "1"),
-    "games retrain": ("tapnswap", "agents", "--best", "0", "--games", "20", "--processes", "1"),
+    "games methods": (),
+    "games league": ("tapnswap", "agents", "--set", "epsilon=0.5", "--games", "20"),
     "games judge": ("tictactoe", "perfect"),
-    "games decks": ("gwent", "--preset", "documents", "--generations", "2"),
-    "games play": ("tapnswap", "--level", "random", "--limit", "3", "--seed", "1"),
+    "games decks": ("gwent", "--set", "games=2", "--generations", "2"),
+    "games play": ("tapnswap:limit=3", "--level", "random", "--seed", "1"),
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db"),
     "serve": ("agent.h5", "--rules", "tiny", "--db", "games.db", "--port", "0", "--check"),
     "practice": ("naive", "--rules", "tiny", "--seed", "1", "-n", "2"),
@@ -74,8 +72,7 @@ _FIRST = (
     "export agent.h5 --to notebook-json -o q.json",
     "solve --rules tiny",
     "solve --rules house.toml -o judge.h5",
-    " ".join(["games grid", *EXAMPLES["games grid"]]),
-    "games tournament tapnswap agents --processes 1",
+    " ".join(["games league", *EXAMPLES["games league"]]),
 )
 
 

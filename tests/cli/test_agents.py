@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from punish_fast.arena.players import NAMES
 from punish_fast.cli import agents
 from punish_fast.punish.rules import PRESETS
-from punish_fast.store.learners import save_learner
-from punish_fast.store.networks import NetworkFile, save_network
+from punish_fast.store.bundles import save_bundle
 
 
 def test_every_built_in_agent_and_preset_is_listed(run):
@@ -22,15 +19,14 @@ def test_every_built_in_agent_and_preset_is_listed(run):
 
 
 def save_small_network(path):
-    numbers, nothing = np.zeros(3, np.float32), np.zeros((0, 3), np.float32)
-    save_network(path, NetworkFile({"name": "tictactoe"}, {}, *[numbers] * 4, nothing, np.zeros((0, 0), np.int16)))
+    save_bundle(path, "network", {"game": {"name": "tictactoe"}}, {})
 
 
 def test_every_file_is_named_with_its_kind(run, files):
     save_small_network(files / "network.h5")
     (files / "house.toml").write_text("hp = 2\n")
     (files / "foreign.h5").write_text("not ours")
-    save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
+    save_bundle(files / "learner.h5", "learner", {"game": {"name": "tapnswap"}}, {})
     report = run("agents", "--json").report
     found = {entry["file"]: entry for entry in report["files"]}
     assert found.keys() == {path.name for path in files.iterdir()}
@@ -66,7 +62,7 @@ def test_an_error_in_one_file_does_not_hide_the_others(run, files, monkeypatch):
 
 
 def test_a_learner_is_shown_elsewhere(run, files):
-    save_learner(files / "learner.h5", {"name": "tapnswap"}, {}, np.zeros((1, 2)), np.zeros((1, 2), dtype=np.int64))
+    save_bundle(files / "learner.h5", "learner", {"game": {"name": "tapnswap"}}, {})
     run("show", "learner.h5").refused("learner.h5: is a learner of tapnswap", "punish-fast games")
     save_small_network(files / "network.h5")
     run("show", "network.h5").refused("network.h5: is a network of tictactoe", "punish-fast games")

@@ -21,7 +21,7 @@ VERBS = (
 GROUPS = {
     "enemy": ("parless", "show", "pawnn", "import-flux", "model", "validate"),
     "records": ("import", "list", "summary", "plot", "review", "player"),
-    "games": ("list", "solve", "show", "train", "grid", "tournament", "retrain", "judge", "decks", "play"),
+    "games": ("list", "solve", "show", "train", "methods", "league", "judge", "decks", "play"),
 }
 COMMANDS = [
     *(verb for verb in VERBS if verb not in GROUPS),

@@ -111,8 +111,10 @@ def test_an_agent_trained_otherwise_is_not_replaced(run, folder):
     assert run(*train, "10").code == 0
     before = (folder / "tapnswap.h5").read_bytes()
     run(*train, "20").refused("tapnswap.h5: exists and was made with other settings")
-    run(*train, "10", "--limit", "4").refused("tapnswap.h5: exists and was made with other settings")
-    run(*train, "10", "--epsilon", "0.3").refused("tapnswap.h5: exists and was made with other settings")
+    run("games", "train", "tapnswap:limit=4", "--games", "10").refused(
+        "tapnswap.h5: exists and was made with other settings"
+    )
+    run(*train, "10", "--set", "epsilon=0.3").refused("tapnswap.h5: exists and was made with other settings")
     assert (folder / "tapnswap.h5").read_bytes() == before
     assert run(*train, "10").code == 0
 
@@ -139,10 +141,7 @@ READING = {
     ),
     "records plot": (["win-rates", "--db", "games.db"], ["games.db"]),
     "records player": (["Ann", "--db", "games.db", "--export"], ["games.db"]),
-    "games train": (["tapnswap", "--from", "learner.h5"], ["learner.h5"]),
-    "games grid": (["tapnswap", "agents"], ["agents/round-0.json"]),
-    "games decks": (["gwent"], []),
-    "games retrain": (["tapnswap", "agents"], ["agents/round-0.json"]),
+    "games train": (["tapnswap", "--from", "strategy.h5"], ["strategy.h5"]),
 }
 
 
@@ -151,7 +150,6 @@ def made(_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     make_files(_files, tmp_path_factory, folder)
     (folder / "survey.toml").write_text('base = "tiny"\n', encoding="utf-8")
-    (folder / "learner.h5").write_bytes((folder / "strategy.h5").read_bytes())
     return folder
 
 

@@ -9,9 +9,6 @@ from punish_fast.cluster import cluster_tasks
 from punish_fast.cluster.cluster_tasks import ClusterTasks
 from punish_fast.cluster.connection import ClusterError
 from punish_fast.cluster.versions import versions
-from punish_fast.games.registry import make_game
-from punish_fast.learn.agent_plans import grid_plans
-from punish_fast.learn.league import League
 from punish_fast.learn.process_pool import run_all
 from punish_fast.runtime import _jit
 
@@ -77,14 +74,3 @@ def test_tasks_that_are_lost_are_done_again(client, tasks, monkeypatch):
     monkeypatch.setattr(client, "submit", lose)
     with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
         run_all(multiply, [(np.ones(1), 2)], tasks)
-
-
-def test_a_league_is_that_of_processes(tasks, tmp_path):
-    found = []
-    for name, workers in (("a", 1), ("b", tasks)):
-        league = League(tmp_path / name, make_game("tapnswap", {}, "grid"), 3)
-        league.start_grid(grid_plans(["negamax"], [0.3, 0.6], [("random",)], 40))
-        reports = league.train(0, workers)
-        names, table, places = league.tournament(0, workers)
-        found.append((reports, names, table.tolist(), places))
-    assert found[0] == found[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,11 @@ import numpy as np
 from fuzz.samples import TRUE_RULES
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.learn.agent_file import load_checkpoint as load_agent_of_game
-from punish_fast.learn.deck_file import load_search
-from punish_fast.learn.muzero.checkpoint import load_muzero
-from punish_fast.learn.network_file import load_dqn
+from punish_fast.learn.agent_file import LAYOUTS, load_agent
 from punish_fast.punish.space import StateSpace
 from punish_fast.runtime.files import ReadError
+from punish_fast.store.bundles import load_bundle
 from punish_fast.store.checkpoints import load_checkpoint
-from punish_fast.store.deck_pools import load_pools
-from punish_fast.store.learners import load_learner
-from punish_fast.store.networks import load_muzero_file, load_network
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.tensors import start_values
 
@@ -38,14 +32,8 @@ def read_everything(path: Path) -> dict[str, Any]:
     try:
         file = load(path)
     except ReadError as error:
-        if "a learner is none of" in str(error):
-            return _read_learner(path, load_learner, load_agent_of_game)
-        if "a network is none of" in str(error):
-            return _read_learner(path, load_network, load_dqn)
-        if "a muzero is none of" in str(error):
-            return _read_learner(path, load_muzero_file, load_muzero)
-        if "a pool is none of" in str(error):
-            return _read_learner(path, load_pools, load_search)
+        if "a bundle is none of" in str(error):
+            return _read_bundle(path)
         raise
     read: dict[str, Any] = {"kind": file.kind, "rules": file.rules, "attributes": repr(sorted(file.attributes.items()))}
     read["shapes"] = file.shapes
@@ -63,15 +51,15 @@ def read_everything(path: Path) -> dict[str, Any]:
     return read
 
 
-def _read_learner(path: Path, load_content: Callable[[Path], Any], load_it: Callable[[Path], object]) -> dict[str, Any]:
-    learner = load_content(path)
+def _read_bundle(path: Path) -> dict[str, Any]:
+    header, arrays = load_bundle(path, LAYOUTS)
     try:
-        load_it(path)
+        load_agent(path)
     except ReadError as error:
-        # The learner is none of a game, but a file of this kind all the same.
+        # The sample is not an agent of the game, but a bundle all the same.
         if not str(error).isprintable() or len(str(error)) > 500 or "unexpected" in str(error):
             raise
-    return {name: repr(value) for name, value in learner._asdict().items()}
+    return {"header": repr(header), **{name: repr(array) for name, array in arrays.items()}}
 
 
 def arrays_of(file: Artefact) -> dict[str, np.ndarray]:

@@ -8,18 +8,15 @@ import numpy as np
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.learn.deck_file import save_search
-from punish_fast.learn.deck_search import DeckSearch, SearchMethod, run_search
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.tensor import build
+from punish_fast.store.bundles import save_bundle
 from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
 from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook
-from punish_fast.store.learners import save_learner
-from punish_fast.store.networks import MuZeroFile, NetworkFile, save_network
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import ModelSource, save, save_values, solve_file
 
@@ -57,15 +54,6 @@ def make(folder: Path) -> dict[str, Path]:
         learner.iterate()
         save_checkpoint(path(name), learner.graph.space, Checkpoint(1, share, learner.tables))
     generator = np.random.default_rng(1)
-    numbers, visits = generator.random((2, 50)), generator.integers(0, 9, (2, 50))
-    save_learner(path("learner"), GAME, {"seed": 1}, numbers, visits)
-    weights = [generator.random(50, dtype=np.float32) for _ in range(4)]
-    snapshots, action = generator.random((3, 50), dtype=np.float32), generator.integers(-1, 9, (20, 5), dtype=np.int16)
-    save_network(path("network"), NetworkFile(GAME, {"seed": 1}, *weights, snapshots, action))
-    is_random, policy = generator.integers(0, 2, (20, 5), dtype=np.uint8), generator.random((20, 5, 3))
-    searched = action, is_random, generator.random((20, 5), dtype=np.float32), policy.astype(np.float16)
-    save_network(path("muzero"), MuZeroFile(GAME, {"seed": 1}, *weights[1:], snapshots, *searched))
-    search = DeckSearch(SearchMethod(pool=4, games=2, survivors=1, newcomers=1), 1, 3)
-    run_search(search)
-    save_search(path("pool"), search)
+    tables = {"q": generator.random((2, 50)), "visits": generator.integers(0, 9, (2, 50))}
+    save_bundle(path("bundle"), "learner", {"game": GAME, "learner": {"seed": 1}}, tables)
     return paths

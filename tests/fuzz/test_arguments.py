@@ -82,9 +82,7 @@ CHANGES = {
     "records import": "games.db",
     "records player": "games.db",
     "arena": "games.db",
-    "games grid": "agents",
-    "games retrain": "agents",
-    "games tournament": "agents",
+    "games league": "agents",
 }
 # What ends verbs that would never end.
 ENDINGS = {"serve": ["--check"]}

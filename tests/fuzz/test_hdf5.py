@@ -23,7 +23,7 @@ from punish_fast.store.reader import load
 
 NAMES = (
     *("tensor", "agent", "jacobi", "wins", "imported", "strategy", "memory", "self-play", "response"),
-    *("learner", "network", "muzero", "pool", "checkpoint"),
+    *("bundle", "checkpoint"),
 )
 
 

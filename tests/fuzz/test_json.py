@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -15,17 +14,12 @@ from records.conftest import query
 
 from fuzz.json_mutations import mutated
 from fuzz.trial import Trials, contents, is_refusal, nothing_found, restore
-from punish_fast.games.registry import describe
-from punish_fast.games.tapnswap import TapnSwap
-from punish_fast.learn.agent_file import load_checkpoint
-from punish_fast.learn.agent_plans import grid_plans
-from punish_fast.learn.league import League
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
-from punish_fast.store.learners import save_learner
-from punish_fast.store.networks import load_network, save_network
+from punish_fast.runtime.extras import are_installed
+from punish_fast.store.bundles import load_bundle, save_bundle
 
 __all__ = ["folder", "house", "run"]
 
@@ -101,85 +95,31 @@ def test_imports_of_damaged_logs(run, house, n_files, generator):
     assert trials.ended[1] + trials.ended[2] > n_files / 10
 
 
-@pytest.fixture
-def league(folder):
-    """The current folder with a league after its first tournament and the start of its second round."""
-    league = League(folder / "league", TapnSwap(), 3)
-    league.start_grid(grid_plans(["negamax"], [0.2, 0.7], [("random",), ("self",)], 50))
-    league.train(0)
-    league.tournament(0)
-    return folder
+TRAIN = {
+    "q": ["tapnswap:limit=3", "--against", "self,random", "--games", "50"],
+    "dqn": ["tapnswap:limit=3", "--method", "dqn", "--set", "hidden=4", "--games", "20"],
+}
 
 
 @pytest.mark.slow
-def test_damaged_leagues(run, league, n_files, generator):
-    sets = [contents(league)]
-    run("games", "retrain", "tapnswap", "league", "--games", "50", "--processes", "1")
-    sets.append(contents(league))
-    grid = ["--epsilons", "0.2,0.7", "--against", "random,self", "--games", "50", "--seed", "3"]
-    verbs = [["tournament"], ["retrain", "--games", "50"], ["grid", *grid]]
-    trials = Trials(run, league)
-    for number in range(n_files):
-        files = sets[generator.integers(2)]
-        restore(league, files)
-        names = [name for name in files if name.endswith(".json")]
-        name = names[generator.integers(len(names))]
-        (league / name).write_bytes(mutated(files[name], generator))
-        verb, *options = verbs[generator.integers(len(verbs))]
-        # Work goes on from a sound file; what is there is not replaced but for the tournament, which may be complete.
-        made = [f"league/{name}" for name in ("tournament-0.json", "tournament-1.json", "round-1.json", "round-2.json")]
-        agents = {name for name in sets[1] if name.endswith(".h5")} - files.keys()
-        command = ["games", verb, "tapnswap", "league", "--processes", "1", "--quiet", *options]
-        trials.attempt(
-            number, command, [*made, *agents], ignored=lambda name: "/round-1/" in name or "/round-2/" in name
-        )
-    nothing_found(trials.wrong)
-    assert trials.ended[2] > n_files / 10
-
-
-@pytest.mark.slow
-def test_learners_that_describe_themselves_wrongly(run, folder, n_files, generator):
-    run("games", "train", "tapnswap", "--games", "50", "--against", "self,random", "-o", "sound.h5", "--quiet")
-    game, learner = load_checkpoint(folder / "sound.h5")
-    mappings = json.dumps({"game": describe(game), "learner": learner.to_mapping()}).encode()
-    verbs = [
-        ["--from", "bad.h5", "--games", "20", "-o", "more.h5"],
-        ["--resume", "-o", "bad.h5"],
-        ["--from", "bad.h5", "--against", "random", "-o", "sound.h5", "--games", "20"],
-    ]
+@pytest.mark.parametrize("method", TRAIN)
+def test_agents_that_describe_themselves_wrongly(run, folder, n_files, generator, method):
+    if method == "dqn" and not are_installed("jax", "optax"):
+        pytest.skip("needs the extra learn")
+    run("games", "train", *TRAIN[method], "-o", "sound.h5", "--quiet")
+    header, arrays = load_bundle(folder / "sound.h5", LAYOUTS)
+    verbs = [["--from", "bad.h5", "--games", "20", "-o", "more.h5"], ["--from", "bad.h5"]]
     files, trials = contents(folder), Trials(run, folder)
-    for number in range(n_files):
+    # Each sound one trains an agent.
+    for number in range(n_files // (4 if method == "dqn" else 1)):
         restore(folder, files)
         try:
-            mapping = json.loads(mutated(mappings, generator))
-            save_learner(folder / "bad.h5", mapping["game"], mapping["learner"], learner.q, learner.visits)
-        except (ValueError, RecursionError, TypeError, KeyError):
+            mutant = json.loads(mutated(json.dumps(header).encode(), generator))
+            save_bundle(folder / "bad.h5", mutant.pop("kind"), mutant, arrays)
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             continue
         verb = verbs[generator.integers(len(verbs))]
-        trials.attempt(number, ["games", "train", "tapnswap", "--quiet", *verb], ["more.h5", "bad.h5", "sound.h5"])
-    nothing_found(trials.wrong)
-    assert trials.ended[2] > n_files / 20
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
-def test_networks_that_describe_themselves_wrongly(run, folder, n_files, generator):
-    train = ["games", "train", "tapnswap", "--method", "dqn", "--limit", "3", "--hidden", "4", "--quiet"]
-    run(*train, "--games", "20", "-o", "sound.h5")
-    sound = load_network(folder / "sound.h5")
-    mappings = json.dumps({"game": sound.game, "learner": sound.learner}).encode()
-    further = ["games", "train", "tapnswap", "--method", "dqn", "--limit", "3", "--quiet"]
-    verbs = [["--from", "bad.h5", "--games", "20", "-o", "more.h5"], ["--resume", "-o", "bad.h5"]]
-    files, trials = contents(folder), Trials(run, folder)
-    # Every one that is sound trains a network.
-    for number in range(n_files // 4):
-        restore(folder, files)
-        try:
-            mapping = json.loads(mutated(mappings, generator))
-            save_network(folder / "bad.h5", sound._replace(game=mapping["game"], learner=mapping["learner"]))
-        except (ValueError, RecursionError, TypeError, KeyError):
-            continue
-        trials.attempt(number, [*further, *verbs[generator.integers(len(verbs))]], ["more.h5", "bad.h5"])
+        trials.attempt(number, ["games", "train", "tapnswap:limit=3", "--quiet", *verb], ["more.h5", "bad.h5"])
     nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 80
 

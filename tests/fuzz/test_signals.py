@@ -42,10 +42,7 @@ WRITES = {
     "records plot": ("-o", "out.png"),
     "records player": (),
     "games train": ("-o", "out.h5", "--plot", "out.png"),
-    "games grid": ("--plot", "out.png"),
-    "games tournament": (),
-    "games retrain": ("--plot", "out.png"),
-    "games decks": ("-o", "out.h5"),
+    "games league": (),
 }
 ENDINGS = {
     signal.SIGINT: (0, 130, -signal.SIGINT),
@@ -53,9 +50,7 @@ ENDINGS = {
     signal.SIGKILL: (0, -signal.SIGKILL),
 }
 # What a verb changes on purpose.
-CHANGES = {"records import": "games.db", "records player": "games.db"} | dict.fromkeys(
-    ("games grid", "games tournament", "games retrain"), "agents"
-)
+CHANGES = {"records import": "games.db", "records player": "games.db"} | {"games league": "agents"}
 
 
 def test_every_verb_that_writes_is_ended():

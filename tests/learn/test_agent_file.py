@@ -1,110 +1,241 @@
-"""Learners in files."""
+"""Agents in files: what is read is what was written, and what is not an agent is refused."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
+from learn.muzero.test_learner import METHOD as MUZERO
+from learn.muzero.test_learner import grown
 from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.registry import vectorise
+from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.agent_file import load_checkpoint, load_policies, save_checkpoint
-from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.network_file import save_dqn
+from punish_fast.learn import agent_file
+from punish_fast.learn.agent_file import load_agent, load_as, load_policies, save_agent
+from punish_fast.learn.dqn import DqnLearner, DqnMethod, new_dqn
+from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.learn.strength import live_states, network_policy
+from punish_fast.learn.strength import live_states, network_policy, strength_of
+from punish_fast.learn.trainer import train
 from punish_fast.runtime.files import ReadError
-from punish_fast.store.learners import save_learner
+from punish_fast.store.bundles import load_bundle, save_bundle
+
+needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+METHOD = DqnMethod(hidden=(4,), games=40, memory=2, steps=1, batch=8, max_plies=30)
+
+
+@pytest.fixture(scope="module")
+def table():
+    learner = new_learner(enumerate_positions(TapnSwap()), Hyperparameters("author", 0.25, None, 1.0), 9)
+    learner.plan("self", 100)
+    learn(learner, 60)
+    learner.curve.append({"games": 60.0, "win_share": 0.5, "draw_share": 0.0, "mistakes": 90, "perfect": 0.5})
+    return learner
+
+
+@pytest.fixture(scope="module")
+def network():
+    vector = vectorise(TapnSwap(Variant(limit=3)))
+    learner = new_dqn(vector, METHOD, 2**63 - 1)
+    if find_spec("jax") and find_spec("optax"):
+        learner.plan(120)
+        train(learner, strength_of(vector))
+    return learner
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return vectorise(TicTacToe())
 
 
 @pytest.fixture
-def saved(tmp_path):
-    positions = enumerate_positions(TapnSwap())
-    learner = new_learner(positions, Hyperparameters("author", 0.25, None, 1.0), 9)
-    learner.plan("self", 100)
-    learn(positions, [learner], 60)
-    point = {"games": 60.0, "win_share": 0.5, "draw_share": 0.0, "mistakes": 90, "perfect": 0.5}
-    learner.curve.append(point)
-    save_checkpoint(tmp_path / "agent.h5", positions.game, learner, round=3)
-    return tmp_path / "agent.h5", positions, learner
+def path(tmp_path):
+    return tmp_path / "x.h5"
 
 
-def test_a_checkpoint_holds_the_learner(saved):
-    path, positions, learner = saved
-    game, found = load_checkpoint(path)
-    assert game.parameters() == positions.game.parameters()
-    assert found.digest == learner.digest
-    assert found.to_mapping() == learner.to_mapping()
-    assert found.session.games == 60
+def change(path, edit):
+    """Write a file anew with another header or other arrays."""
+    header, arrays = load_bundle(path, agent_file.LAYOUTS)
+    header = json.loads(json.dumps(header))
+    edit(header, arrays)
+    save_bundle(path, header.pop("kind"), header, arrays)
 
 
-def test_a_loaded_learner_resumes_exactly(saved):
-    path, positions, learner = saved
-    _, found = load_checkpoint(path, TapnSwap())
-    for each in (learner, found):
-        learn(positions, [each], 40)
-    assert found.digest == learner.digest
+def test_a_file_holds_the_table(path, table):
+    save_agent(path, table, round=3)
+    found = load_agent(path, TapnSwap())
+    assert found.to_mapping() == table.to_mapping()
+    learn(found, 40)
+    other = load_agent(path)
+    learn(other, 40)
+    assert found.digest == other.digest != table.digest
+    with pytest.raises(ReadError, match=r"x\.h5: its game is .*limit 5.*, not .*limit 6"):
+        load_agent(path, TapnSwap(Variant(limit=6)))
+    with pytest.raises(ReadError, match=r"x\.h5: kind: 'learner', must be 'network'"):
+        load_as(path, DqnLearner)
 
 
-def test_learners_of_other_games_are_refused(saved):
-    with pytest.raises(ReadError, match=r"agent\.h5: its game is .*limit 5.*, not .*limit 6"):
-        load_checkpoint(saved[0], TapnSwap(Variant(limit=6)))
+@needs_jax
+def test_a_file_holds_the_network(path, network):
+    for learner in (network, new_dqn(network.vector, METHOD)):
+        save_agent(path, learner)
+        found = load_agent(path)
+        assert json.dumps(found.to_mapping()) == json.dumps(learner.to_mapping())
+        assert (found.method, found.digest) == (learner.method, learner.digest)
+        for name in ("weights", "target", "momentum", "variance", "snapshots", "memory"):
+            assert all(map(np.array_equal, getattr(found, name), getattr(learner, name)))
+        for one, other in zip(found._samples, learner._samples, strict=True):
+            assert all(map(np.array_equal, one, other))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast_compilation")
+def test_a_file_of_muzero_goes_on_to_the_same_bits(tictactoe, path):
+    for rounds in (0, 1, 4):
+        learner = grown(tictactoe, rounds=rounds) if rounds else new_muzero(tictactoe, MUZERO, 7)
+        save_agent(path, learner)
+        again = load_agent(path, tictactoe.game)
+        assert again.digest == learner.digest
+        for each in (learner, again):
+            each.plan(60)
+            while each.rounds < each.wanted:
+                each.learn_round()
+        assert again.digest == learner.digest
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fast_compilation")
+def test_training_of_muzero_adds_points_and_agents_can_be_loaded(tictactoe, path, monkeypatch):
+    monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, MUZERO.simulations))
+    learner = new_muzero(tictactoe, replace(MUZERO, games=600), 7)
+    learner.plan(1800)
+    train(learner, strength_of(tictactoe))
+    assert [point["games"] for point in learner.curve] == [1200, 1800]
+    save_agent(path, learner)
+    again = load_agent(path, tictactoe.game)
+    assert (again.curve, again.digest) == (learner.curve, learner.digest)
+    assert np.array_equal(again.snapshots, learner.snapshots)
+    positions, policies = load_policies(path, tictactoe.game)
+    assert len(positions) == 5478
+    assert list(policies) == [0, MUZERO.simulations]
+    assert all(policy.sum() == len(positions.live) for policy in policies.values())
+    values = again.values_of(again.weights)(live_states(tictactoe, positions))
+    assert np.array_equal(policies[MUZERO.simulations], network_policy(positions, values)[0])
 
 
 @pytest.mark.parametrize(
-    ("game", "text"),
+    ("edit", "text"),
     [
-        ({"name": "chess", "parameters": {}}, "game: 'chess' is unknown, allowed: tapnswap"),
-        ({}, "game: None is unknown, allowed: tapnswap"),
-        ({"name": "tapnswap", "parameters": {"limit": "5"}}, "game: tapnswap has no parameters"),
-        ({"name": "tapnswap", "parameters": Variant(limit=1)._asdict()}, "limit: 1 is not allowed"),
+        (lambda header, _: header.update(game={"name": "chess", "parameters": {}}), "game: 'chess' is unknown"),
+        (lambda header, _: header.update(game={}), "game: None is unknown, allowed: tapnswap"),
+        (lambda header, _: header["game"]["parameters"].update(limit=1), "limit: 1 is not allowed"),
+        (lambda header, _: header["game"]["parameters"].update(limit=6), "learner: belongs to positions"),
+        (lambda header, _: header.update(game=5), "header: invalid"),
+        (lambda header, _: header.pop("learner"), "header: invalid"),
+        (lambda header, _: header["learner"].update(sessions=3), "header: invalid"),
+        (lambda header, _: header["learner"].update(seed=10**400), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"].update(positions_digest=None), "learner: belongs to positions None"),
+        (lambda header, _: header["learner"].update(curve=[5]), "curve: 5 is not a point of a learning curve"),
+        (lambda header, _: header["learner"]["curve"][0].update(perfect="1"), "curve: .* is not a point"),
+        (lambda header, _: header["learner"]["method"].update(epsilon=True), "epsilon: True is not allowed"),
+        (lambda header, _: header["learner"]["method"].pop("rate"), "method: .* it must have scheme, epsilon"),
+        (lambda header, _: header["learner"]["sessions"][0].update(games=101), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"]["sessions"][0].update(opponent="me"), "learner: its numbers are"),
+        (lambda _, arrays: arrays.update(q=arrays["q"][:, :-1]), r"learner: its tables are \(2, 538\)"),
+        (lambda _, arrays: arrays["q"].fill(np.nan), "q: a number is not finite"),
+        (lambda _, arrays: arrays["visits"].fill(-1), "learner: its numbers are impossible"),
     ],
 )
-def test_unknown_games_are_refused(saved, game, text):
-    path, _, learner = saved
-    save_learner(path, game, learner.to_mapping(), learner.q, learner.visits)
-    with pytest.raises(ReadError, match=rf"agent\.h5: {text}"):
-        load_checkpoint(path)
+def test_what_is_not_a_table_is_refused(path, table, edit, text):
+    save_agent(path, table)
+    change(path, edit)
+    with pytest.raises(ReadError, match=rf"x\.h5: {text}"):
+        load_agent(path)
 
 
-def test_impossible_tables_are_refused(saved):
-    path, positions, learner = saved
-    learner.q[0, 0] = np.nan
-    save_checkpoint(path, positions.game, learner)
-    with pytest.raises(ReadError, match=r"agent\.h5: /learner/q: a number is not finite"):
-        load_checkpoint(path)
+def method(**changes):
+    return lambda header, _: header["learner"]["method"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda header, _: header["learner"].update(seed=-1), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"].update(rounds=1), "curve: .* is not a point"),
+        (lambda header, _: header["learner"].update(curve=[]), "curve: 0 points for 1 snapshots"),
+        (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
+        (lambda header, _: header["learner"]["curve"][0].update(perfect=None), "curve: .* is not a point"),
+        (lambda header, _: header["learner"]["curve"][0].update(earlier=["x"]), "curve: .* is not a point"),
+        (method(hidden=[5]), "learner: it has 82 weights, its method 101"),
+        (method(hidden=5), "hidden: 5 is not allowed"),
+        (method(filters=[5]), "filters: .* are impossible, the features of tapnswap have no places"),
+        (method(max_plies=1), "action: 80 games of .* plies are not those of the latest rounds"),
+        (lambda _, arrays: arrays.update(action=np.zeros((80, 30), np.int16)), "action: one follows the end of its"),
+        (lambda _, arrays: arrays.update(action=np.full((80, 3), 6, np.int16)), "action: a number is not from -1 to 5"),
+        (lambda _, arrays: arrays.update(target=np.zeros(3, np.float32)), "target: it has 3 weights"),
+        (lambda _, arrays: arrays["weights"].fill(np.nan), "weights: a number is not finite"),
+    ],
+)
+@needs_jax
+def test_what_is_not_a_network_is_refused(path, network, edit, text):
+    save_agent(path, network)
+    change(path, edit)
+    with pytest.raises(ReadError, match=rf"x\.h5: {text}"):
+        load_agent(path)
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda header, _: header["learner"].update(rounds=1), r"action: 90 games of \d plies are not those of the"),
+        (method(width=5), r"learner: it has .* weights, its method "),
+        (method(unroll=99), r"unroll: 99 is not allowed"),
+        (lambda header, _: header["game"].update(name="gwent"), r"game: gwent has no parameters"),
+        (lambda _, arrays: arrays["action"].fill(8), r"action: one "),
+        (lambda _, arrays: arrays.update(policy=arrays["policy"][:, :, :8]), r"policy: its shape is .*, not \(90"),
+    ],
+)
+@pytest.mark.usefixtures("fast_compilation")
+def test_what_is_not_muzero_is_refused(tictactoe, path, edit, text):
+    save_agent(path, grown(tictactoe))
+    with pytest.raises(ReadError, match=r"x\.h5: its game is tictactoe, not connect4"):
+        load_agent(path, make_game("connect4", {}))
+    change(path, edit)
+    with pytest.raises(ReadError, match=rf"x\.h5: {text}"):
+        load_agent(path)
 
 
 def values_in(network, positions):
     return network.values_of(network.weights)(live_states(network.vector, positions))
 
 
-def test_a_table_plays_positions_and_a_network_all_states(saved, tmp_path):
-    path, positions, learner = saved
-    found, policies = load_policies(path, positions.game)
+def test_a_table_plays_positions_and_a_network_all_states(path, table, tmp_path):
+    save_agent(path, table)
+    found, policies = load_policies(path, TapnSwap())
     assert found.is_folded
     assert list(policies) == [None]
-    assert np.array_equal(policies[None], learner.policy(positions))
+    assert np.array_equal(policies[None], table.policy())
     if find_spec("jax") is None or find_spec("optax") is None:
         return
-    network = new_dqn(vectorise(positions.game), DqnMethod(hidden=(4,)))
-    save_dqn(tmp_path / "network.h5", network)
-    found, policies = load_policies(tmp_path / "network.h5", positions.game)
+    network = new_dqn(vectorise(TapnSwap()), DqnMethod(hidden=(4,)))
+    save_agent(tmp_path / "network.h5", network)
+    found, policies = load_policies(tmp_path / "network.h5", TapnSwap())
     assert not found.is_folded
     assert np.array_equal(policies[None], network_policy(found, values_in(network, found))[0])
-    with pytest.raises(ReadError, match=r"network\.h5: its game is"):
-        load_policies(tmp_path / "network.h5", TapnSwap(Variant(limit=6)))
 
 
-def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(tmp_path):
+def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(path):
     pytest.importorskip("optax", reason="no network is made: pip install optax")
     game = TicTacToe()
     network = new_dqn(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
-    save_dqn(tmp_path / "network.h5", network)
-    positions, policies = load_policies(tmp_path / "network.h5", game)
+    save_agent(path, network)
+    positions, policies = load_policies(path, game)
     policy = policies[None]
     _, is_illegal = network_policy(positions, values_in(network, positions))
     plays = np.bincount(positions.position_of_row, policy, len(positions))

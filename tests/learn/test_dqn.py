@@ -13,7 +13,7 @@ from learn.test_q_network import by_hand
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.vector_positions import vectorise_positions
 from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method, method_for, new_dqn, values_of
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.hyperparameters import LearnError
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
@@ -29,7 +29,7 @@ def tictactoe():
 def trained(vector, rounds, seed=1, **method):
     learner = new_dqn(vector, DqnMethod(**SMALL | method), seed)
     for _ in range(rounds):
-        learner.learn()
+        learner.learn_round()
     return learner
 
 
@@ -62,7 +62,7 @@ def test_the_first_step_descends_the_squared_error(tictactoe, target, illegal):
     """Adam's first step has the size of the rate in the direction of each gradient."""
     learner = trained(tictactoe, 0, target=target, illegal=illegal, steps=1, rate=1e-3)
     before = learner.weights
-    learner.learn()
+    learner.learn_round()
     (samples,) = learner._samples
     drawn = np.random.Generator(np.random.Philox(key=np.array([1, 1], dtype=np.uint64))).integers(
         len(samples.state), size=16
@@ -90,9 +90,9 @@ def test_only_the_latest_rounds_are_remembered(tictactoe):
 def test_the_target_network_is_renewed_now_and_then(tictactoe):
     learner = trained(tictactoe, 1)
     assert not np.array_equal(learner.target, learner.weights)
-    learner.learn()
+    learner.learn_round()
     assert np.array_equal(learner.target, learner.weights)
-    learner.learn()
+    learner.learn_round()
     assert not np.array_equal(learner.target, learner.weights)
 
 
@@ -120,7 +120,7 @@ def test_epsilon_falls_to_its_last_value():
         ({"illegal": "x"}, "illegal: 'x' is not allowed, it must be one of mask, punish"),
         ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
         ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
-        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0.0 to 1.0"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0 to 1"),
         ({"games": 0}, "games: 0 is not allowed, it must be a whole number from 1 to 16384"),
         ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
         ({"rate": float("nan")}, "rate: nan is not allowed"),
@@ -159,7 +159,7 @@ def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
     before = learner.digest
     monkeypatch.setattr(type(learner), "_updated", lambda *_: (np.array([np.nan], np.float32),) * 3)
     with pytest.raises(LearnError, match=r"^rate: 0.001 is too high, the weights have left all bounds$"):
-        learner.learn()
+        learner.learn_round()
     assert learner.digest == before
 
 
@@ -180,9 +180,9 @@ def test_games_of_cards_are_learned_to_the_same_bits(name):
     one, other = (new_dqn(vector, method, 5) for _ in range(2))
     for learner in (one, other):
         learner.plan(16)
-        learner.learn()
+        learner.learn_round()
     other = DqnLearner(**{each.name: getattr(other, each.name) for each in fields(other)})
     for learner in (one, other):
-        learner.learn()
+        learner.learn_round()
     assert one.digest == other.digest
     assert one.architecture.n_moves == vector.n_moves

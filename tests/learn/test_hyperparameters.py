@@ -1,32 +1,45 @@
-"""Checks of hyperparameters: what is refused, word for word."""
+"""Hyperparameters: what is refused, and texts of `--set`."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import json
+from dataclasses import asdict
 
 import pytest
 
-from punish_fast.learn.hyperparameters import check_choices, check_layers, check_ranges
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.deck_search import SearchMethod
+from punish_fast.learn.dqn import DqnMethod
+from punish_fast.learn.hyperparameters import LearnError
+from punish_fast.learn.muzero.method import MuZeroMethod
+from punish_fast.learn.qlearning import Hyperparameters, hyperparameters
+
+
+@pytest.mark.parametrize("method", [Hyperparameters, DqnMethod, MuZeroMethod, SearchMethod])
+def test_a_method_follows_from_its_mapping_and_from_texts(method):
+    mapping = json.loads(json.dumps(asdict(method())))
+    assert method.of(mapping) == method()
+    texts = [f"{name}={','.join(map(str, v)) or 'none' if isinstance(v, list) else v}" for name, v in mapping.items()]
+    assert method(**method.parse(texts)) == method()
+    for wrong in ([], None, mapping | {"more": 1}, {"games": 3}):
+        with pytest.raises(LearnError, match=r"^method: .* is not allowed, it must have "):
+            method.of(wrong)
 
 
 @pytest.mark.parametrize(
-    ("check", "value", "allowed", "text"),
+    ("text", "problem"),
     [
-        (check_choices, "c", ("a", "b"), "x: 'c' is not allowed, it must be one of a, b"),
-        (check_layers, (3, 9), 8, r"x: \(3, 9\) is not allowed, it must be up to 8 numbers from 1 to 8"),
-        (check_layers, (1,) * 9, 8, r"x: .* is not allowed, it must be up to 8 numbers from 1 to 8"),
-        (check_ranges, 2.0, (1, 3), "x: 2.0 is not allowed, it must be a whole number from 1 to 3"),
-        (check_ranges, True, (0.0, 3.0), "x: True is not allowed, it must be a number from 0.0 to 3.0"),
-        (check_ranges, float("nan"), (0.0, 3.0), "x: nan is not allowed, it must be a number from 0.0 to 3.0"),
+        ("epsilon=x", "epsilon: 'x' is not allowed, it must be a number from 0 to 1"),
+        ("games=1.5", "games: '1.5' is not allowed, it must be a whole number from 1 to 16384"),
+        ("hidden=3,x", "hidden: '3,x' is not allowed, it must be up to 8 numbers from 1 to 4096"),
+        ("beta=1", "set: 'beta' is unknown, allowed are target, illegal, "),
     ],
 )
-def test_what_is_wrong_is_told(check, value, allowed, text):
-    with pytest.raises(LearnError, match=f"^{text}$"):
-        check(SimpleNamespace(x=value), {"x": allowed})
+def test_wrong_texts_are_refused(text, problem):
+    with pytest.raises(LearnError, match=f"^{problem}"):
+        DqnMethod.parse([text])
 
 
-def test_what_is_right_passes():
-    check_choices(SimpleNamespace(x="a"), {"x": ("a",)})
-    check_layers(SimpleNamespace(x=(1, 8)), {"x": 8})
-    check_ranges(SimpleNamespace(x=3), {"x": (1, 3)})
+def test_the_author_has_defaults_of_his_own():
+    assert hyperparameters(scheme="author") == Hyperparameters("author", 0.5, None, 1.0)
+    assert hyperparameters(scheme="author", rate=0.5).rate == 0.5
+    assert Hyperparameters.parse(["rate=none"]) == {"rate": None}

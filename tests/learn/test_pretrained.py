@@ -14,11 +14,11 @@ from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn import pretrained
+from punish_fast.learn.agent_file import save_agent
 from punish_fast.learn.dqn import DqnMethod, new_dqn, values_of
 from punish_fast.learn.gwent_matches import play_duels
 from punish_fast.learn.incan_gold_matches import play_match
 from punish_fast.learn.movers import GreedyMover
-from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.pretrained import file_of, pretrained_network
 from punish_fast.learn.q_network import evaluate
 
@@ -26,7 +26,7 @@ from punish_fast.learn.q_network import evaluate
 def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     learner = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
-    save_dqn(tmp_path / "network.h5", learner)
+    save_agent(tmp_path / "network.h5", learner)
     assert pretrained_network(TicTacToe()) is None
     maker.main([str(tmp_path / "network.h5")])
     assert "tictactoe_network.npz: " in capsys.readouterr().out

@@ -9,8 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from punish_fast.learn.q_network import Architecture, evaluate, first_weights, on_device
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.q_network import Architecture, evaluate, first_weights, on_processor
 from punish_fast.runtime.extras import ExtraError
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -84,13 +83,7 @@ def test_a_missing_extra_is_named(monkeypatch):
 @needs_jax
 def test_an_interrupt_waits_until_jax_is_done():
     steps = []
-    with pytest.raises(KeyboardInterrupt), on_device("cpu"):
+    with pytest.raises(KeyboardInterrupt), on_processor():
         signal.raise_signal(signal.SIGINT)
         steps.append("computed")
     assert steps == ["computed"]
-
-
-@needs_jax
-def test_a_device_that_is_not_here_is_told():
-    with pytest.raises(LearnError, match=r"^device: 'abacus' is not here, JAX finds .*cpu"):
-        on_device("abacus")

@@ -14,8 +14,8 @@ from punish_fast.games.retrograde import solve_game
 from punish_fast.learn import strength
 from punish_fast.learn.dqn import values_of
 from punish_fast.learn.q_network import Architecture, first_weights
+from punish_fast.learn.qlearning import assess
 from punish_fast.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
-from punish_fast.learn.training import assess
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 

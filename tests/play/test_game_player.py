@@ -11,7 +11,7 @@ from punish_fast.games.registry import oracle_of
 from punish_fast.games.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.agent_file import save_checkpoint
+from punish_fast.learn.agent_file import save_agent
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.play.game_match import GameView
 from punish_fast.play.game_player import file_player, level_players
@@ -104,7 +104,7 @@ def test_endless_play_is_a_draw(models):
 def test_the_agent_of_a_file_shares_the_perfect_play_of_its_game(models, tmp_path):
     game = TapnSwap()
     positions = enumerate_positions(game)
-    save_checkpoint(tmp_path / "mine.h5", game, new_learner(positions, Hyperparameters()))
+    save_agent(tmp_path / "mine.h5", new_learner(positions, Hyperparameters()))
     known = [oracle_of(TicTacToe()), models["perfect"].oracle]
     model = file_player(tmp_path / "mine.h5", "mine", known)
     model.open()

@@ -16,9 +16,8 @@ from punish_fast.games.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn import pretrained
-from punish_fast.learn.agent_file import save_checkpoint
+from punish_fast.learn.agent_file import save_agent
 from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.network_file import save_dqn
 from punish_fast.learn.q_network import evaluate
 from punish_fast.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.learn.strength import live_states, network_policy
@@ -85,7 +84,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     monkeypatch.setattr(game_policies, "are_installed", lambda *_: False)
     assert levels_of(game) == ["random", "rule-of-thumb"]
     monkeypatch.undo()
-    save_dqn(tmp_path / "network.h5", network)
+    save_agent(tmp_path / "network.h5", network)
     found, choices = file_policy(tmp_path / "network.h5", game)
     match = GameMatch(found, np.random.default_rng(1))
     match.begin()
@@ -140,15 +139,15 @@ def test_networks_of_card_games_mix_their_actions():
 
 def test_files_of_tables_and_networks_are_read(positions, tmp_path):
     learner = new_learner(positions, Hyperparameters())
-    save_checkpoint(tmp_path / "table.h5", TapnSwap(), learner)
+    save_agent(tmp_path / "table.h5", learner)
     game, choices = file_policy(tmp_path / "table.h5")
     assert (game.name, game.parameters()) == ("tapnswap", TapnSwap().parameters())
-    assert np.array_equal(policy_of(positions, choices), learner.policy(positions))
+    assert np.array_equal(policy_of(positions, choices), learner.policy())
     with pytest.raises(ReadError, match=r"table\.h5: its game is"):
         file_policy(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
     pytest.importorskip("jax")
     network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)))
-    save_dqn(tmp_path / "network.h5", network)
+    save_agent(tmp_path / "network.h5", network)
     game, choices = file_policy(tmp_path / "network.h5", TicTacToe())
     assert game.name == "tictactoe"
     same = q_network_policy(game, network.architecture, network.weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from punish_fast.cli.family import family
 
-_VERBS = ("list_", "solve", "show", "train", "grid", "tournament", "retrain", "judge", "decks", "play")
+_VERBS = ("list_", "solve", "show", "train", "methods", "league", "judge", "decks", "play")
 
 games = family(
     "games",

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from punish_fast.games.connect4_sets import PositionSet
     from punish_fast.games.connect4_solver import Connect4Solver
     from punish_fast.games.contract import VectorGame
-    from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.movers import Values
-    from punish_fast.learn.muzero.learner import MuZeroLearner
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
 # Against the random player, in each seat; fewer by searches.
@@ -93,14 +91,15 @@ def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict
 def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
     """What is told of an agent in one row, or of MuZero in one for each number of simulations."""
     from punish_fast.games.connect4_sets import search_policy
-    from punish_fast.learn.agent_file import judged_values
+    from punish_fast.learn.agent_file import judged_values, load_as
+    from punish_fast.learn.trainer import NetworkTrainer
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         vector, values = trained_values(game)
         return [_judged_values(name, None, (vector, values, True))]
     if Path(name).suffix == ".h5":
-        network = _network(Path(name), game)
+        network = load_as(Path(name), NetworkTrainer, game)  # type: ignore[type-abstract]
         return [
             _judged_values(name, simulations, (network.vector, values, network.keeps_rules))
             for simulations, values in judged_values(network).items()
@@ -121,19 +120,6 @@ def _judged_values(name: str, simulations: int | None, network: _Network) -> dic
     games = _SEARCHED_GAMES if simulations else _GAMES
     sets = _in_sets(partial(_choices, network))
     return {"agent": name, "simulations": simulations} | sets | _against_random(network, games)
-
-
-def _network(path: Path, game: Connect4) -> DqnLearner | MuZeroLearner:
-    """The learner with a network in a file.
-
-    Raises:
-        ReadError: There is none.
-    """
-    from punish_fast.learn.agent_file import load_network_learner
-    from punish_fast.learn.network_file import load_dqn
-
-    # A table, which no file of this game holds, is refused as any other file is.
-    return load_network_learner(path, game) or load_dqn(path, game)
 
 
 def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:

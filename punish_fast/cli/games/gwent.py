@@ -22,7 +22,7 @@ _SHARES = ("win", "tie", "loss")
 
 
 def judged(
-    games: Sequence[Gwent], agents: list[str] | None, n_games: int, temperature: float, seed: int, progress: Progress
+    games: Sequence[Gwent], agents: list[str] | None, n_games: int, seed: int, progress: Progress
 ) -> dict[str, Any]:
     """The report of ``games judge``.
 
@@ -30,7 +30,6 @@ def judged(
         games: The same rules with different decks.
         agents: Names of players, or files; None for all players that have a name.
         n_games: Games of each match.
-        temperature: Of networks that mix.
         seed: Random seed.
         progress: What tells how far it has come.
 
@@ -44,9 +43,7 @@ def judged(
 
     clock, reports = Stopwatch(), []
     with clock("agents"), progress.stage("agents"):
-        players = [
-            each for name in agents or PLAYERS for each in agents_of(name, games[0], _built_in, _load, temperature)
-        ]
+        players = [each for name in agents or PLAYERS for each in agents_of(name, games[0], _built_in, _load)]
     for number, player in enumerate(players, 1):
         with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):
             matches = {
@@ -77,12 +74,12 @@ def _built_in(name: str) -> Mover:
 
 def _load(path: Path) -> DqnLearner:
     """A network, whatever decks it has learned with, since features are the same with all."""
-    from punish_fast.learn.network_file import load_dqn
+    from punish_fast.learn.agent_file import load_as
+    from punish_fast.learn.dqn import DqnLearner
 
-    network = load_dqn(path)
-    found = network.vector.game.name
-    if found != "gwent":
-        raise UsageError(f"{printable(str(path))}: its game is {found}, not gwent")
+    network = load_as(path, DqnLearner)
+    if network.game.name != "gwent":
+        raise UsageError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")
     return network
 
 

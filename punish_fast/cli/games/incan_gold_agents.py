@@ -19,9 +19,7 @@ _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
 
-def judged(
-    game: IncanGold, agents: list[str] | None, n_games: int, temperature: float, seed: int, progress: Progress
-) -> dict[str, Any]:
+def judged(game: IncanGold, agents: list[str] | None, n_games: int, seed: int, progress: Progress) -> dict[str, Any]:
     """The report of ``games judge``.
 
     Raises:
@@ -30,15 +28,14 @@ def judged(
     """
     from punish_fast.games.incan_gold_players import player_named
     from punish_fast.games.registry import vectorise
+    from punish_fast.learn.agent_file import load_as
+    from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.incan_gold_matches import best_responder, play_match
-    from punish_fast.learn.network_file import load_dqn
 
     clock, vector, reports = Stopwatch(), vectorise(game), []
     with clock("agents"), progress.stage("agents"):
-        load = partial(load_dqn, game=game)
-        players = [
-            each for name in agents or _OPPONENTS for each in agents_of(name, game, _built_in, load, temperature)
-        ]
+        load = partial(load_as, wanted=DqnLearner, game=game)
+        players = [each for name in agents or _OPPONENTS for each in agents_of(name, game, _built_in, load)]
         opponents = {name: player_named(name) for name in _OPPONENTS}
     for number, player in enumerate(players, 1):
         with clock("matches"), progress.stage(f"matches of player {number} of {len(players)}"):

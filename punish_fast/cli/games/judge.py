@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
 from punish_fast.cli.games.judged_agents import TRAINED, judging, searching
-from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.options import argument, option, verb
 from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
@@ -28,7 +27,7 @@ _SEATS = ("first", "second")
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(VariantOptions):
+class JudgeOptions(GameOptions):
     """Options of ``games judge``."""
 
     agents: Annotated[
@@ -45,13 +44,6 @@ class JudgeOptions(VariantOptions):
         int | None,
         option("Incan Gold and Gwent Lite: games of a match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
     ] = None
-    temperature: Annotated[
-        float | None,
-        option(
-            "Incan Gold and Gwent Lite: networks mix actions in proportion to exp(value / T), too.  [default: 0.03]",
-            metavar="T",
-        ),
-    ] = None
     seed: Annotated[
         int | None, option("Incan Gold and Gwent Lite: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
     ] = None
@@ -60,10 +52,10 @@ class JudgeOptions(VariantOptions):
 @verb(
     "punish-fast games judge tictactoe",
     "punish-fast games judge tictactoe perfect tictactoe.h5",
-    "punish-fast games judge tapnswap --taps-only --json",
+    "punish-fast games judge tapnswap:taps_only=true --json",
     "punish-fast games judge connect4 random search-4 search-8",
     "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
-    "punish-fast games judge gwent rule-of-thumb --games 300 --decks random",
+    "punish-fast games judge gwent:decks=random rule-of-thumb --games 300",
 )
 def judge(options: JudgeOptions) -> None:
     """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
@@ -73,7 +65,7 @@ def judge(options: JudgeOptions) -> None:
     In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions. In Incan
     Gold, by many games against two random players, two who leave at 12 points, two of a rule of thumb, and two in
     equilibrium; and by the rule with one number of points that wins most against two copies of the agent. In Gwent
-    Lite, by many games in both seats against random play and a rule of thumb, with the decks of --decks, or with the
+    Lite, by many games in both seats against random play and a rule of thumb, with the given decks, or with the
     default deck and with random ones.
     """
     from punish_fast.games.connect4 import Connect4
@@ -87,8 +79,8 @@ def judge(options: JudgeOptions) -> None:
     if isinstance(game, IncanGold | Gwent):
         _judge_in_games(options, game)
         return
-    if (options.games, options.temperature, options.seed) != (None, None, None):
-        raise UsageError(f"{game.name}: is judged without games; --games, --temperature and --seed are for others")
+    if (options.games, options.seed) != (None, None):
+        raise UsageError(f"{game.name}: is judged without games; --games and --seed are for others")
     if isinstance(game, Connect4):
         from punish_fast.cli.games.connect4 import judged, print_judged
 
@@ -112,15 +104,11 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
     """Judge agents of a game with chance by many games."""
     from punish_fast.cli.games import gwent, incan_gold_agents, judged_agents
     from punish_fast.games.gwent import DEFAULT_DECKS, RANDOM_DECKS, Gwent
-    from punish_fast.learn.movers import PLAY_TEMPERATURE
 
-    temperature = PLAY_TEMPERATURE if options.temperature is None else options.temperature
-    if not 0 < temperature < math.inf:
-        raise UsageError(f"--temperature: {temperature:g} is not allowed, it must be above 0")
     n_games = judged_agents.GAMES if options.games is None else options.games
-    settings = options.agents, n_games, temperature, options.seed or 0, Progress(options.quiet)
+    settings = options.agents, n_games, options.seed or 0, Progress(options.quiet)
     if isinstance(game, Gwent):
-        decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.decks is None else [game.variant.decks]
+        decks = [DEFAULT_DECKS, RANDOM_DECKS] if options.game == Gwent.name else [game.variant.decks]
         games = [Gwent(game.variant._replace(decks=each)) for each in decks]
         options.print(gwent.judged(games, *settings), gwent.print_judged)
     else:

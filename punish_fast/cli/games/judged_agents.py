@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from punish_fast.games.contract import Mover, TableGame, VectorGame
-    from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.movers import Values
+    from punish_fast.learn.trainer import NetworkTrainer
 
 # Of a match, by default.
 GAMES = 3000
@@ -45,8 +45,7 @@ def agents_of(
     name: str,
     game: TableGame,
     built_in: Callable[[str], Mover],
-    load: Callable[[Path], DqnLearner],
-    temperature: float,
+    load: Callable[[Path], NetworkTrainer],
 ) -> list[JudgedAgent]:
     """The agents of a name: one that is built in, or a network, which plays greedy and mixed.
 
@@ -55,25 +54,14 @@ def agents_of(
         game: The game.
         built_in: The mover of a name; raises UsageError if there is none.
         load: Reads a file; raises UsageError or ReadError if it has no network of the game.
-        temperature: Of networks that mix.
-
-    Raises:
-        ExtraError: It is a network, and JAX is not installed.
     """
-    from punish_fast.learn.dqn import values_of
-
     if Path(name).suffix == ".h5":
         learner = load(Path(name))
-        values = values_of(learner.vector, learner.architecture, learner.weights)
-        return _of_values(name, values, temperature, learner.keeps_rules)
+        values = learner.values_of(learner.weights)
+        return _of_values(name, values, learner.keeps_rules)
     if name == TRAINED:
-        return _trained(game, temperature)
+        return _of_values(TRAINED, trained_values(game)[1])
     return [JudgedAgent(name, "built-in", None, built_in(name))]
-
-
-def _trained(game: TableGame, temperature: float) -> list[JudgedAgent]:
-    _, values = trained_values(game)
-    return _of_values(TRAINED, values, temperature)
 
 
 def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
@@ -96,13 +84,13 @@ def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
     return vector, values_of(vector, *network)
 
 
-def _of_values(name: str, values: Values, temperature: float, keeps_rules: bool = True) -> list[JudgedAgent]:
+def _of_values(name: str, values: Values, keeps_rules: bool = True) -> list[JudgedAgent]:
     """A network, which plays greedy and mixed."""
-    from punish_fast.learn.movers import GreedyMover, MixedMover
+    from punish_fast.learn.movers import PLAY_TEMPERATURE, GreedyMover, MixedMover
 
     return [
         JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, keeps_rules)),
-        JudgedAgent(name, "mixed", temperature, MixedMover(values, temperature, 0.0, keeps_rules)),
+        JudgedAgent(name, "mixed", PLAY_TEMPERATURE, MixedMover(values, PLAY_TEMPERATURE, 0.0, keeps_rules)),
     ]
 
 

@@ -14,12 +14,7 @@ def list_(options: CommonOptions) -> None:
     from punish_fast.games.registry import GAMES
 
     found = [
-        {
-            "name": name,
-            "summary": entry.summary,
-            "verbs": list(entry.verbs),
-            "options": ["--" + each.replace("_", "-") for each in entry.options],
-        }
+        {"name": name, "summary": entry.summary, "verbs": list(entry.verbs), "options": list(entry.options)}
         for name, entry in GAMES.items()
     ]
     options.print({"games": found}, _print)

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.options import SeedOption, option, verb
 from punish_fast.cli.report import Progress, print_json, terminal_width
 from punish_fast.cli.streams import must_have_input
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GamesPlayOptions(VariantOptions):
+class GamesPlayOptions(GameOptions):
     """Options of ``games play``."""
 
     level: Annotated[
@@ -58,7 +58,7 @@ class GamesPlayOptions(VariantOptions):
     "punish-fast games play tapnswap --players 2",
     "punish-fast games play connect4 --level perfect",
     "punish-fast games play incan-gold --level rule-of-thumb,random",
-    "punish-fast games play gwent --decks random",
+    "punish-fast games play gwent:decks=random",
 )
 def play(options: GamesPlayOptions) -> None:
     """Play a game at the terminal, against agents or between two people.

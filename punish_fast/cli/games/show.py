@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.options import argument, verb
 from punish_fast.cli.report import Progress, print_text
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GameShowOptions(VariantOptions):
+class GameShowOptions(GameOptions):
     """Options of ``games show``."""
 
     position: Annotated[
@@ -29,7 +29,7 @@ class GameShowOptions(VariantOptions):
 
 @verb(
     "punish-fast games show tapnswap 1-1/1-1",
-    "punish-fast games show tapnswap 3-1/2-4 --roll-over --json",
+    "punish-fast games show tapnswap:roll_over=true 3-1/2-4 --json",
     "punish-fast games show tictactoe X../.O./...",
     "punish-fast games show connect4 444444326555",
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.errors import UsageError
-from punish_fast.cli.games.options import VariantOptions
+from punish_fast.cli.games.options import GameOptions
 from punish_fast.cli.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.report import Stopwatch, print_table, print_text
 
@@ -21,7 +21,7 @@ _SEATS = ("first", "second")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GamesSolveOptions(VariantOptions, ComputeOptions):
+class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: Annotated[
@@ -30,15 +30,12 @@ class GamesSolveOptions(VariantOptions, ComputeOptions):
     value_only: Annotated[
         bool, option("Connect Four only: find who wins, but not how soon; this is faster.", "--value-only")
     ] = False
-    memory: Annotated[
-        int | None, option("Connect Four only: memory for positions, in MB.  [default: 256]", metavar="MB")
-    ] = None
 
 
 @verb(
     "punish-fast games solve tapnswap",
-    "punish-fast games solve tapnswap --roll-over",
-    "punish-fast games solve tapnswap --limit 6 --no-emptying --json",
+    "punish-fast games solve tapnswap:roll_over=true",
+    "punish-fast games solve tapnswap:limit=6,no_emptying=true --json",
     "punish-fast games solve connect4 444444326555 --threads 1",
     "punish-fast games solve tictactoe",
     "punish-fast games solve incan-gold",
@@ -56,8 +53,8 @@ def solve(options: GamesSolveOptions) -> None:
     if isinstance(game, Connect4):
         _search(options, game)
         return
-    if options.position is not None or options.value_only or options.memory is not None:
-        raise UsageError(f"{game.name}: takes no POSITION, --value-only or --memory, which are for connect4")
+    if options.position is not None or options.value_only:
+        raise UsageError(f"{game.name}: takes no POSITION or --value-only, which are for connect4")
     if isinstance(game, IncanGold):
         from punish_fast.cli.games.incan_gold import print_solution, solution
 
@@ -116,11 +113,11 @@ def _solution(game: TableGame) -> tuple[dict[str, Any], list[str], str]:
 def _search(options: GamesSolveOptions, game: Connect4) -> None:
     """Solve a position of Connect Four."""
     from punish_fast.cli.games.connect4 import print_solution, solution
-    from punish_fast.games.connect4_solver import DEFAULT_MEMORY, Connect4Solver, plies_to_end
+    from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end
 
     position = options.position or ""
     state = game.state_of(position)
-    solver = Connect4Solver(DEFAULT_MEMORY if options.memory is None else options.memory)
+    solver = Connect4Solver()
     report = solution(game, position, solver, not options.value_only, options.quiet)
     board = game.draw(state, game.player(state), ("first", "second"))
     plies = None if options.value_only else plies_to_end(state, report["score"])

@@ -2,334 +2,296 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.games.options import GamesOption, VariantOptions, draw_curves
+from punish_fast.cli.games.judged_agents import searches
+from punish_fast.cli.games.options import GameOptions, SettingsOption
 from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.outputs import check_outputs, default_output
 from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
-from punish_fast.cli.streams import must_have_input
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import Game, TableGame
-    from punish_fast.games.positions import Positions
-    from punish_fast.learn.qlearning import QLearner
+    from punish_fast.games.contract import TableGame
+    from punish_fast.learn.trainer import Trainer
 
-# What only some of the methods have.
-_OF_TABLES_ALONE = ("against", "scheme", "play_every")
-_OF_Q_NETWORKS = ("target", "illegal", "temperature", "hidden")
-_OF_MUZERO = ("model", "search", "simulations", "unroll", "width", "opening", "priority", "reanalysed", "device")
-# What each method has not.
-_OTHERS = {
-    "q": (*_OF_Q_NETWORKS, "filters", *_OF_MUZERO),
-    "dqn": (*_OF_TABLES_ALONE, *_OF_MUZERO),
-    "muzero": (*_OF_TABLES_ALONE, *_OF_Q_NETWORKS),
-}
-_OF_TABLES = ("scheme", "epsilon", "rate", "discount")
-# All but the device, which an agent does not keep.
-_HYPERPARAMETERS = (*_OF_TABLES, *(name for name in _OTHERS["q"] if name != "device"))
+_GAMES = 200_000
+_SECONDS_BETWEEN_CHECKPOINTS = 30.0
+# The kind of file of each method.
+_KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 # Rows of the learning curve to print.
 _MAX_ROWS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions(VariantOptions):
+class TrainOptions(GameOptions):
     """Options of ``games train``."""
 
     method: Annotated[
-        Literal["q", "dqn", "muzero"],
+        Literal["q", "dqn", "muzero"] | None,
         option(
-            "Learn a table of values; or, in self-play, a deep Q-network, or networks that learn the rules, too, and "
-            "plan (both need the extra `learn`)."
+            "Learn a table of values; or, in self-play, a deep Q-network, or networks that also learn the rules and "
+            "plan (both need the extra `learn`).  [default: q, or the method of --from]"
         ),
-    ] = "q"
+    ] = None
     against: Annotated[
         str | None,
         option(
             "Of q: the opponent of each session: random, self, or several.  [default: self]", metavar="OPPONENT,..."
         ),
     ] = None
-    games: GamesOption = 200_000
-    scheme: Annotated[
-        Literal["negamax", "author"] | None,
-        option("Of q: learn from legal replies, or from all as the game's author did.  [default: negamax]"),
-    ] = None
-    epsilon: Annotated[
-        float | None,
-        option(
-            "Probability of a random move (epsilon-greedy), the last one of dqn.  [default: 0.5 for q, 0.2 for dqn and "
-            "muzero, with other ones for some games]",
-            metavar="E",
-        ),
-    ] = None
-    rate: Annotated[
-        str | None,
-        option(
-            "Learning rate; visits for one over the visits of a move.  "
-            "[default: 1 for negamax, visits for author, 0.001 for dqn, 0.003 for muzero]",
-            metavar="R|visits",
-        ),
-    ] = None
-    discount: Annotated[
-        float | None,
-        option(
-            "Discount of each move.  [default: 0.95 for q and dqn, 1 for author and muzero, with other ones for some "
-            "games]",
-            metavar="G",
-        ),
-    ] = None
-    target: Annotated[
-        Literal["mc", "td"] | None,
-        option("Of dqn: learn from the ends of games, or from the next values of a target network.  [default: mc]"),
-    ] = None
-    illegal: Annotated[
-        Literal["mask", "punish"] | None,
-        option("Of dqn: take legal moves only, or lose the game by an illegal one.  [default: mask]"),
-    ] = None
-    temperature: Annotated[
-        float | None,
-        option(
-            "Of dqn: draw moves by softmax of their values at this temperature; 0 takes the best.  [default: 0.1 for "
-            "card games, else 0]",
-            metavar="T",
-        ),
-    ] = None
-    filters: Annotated[
-        str | None,
-        option(
-            "Of dqn and muzero: 3 x 3 filters of each convolution.  [default: 24,24 for large boards, 32,32 with "
-            "muzero, else none]",
-            metavar="N,...",
-        ),
-    ] = None
-    hidden: Annotated[
-        str | None,
-        option("Of dqn: units of each hidden layer.  [default: 64 for large boards, else 128,128]", metavar="N,..."),
-    ] = None
-    model: Annotated[
-        Literal["learned", "rules"] | None,
-        option("Of muzero: plan in the model that it learns, or in the rules (AlphaZero).  [default: learned]"),
-    ] = None
-    search: Annotated[
-        Literal["gumbel", "puct"] | None, option("Of muzero: how a search chooses moves.  [default: gumbel]")
-    ] = None
-    simulations: Annotated[
-        int | None, option("Of muzero: simulations of a search.  [default: 25]", metavar="N", min=1, max=1000)
-    ] = None
-    unroll: Annotated[
+    games: Annotated[
         int | None,
-        option("Of muzero: moves that the model learns to follow.  [default: 5]", metavar="N", min=0, max=20),
-    ] = None
-    width: Annotated[
-        int | None,
-        option("Of muzero: numbers of a hidden state.  [default: 128 for large boards, else 64]", metavar="N", min=2),
-    ] = None
-    opening: Annotated[
-        int | None,
-        option("Of muzero: begin games with up to N random moves.  [default: 38 for connect4, else 0]", metavar="N"),
-    ] = None
-    priority: Annotated[
-        float | None,
         option(
-            "Of muzero: learn from states in proportion to this power of the error of their value.  [default: 0]",
-            metavar="P",
+            "Number of games of each session.  [default: 200000; for an unfinished --from, what is left]",
+            metavar="N",
+            min=1,
         ),
     ] = None
-    reanalysed: Annotated[
-        float | None,
-        option(
-            "Of muzero: in each round, search old games again, so many for each new one.  [default: 0]", metavar="S"
-        ),
-    ] = None
-    device: Annotated[Literal["cpu", "gpu"] | None, option("Of muzero: where to compute.  [default: cpu]")] = None
+    settings: SettingsOption = None
     seed: FixedSeedOption = 0
-    former: Annotated[Path | None, option("Train this agent further.", "--from", metavar="FILE.h5")] = None
-    resume: Annotated[bool, option("Resume the unfinished sessions of the output.", "--resume")] = False
-    play_every: Annotated[int | None, option("Play a game against the agent every N games.", metavar="N", min=1)] = None
+    former: Annotated[
+        Path | None,
+        option(
+            "Train this agent further, and replace it unless -o names another file; without --games, finish what it "
+            "began.",
+            "--from",
+            metavar="FILE.h5",
+        ),
+    ] = None
     plot: PlotOption = None
     output: OutputOption = None
-
-    def given(self, *names: str) -> dict[str, Any]:
-        """The options among these that were given, by name."""
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-
-    def refuse(self, *names: str) -> None:
-        """Check that no option of the other method was given.
-
-        Raises:
-            UsageError: One was.
-        """
-        for name in self.given(*names):
-            raise UsageError(f"--{name.replace('_', '-')} does not go with --method {self.method}")
 
 
 @verb(
     "punish-fast games train tapnswap",
     "punish-fast games train tapnswap --against random,self --games 50000 -o mine.h5",
-    "punish-fast games train tapnswap --from mine.h5 --against self -o better.h5",
-    "punish-fast games train tapnswap --scheme author --epsilon 0.2 --plot curve.png",
-    "punish-fast games train tictactoe --method dqn",
-    "punish-fast games train tictactoe --method dqn --target td --illegal punish",
+    "punish-fast games train tapnswap --from mine.h5 --against self --games 50000 -o better.h5",
+    "punish-fast games train tapnswap --set scheme=author --set epsilon=0.2 --plot curve.png",
+    "punish-fast games train tictactoe --method dqn --set target=td --set illegal=punish",
     "punish-fast games train tictactoe --method muzero --games 1500",
-    "punish-fast games train tictactoe --method muzero --model rules --games 1000 -o alphazero.h5",
+    "punish-fast games train tictactoe --method muzero --set model=rules --games 1000 -o alphazero.h5",
 )
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and draw its learning curve.
 
     By default written to GAME.h5, which is a checkpoint during training.
     """
+    from punish_fast.learn.agent_file import save_agent
+    from punish_fast.learn.trainer import train
+
     game = options.make("train")
-    output = options.output or Path(f"{game.name}.h5")
-    _check(options, output)
-    if options.method != "q":
-        from punish_fast.cli.games.train_network import train_network
-
-        train_network(options, game, output)
-    else:
-        _train_table(options, game, output)
-
-
-def _train_table(options: TrainOptions, game: TableGame, output: Path) -> None:
-    """Learn a table of values."""
-    from punish_fast.games.contract import GameError
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import solve_game
-    from punish_fast.learn import training
-    from punish_fast.learn.agent_file import load_checkpoint, save_checkpoint
-
+    output = options.output or options.former or Path(f"{game.name}.h5")
+    check_outputs([output], [] if options.output is None else [options.former], "train further", options.plot)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    try:
-        positions = enumerate_positions(game)
-    except GameError as error:
-        raise UsageError(f"{error}, too many for a table; learn a network: --method dqn") from None
-    learner = _learner(options, positions, output)
-    if options.output is None and not options.resume:
-        default_output(output, _settings(game, learner), lambda path: _settings(*load_checkpoint(path)))
-    before = learner.games
+    with clock("game"), progress.stage("game"):
+        trainer, strength = _trainer(options, game)
+    if options.output is None and options.former is None:
+        default_output(output, _settings(trainer), _settings_of)
+    before, saved = trainer.games, time.perf_counter()
 
-    def on_point(done: int, wanted: int) -> None:
-        progress.step("train", done, wanted)
-        save_checkpoint(output, game, learner)
+    def on_round() -> None:
+        nonlocal saved
+        progress.show(f"train: {trainer.games:,} of {trainer.games_wanted:,} games{_strength(trainer)}")
+        if trainer.is_point or time.perf_counter() - saved >= _SECONDS_BETWEEN_CHECKPOINTS:
+            save_agent(output, trainer)
+            saved = time.perf_counter()
 
-    def play() -> None:
-        from punish_fast.cli.games.play import play_at_terminal
-        from punish_fast.games.registry import oracle_of
-        from punish_fast.play.game_policies import table_policy
-        from punish_fast.play.players import HumanPlayer, PolicyPlayer
-
-        progress.clear()
-        say(f"after {learner.games:,} games")
-        seats = HumanPlayer("you"), PolicyPlayer("learner", table_policy(positions, learner.policy(positions)))
-        play_at_terminal(game, oracle_of(game), seats, options.seed, options.as_json)
-
-    pause = None if options.play_every is None else (options.play_every, play)
-    with clock("train"):
+    with clock("train"), progress.stage("train"):
         try:
-            clock.seconds["games"] = training.train(positions, solve_game(positions), [learner], on_point, pause)
+            clock.seconds["games"] = train(trainer, strength, on_round)
         except KeyboardInterrupt:
             progress.clear()
-            if learner.games > before and output.exists():
-                say(f"{output} is a checkpoint; resume with --resume")
+            if trainer.games > before:
+                save_agent(output, trainer)
+                say(f"{output} is a checkpoint; resume with --from {output}")
             raise
+    save_agent(output, trainer)
+    with clock("judge"):
+        judged = _judged(trainer, strength, progress)
     progress.clear()
-    save_checkpoint(output, game, learner)
-    draw_curves({learner.name: learner.curve}, options.plot)
-    report = _report(options, learner, output, learner.games - before) | {"seconds": clock.seconds}
-    method = str(learner.method)
-    options.print({"game": game.name, "variant": game.parameters()} | report, lambda report: _print(report, method))
-
-
-def _check(options: TrainOptions, output: Path) -> None:
-    """Check files and options before any work."""
-    check_outputs([output], [options.former], "train further", options.plot)
-    options.refuse(*_OTHERS[options.method])
-    if options.play_every is not None:
-        must_have_input("moves")
-    if options.former is not None and options.given(*_HYPERPARAMETERS):
-        raise UsageError("--from keeps the agent's hyperparameters, such as epsilon and rate; they cannot be given")
-
-
-def _learner(options: TrainOptions, positions: Positions, output: Path) -> QLearner:
-    """The learner with all sessions planned."""
-    from punish_fast.learn.agent_file import load_checkpoint
-    from punish_fast.learn.qlearning import hyperparameters, new_learner
-
-    method = hyperparameters(**options.given(*_OF_TABLES))
-    if options.resume and output.exists():
-        _, learner = load_checkpoint(output, positions.game)
-        if options.given(*_OF_TABLES) and learner.method != method:
-            raise UsageError(f"{output}: has {learner.method}, not {method}")
-        if all(session.games >= session.wanted for session in learner.sessions):
-            say_finished(output)
-        return learner
-    if options.resume:
-        say_new(output)
-    if options.former is not None:
-        _, learner = load_checkpoint(options.former, positions.game)
-    else:
-        learner = new_learner(positions, method, options.seed)
-    for opponent in (options.against or "self").split(","):
-        learner.plan(opponent.strip(), options.games)
-    return learner
-
-
-def say_new(output: Path) -> None:
-    """Say that there is no file to resume."""
-    say(f"{output}: there is no such file to resume, so training begins anew")
-
-
-def say_finished(output: Path) -> None:
-    """Say that there is nothing to resume."""
-    say(f"{output}: nothing is unfinished; train it further with --from {output}")
-
-
-def _settings(game: Game, learner: QLearner) -> dict[str, Any]:
-    """What decides how an agent will play."""
-    from punish_fast.games.registry import describe
-
-    sessions = [[session.opponent, session.wanted] for session in learner.sessions]
-    return {"game": describe(game), "method": asdict(learner.method), "seed": learner.seed, "sessions": sessions}
-
-
-def _report(options: TrainOptions, learner: QLearner, output: Path, played: int) -> dict[str, Any]:
-    return {
-        "method": asdict(learner.method),
-        "seed": learner.seed,
-        "sessions": [asdict(session) for session in learner.sessions],
-        "games": learner.games,
-        "played": played,
-        "curve": learner.curve,
-        "digest": learner.digest,
+    _draw(trainer, options.plot)
+    report = {
+        "game": game.name,
+        "variant": game.parameters(),
+        **{name: value for name, value in trainer.to_mapping().items() if name in ("method", "seed", "sessions")},
+        "games": trainer.games,
+        "played": trainer.games - before,
+        "curve": trainer.curve,
+        **judged,
+        "digest": trainer.digest,
         "output": output,
         "plot": options.plot,
+        "seconds": clock.seconds,
     }
+    options.print(report, lambda report: _print(report, str(trainer.method)))
+
+
+class _Prepared(NamedTuple):
+    trainer: Trainer
+    strength: Any
+
+
+def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
+    """Return the agent with all training planned, and the measures of its strength."""
+    from punish_fast.games.registry import vectorise
+    from punish_fast.games.retrograde import solve_game
+    from punish_fast.learn.agent_file import load_agent
+    from punish_fast.learn.qlearning import QLearner
+    from punish_fast.learn.strength import strength_of
+    from punish_fast.learn.trainer import NetworkTrainer
+    from punish_fast.runtime.extras import require
+
+    if options.former is None:
+        method = options.method or "q"
+        if method != "q":
+            require("learn", "jax", "optax", *["mctx"] * (method == "muzero"))
+        trainer = _new(options, game, method)
+    else:
+        trainer = load_agent(options.former, game)
+        if options.settings:
+            raise UsageError("--set: the agent of --from keeps its hyperparameters")
+        if options.method is not None and trainer.kind != _KINDS[options.method]:
+            raise UsageError(f"{options.former}: is not an agent of --method {options.method}")
+    is_begun = trainer.games < trainer.games_wanted and options.games is None and options.against is None
+    if isinstance(trainer, QLearner):
+        for opponent in () if is_begun else (options.against or "self").split(","):
+            trainer.plan(opponent.strip(), options.games or _GAMES)
+        return _Prepared(trainer, solve_game(trainer.positions))
+    if options.against is not None:
+        raise UsageError("--against goes with --method q only")
+    assert isinstance(trainer, NetworkTrainer)
+    if not is_begun:
+        # Unfinished plans of an agent are dropped.
+        trainer.wanted = trainer.rounds
+        trainer.plan(options.games or _GAMES)
+    return _Prepared(trainer, strength_of(vectorise(game)))
+
+
+def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
+    """Return an agent that has learned nothing."""
+    from punish_fast.games.contract import GameError
+    from punish_fast.games.registry import vectorise
+    from punish_fast.learn.agent_file import positions_of
+    from punish_fast.learn.dqn import DqnMethod, method_for, new_dqn
+    from punish_fast.learn.muzero.learner import new_muzero
+    from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
+    from punish_fast.learn.qlearning import Hyperparameters, hyperparameters, new_learner
+
+    settings = options.settings or ()
+    if method == "q":
+        given = Hyperparameters.parse(settings)
+        try:
+            positions = positions_of(game)
+        except GameError as error:
+            raise UsageError(f"{error}, too many for a table; learn a network: --method dqn") from None
+        return new_learner(positions, hyperparameters(**given), options.seed)
+    vector = vectorise(game)
+    if method == "dqn":
+        return new_dqn(vector, method_for(vector, **DqnMethod.parse(settings)), options.seed)
+    return new_muzero(vector, muzero_method_for(vector, **MuZeroMethod.parse(settings)), options.seed)
+
+
+def _settings(trainer: Trainer) -> dict[str, Any]:
+    """Return what decides how an agent will play."""
+    from punish_fast.games.registry import describe
+
+    settings = {"game": describe(trainer.game), "method": asdict(trainer.method), "seed": trainer.seed}
+    return settings | {"name": trainer.name, "games": trainer.games_wanted}
+
+
+def _settings_of(path: Path) -> dict[str, Any]:
+    from punish_fast.learn.agent_file import load_agent
+
+    return _settings(load_agent(path))
+
+
+def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
+    """Return the judgement of a deep Q-network, those of MuZero by simulations, and nothing of a table."""
+    from punish_fast.learn.agent_file import judged_values
+    from punish_fast.learn.dqn import DqnLearner
+    from punish_fast.learn.muzero.learner import MuZeroLearner
+
+    if isinstance(trainer, DqnLearner):
+        with progress.stage("judge"):
+            return {"judgement": strength.judge(trainer.values_of(trainer.weights), trainer.keeps_rules)}
+    if not isinstance(trainer, MuZeroLearner):
+        return {}
+    judged = []
+    for simulations, values in judged_values(trainer).items():
+        with progress.stage(f"judge: {searches(simulations)}; JAX compiles first"):
+            measures = strength.measure(values, trainer.keeps_rules)
+            judgement = strength.judge(values, trainer.keeps_rules)
+        judged.append({"simulations": simulations} | measures | {"judgement": judgement})
+    return {"searches": judged}
+
+
+def _strength(trainer: Trainer) -> str:
+    return f", wins {trainer.curve[-1]['win_share']:.1%} against random play" if trainer.curve else ""
+
+
+def _draw(trainer: Trainer, plot: Path | None) -> None:
+    if plot is not None:
+        from punish_fast.learn.plots import draw_learning, draw_strength
+
+        (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, plot)
+
+
+def shown_points(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return some points of a learning curve, evenly spread, and the last one."""
+    return [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
 
 
 def _print(report: dict[str, Any], method: str) -> None:
     print(method)
-    for session in report["sessions"]:
+    for session in report.get("sessions", [{"games": report["games"], "opponent": "self"}]):
         print(f"{session['games']:,} games against {session['opponent']}")
     print()
-    shown = shown_points(report["curve"])
-    rows = [[f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{point['mistakes']:.0f}"] for point in shown]
-    print_table([["games", "wins against random", "mistakes"], *rows], left=0)
+    rows = [["games", "wins against random", "losses", "points against earlier", "mistakes"]]
+    for point in shown_points(report["curve"]):
+        loss = point.get("loss_share", 1 - point["win_share"] - point.get("draw_share", 0))
+        earlier, mistakes = point.get("earlier"), point["mistakes"]
+        mean = f"{sum(earlier) / len(earlier):.3f}" if earlier else "-"
+        known = "-" if mistakes is None else f"{mistakes:,.0f}"
+        rows.append([f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{max(loss, 0):.6f}", mean, known])
+    print_table(rows, left=0)
     print()
-    print_end(report)
-
-
-def shown_points(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Some points of a learning curve, evenly spread, and the last one."""
-    return [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
-
-
-def print_end(report: dict[str, Any]) -> None:
-    """Print how long training took, and the files that it wrote."""
+    if report.get("judgement") is not None:
+        _print_judgement(report["judgement"])
+    if "searches" in report:
+        _print_searches(report["searches"])
     seconds, played = report["seconds"]["games"], report["played"]
     speed = f" ({in_units(played / max(seconds, 1e-9))} games/s)" if played else ""
     print(f"{played:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")
     for key in ("output", "plot"):
         if report[key] is not None:
             print(f"wrote {report[key]}")
+
+
+def _print_judgement(judgement: dict[str, Any]) -> None:
+    for seat in ("first", "second"):
+        endings = judgement[seat]
+        told = ", ".join(f"{name} {endings[name]}" for name in ("win", "draw", "loss", "illegal"))
+        lines = judgement["losing_lines"][seat]
+        print(f"exactly, moving {seat}: {told}; {lines:,} lines of play are lost")
+    kept, chosen = judgement["keeps_value"], judgement["keeps_choice"]
+    print(f"keeps the value in {kept:.4%} of all positions, and in {chosen:.4%} of those where it matters")
+    print()
+
+
+def _print_searches(searches: list[dict[str, Any]]) -> None:
+    """Print how strong MuZero is without a search and with searches of several sizes."""
+    head = ["simulations", "wins", "losses", "mistakes", "keeps the value", "losing lines, first", "second"]
+    rows = []
+    for each in searches:
+        judgement, perfect = each["judgement"], each["perfect"]
+        lines = ["-", "-"] if judgement is None else [f"{n:,}" for n in judgement["losing_lines"].values()]
+        kept = ["-", "-"] if perfect is None else [f"{each['mistakes']:,}", f"{perfect:.4f}"]
+        shares = [f"{each[name]:.4f}" for name in ("win_share", "loss_share")]
+        rows.append([f"{each['simulations'] or 'policy alone'}", *shares, *kept, *lines])
+    print("without a search, and with searches")
+    print_table([head, *rows])
+    print()

@@ -14,24 +14,24 @@ same bits.
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from punish_fast.games.contract import VectorBoardGame, VectorGame
 from punish_fast.learn.episodes import NONE
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.movers import Values
 from punish_fast.learn.muzero.method import MuZeroMethod, check_game
 from punish_fast.learn.muzero.network import ModelShape
 from punish_fast.learn.muzero.replay import Remembered, draw, remember, targets_of
 from punish_fast.learn.muzero.search import SearchPlan, plan_of, policy_logits, search, shape_of
-from punish_fast.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedGames, play_searched
+from punish_fast.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedGames, empty_games, play_searched
 from punish_fast.learn.muzero.update import Optimiser, compiled_update
-from punish_fast.learn.q_network import on_device
-from punish_fast.learn.qlearning import LAST_SEED, MAX_GAMES, LearnError
-from punish_fast.learn.random_streams import stream_of
+from punish_fast.learn.q_network import on_processor
+from punish_fast.learn.trainer import NetworkTrainer, check_seed, n_plies_of, padded, progress_of, stream_of
 from punish_fast.runtime.interrupts import uninterrupted
 
 _PLAY, _LEARN, _BEGIN, _REANALYSE = range(4)
@@ -39,53 +39,19 @@ _PLAY, _LEARN, _BEGIN, _REANALYSE = range(4)
 _MOST_STEPS = 1_000_000_000
 
 
-@dataclass(eq=False, repr=False)
-class MuZeroLearner:
-    """Networks that learn a model of a game; `new_muzero` makes one.
+@dataclass(eq=False, repr=False, kw_only=True)
+class MuZeroLearner(NetworkTrainer):
+    """Networks that learn a model of a game; `new_muzero` makes one. ``memory`` holds `SearchedGames` of the rounds."""
 
-    Attributes:
-        vector: The game.
-        method: Its hyperparameters.
-        seed: Its random seed.
-        weights: float32 ``[n_weights]``.
-        momentum: The same, the optimiser's mean of gradients.
-        variance: The same, its mean of squared gradients.
-        rounds: Rounds finished.
-        wanted: Rounds to finish in all.
-        memory: The games of the latest rounds, the oldest first.
-        curve: The learning curve: mappings with ``games`` and measures of strength.
-        snapshots: The weights at the points of the curve.
-        device: Where JAX computes, such as ``"cpu"``; another device rounds otherwise.
-    """
-
-    vector: VectorGame
-    method: MuZeroMethod
-    seed: int
-    weights: np.ndarray
-    momentum: np.ndarray
-    variance: np.ndarray
-    rounds: int = 0
-    wanted: int = 0
-    memory: list[SearchedGames] = field(default_factory=list)
-    curve: list[dict[str, Any]] = field(default_factory=list)
-    snapshots: list[np.ndarray] = field(default_factory=list)
-    device: str = "cpu"
+    kind: ClassVar[str] = "muzero"
 
     def __post_init__(self) -> None:
         self._remembered = [remember(self.vector, games, self.method) for games in self.memory]
 
-    def __repr__(self) -> str:
-        return f"<MuZeroLearner {self.name}: {self.games:,} games of {self.vector.game.name}>"
-
     @property
     def name(self) -> str:
-        """``"muzero"``, or ``"alphazero"`` where it plans in the rules."""
+        """``"muzero"``, or ``"alphazero"`` if it plans in the rules."""
         return "muzero" if self.method.is_learned else "alphazero"
-
-    @property
-    def games(self) -> int:
-        """Games played in all."""
-        return self.rounds * self.method.games
 
     @property
     def board(self) -> VectorBoardGame:
@@ -98,46 +64,24 @@ class MuZeroLearner:
         return shape_of(self.vector, self.method)
 
     @property
-    def keeps_rules(self) -> bool:
-        """That it considers legal actions only."""
-        return True
-
-    @property
     def epsilon(self) -> float:
         """The probability of a random action in self-play."""
-        return self.method.epsilon
+        return float(self.method.epsilon)
 
     @property
-    def digest(self) -> str:
-        """A fingerprint: learners of the same digest continue alike."""
-        digest = hashlib.sha256(repr((self.method, self.seed, self.rounds)).encode())
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        """The arrays to save."""
+        found = dict(super().arrays)
+        for name, empty in empty_games(0, 0, self.vector.n_moves)._asdict().items():
+            parts, fill = [getattr(games, name) for games in self.memory], NONE if name == "action" else 0
+            found[name] = padded(parts, self.method.games, fill, empty.shape[2:], empty.dtype)
+        return found | {"is_random": found["is_random"].astype(np.uint8)}
+
+    def _hashed(self) -> Iterable[tuple[np.ndarray, str]]:
         for array in (self.weights, self.momentum, self.variance):
-            digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
+            yield array, "<f4"
         for games in self.memory:
-            for array, kind in zip(games, ("<i2", "?", "<f4", "<f2"), strict=True):
-                digest.update(np.ascontiguousarray(array, dtype=kind).tobytes())
-        return digest.hexdigest()[:16]
-
-    def plan(self, n_games: int) -> None:
-        """Plan further games, in whole rounds.
-
-        Raises:
-            LearnError: The number is out of range.
-        """
-        if not 1 <= n_games <= MAX_GAMES:
-            raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {MAX_GAMES}")
-        self.wanted += -(-n_games // self.method.games)
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Everything but arrays and the game, as JSON values."""
-        names = ("seed", "rounds", "wanted", "curve")
-        return {"method": asdict(self.method)} | {name: getattr(self, name) for name in names}
-
-    def add_snapshot(self, point: dict[str, Any]) -> None:
-        """Keep the weights as those of a new point of the learning curve."""
-        with uninterrupted():
-            self.curve.append(point)
-            self.snapshots.append(self.weights)
+            yield from zip(games, ("<i2", "?", "<f4", "<f2"), strict=True)
 
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
         """How its networks with some weights rate actions.
@@ -152,7 +96,7 @@ class MuZeroLearner:
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
-        plan = plan_of(self.vector, self.method, simulations, device=self.device)
+        plan = plan_of(self.vector, self.method, simulations)
 
         def values(states: np.ndarray) -> np.ndarray:
             found = search(plan, self.vector, weights, states)
@@ -162,16 +106,11 @@ class MuZeroLearner:
 
         return values
 
-    def learn(self) -> None:
-        """Play a round and learn from it. An interrupt leaves the learner as it was before.
-
-        Raises:
-            LearnError: The weights have left all bounds, a player moved twice, or the device is not here.
-            ExtraError: JAX, Optax or mctx is not installed.
-        """
+    def learn_round(self) -> None:
+        """Play a round and learn from it. An interrupt leaves the learner as it was before."""
         method = self.method
         played = play_searched(
-            plan_of(self.vector, method, is_noisy=True, device=self.device),
+            plan_of(self.vector, method, is_noisy=True),
             self.vector,
             self.weights,
             method,
@@ -195,7 +134,7 @@ class MuZeroLearner:
         fields = {"features": self.vector.features(draws.state)} | draws._asdict()
         del fields["state"]
         batches = {name: array.reshape(method.steps, method.batch, *array.shape[1:]) for name, array in fields.items()}
-        with on_device(self.device):
+        with on_processor():
             update = compiled_update(self.shape, Optimiser(method.rate, method.decay))
             count = np.int32(min(self.rounds * method.steps, _MOST_STEPS))
             weights, momentum, variance = update(self.weights, self.momentum, self.variance, count, batches)
@@ -207,7 +146,7 @@ class MuZeroLearner:
         n_games = sum(len(part.length) for part in self._remembered)
         n_drawn = min(round(method.reanalysed * method.games), n_games)
         drawn = np.sort(generator.choice(n_games, n_drawn, replace=False))
-        plan, renewed, begin = plan_of(self.vector, method, is_noisy=True, device=self.device), [], 0
+        plan, renewed, begin = plan_of(self.vector, method, is_noisy=True), [], 0
         for part in self._remembered:
             rows = drawn[(drawn >= begin) & (drawn < begin + len(part.length))] - begin
             begin += len(part.length)
@@ -229,19 +168,32 @@ class MuZeroLearner:
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
 
-    def _random(self, stream: int) -> np.random.Generator:
-        return stream_of(self.seed, self.rounds, stream)
-
 
 def new_muzero(vector: VectorGame, method: MuZeroMethod, seed: int = 0) -> MuZeroLearner:
-    """A learner with random weights.
-
-    Raises:
-        LearnError: The seed is out of range, or the method does not fit the game.
-    """
-    if not 0 <= seed <= LAST_SEED:
-        raise LearnError(f"seed: {seed} is not allowed, it must be from 0 to {LAST_SEED}")
+    """Return a learner with random weights."""
+    check_seed(seed)
     check_game(vector, method)
     weights = shape_of(vector, method).first_weights(stream_of(seed, 0, _BEGIN))
     nothing = np.zeros_like(weights)
-    return MuZeroLearner(vector, method, seed, weights, nothing, nothing)
+    return MuZeroLearner(vector=vector, method=method, seed=seed, weights=weights, momentum=nothing, variance=nothing)
+
+
+def muzero_of(vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> MuZeroLearner:
+    """Return the learner of a mapping from `MuZeroLearner.to_mapping` and of its arrays."""
+    method = MuZeroMethod.of(learner["method"])
+    check_game(vector, method)
+    progress = progress_of(vector, learner, arrays, method, shape_of(vector, method).n_weights)
+    games = SearchedGames(*(arrays[name] for name in SearchedGames._fields))
+    shape = games.action.shape
+    if not games.is_random.shape == games.value.shape == shape or games.policy.shape != (*shape, vector.n_moves):
+        raise LearnError(f"policy: its shape is {games.policy.shape}, not {(*shape, vector.n_moves)}")
+    games = games._replace(is_random=games.is_random.astype(np.bool_))
+    rounds = [slice(begin, begin + method.games) for begin in range(0, len(games.action), method.games)]
+    memory = [_trimmed(SearchedGames(*(array[rows] for array in games))) for rows in rounds]
+    return MuZeroLearner(vector=vector, method=method, memory=memory, **progress)
+
+
+def _trimmed(games: SearchedGames) -> SearchedGames:
+    """Return games without the plies that none of them has."""
+    n_plies = n_plies_of(games.action)
+    return SearchedGames(*(array[:, :n_plies] for array in games))

@@ -7,94 +7,50 @@ from typing import Any
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.registry import GAMES
-from punish_fast.learn.hyperparameters import check_choices, check_layers, check_ranges
-from punish_fast.learn.qlearning import LearnError
+from punish_fast.learn.hyperparameters import TINY, CheckedMethod, LearnError, hyperparameter
 
 LEARNED, RULES = "learned", "rules"
 GUMBEL, PUCT = "gumbel", "puct"
 MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
-_RANGES: dict[str, tuple[Any, Any]] = {
-    "simulations": (1, 1000),
-    "considered": (2, 1024),
-    "width": (2, 1024),
-    "opening": (0, 1000),
-    "epsilon": (0.0, 1.0),
-    "discount": (0.01, 1.0),
-    "trace": (0.0, 1.0),
-    "unroll": (0, 20),
-    "rate": (1e-9, 1.0),
-    "decay": (0.0, 1.0),
-    "games": (1, 16_384),
-    "memory": (1, 1000),
-    "steps": (0, 1024),
-    "batch": (1, 4096),
-    "priority": (0.0, 2.0),
-    "reanalysed": (0.0, 1.0),
-    "max_plies": (1, 1000),
-}
-_LARGEST_LAYER = {"filters": 512}
 # Planes, rows and columns; a board with a shorter side needs no filters.
 _N_AXES, _LEAST_SIDE = 3, 4
 _OF_BOARDS: dict[str, Any] = {"filters": (32, 32), "width": 128}
 
 
 @dataclass(frozen=True)
-class MuZeroMethod:
+class MuZeroMethod(CheckedMethod):
     """Hyperparameters of MuZero.
 
-    Attributes:
-        model: What the search plans in: ``"learned"``, the model that the network learns (MuZero), or ``"rules"``, the
-            rules of the game (AlphaZero).
-        search: ``"gumbel"`` or ``"puct"``, see ``search.py``.
-        simulations: Simulations of a search.
-        considered: Actions that a Gumbel search considers at the root, at most.
-        filters: Filters of each convolution of the representation; empty if the features have no places.
-        width: Numbers of a hidden state; hidden layers have twice as many units.
-        opening: Games of self-play begin with up to so many random actions, each number as often as the others; none
-            of these ends the game if another would not.
-        epsilon: The probability of a random action after that.
-        discount: Above 0 and at most 1; below 1, fast wins are better than slow ones.
-        trace: How far values follow what happened (lambda), see ``replay.py``: 1 to the end of the game, 0 one action.
-        unroll: Actions that the model follows from each state that it learns from.
-        rate: The learning rate at the beginning; it falls slowly, see ``update.py``.
-        decay: The decay of weights (Loshchilov and Hutter, 2019).
-        games: Games of a round.
-        memory: Rounds whose games are remembered.
-        steps: Steps of the optimiser after each round.
-        batch: States of a step.
-        priority: Above 0, states are drawn in proportion to this power of the error of their value; 0 draws all alike.
-        reanalysed: How many games of the memory are searched again in each round, as a share of the games of a round.
-        max_plies: Longer games stop there, and have the value that their last search found.
-
-    Raises:
-        LearnError: A hyperparameter is out of range.
+    ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The numbers of
+    random actions at the beginning of games (``opening``) are equally likely, and none of these actions ends the game
+    if another would not. Hidden layers have twice as many units as a hidden state.
     """
 
-    model: str = LEARNED
-    search: str = GUMBEL
-    simulations: int = 25
-    considered: int = 16
-    filters: tuple[int, ...] = ()
-    width: int = 64
-    opening: int = 0
-    epsilon: float = 0.2
-    discount: float = 1.0
-    trace: float = 0.9
-    unroll: int = 5
-    rate: float = 0.003
-    decay: float = 0.0001
-    games: int = 512
-    memory: int = 40
-    steps: int = 64
-    batch: int = 256
-    priority: float = 0.0
-    reanalysed: float = 0.0
-    max_plies: int = 100
+    model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")
+    search: str = hyperparameter(GUMBEL, SEARCHES, "The search.")
+    simulations: int = hyperparameter(25, (1, 1000), "Simulations of a search.")
+    considered: int = hyperparameter(16, (2, 1024), "Maximum number of actions at the root of a Gumbel search.")
+    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features have no places.")
+    width: int = hyperparameter(64, (2, 1024), "Numbers of a hidden state.")
+    opening: int = hyperparameter(0, (0, 1000), "Games begin with up to this many random actions.")
+    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Probability of a random action after that.")
+    discount: float = hyperparameter(1.0, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
+    trace: float = hyperparameter(0.9, (0.0, 1.0), "Lambda of values: 1 for the end of the game, 0 for one action.")
+    unroll: int = hyperparameter(5, (0, 20), "Actions that the model learns to follow from a state.")
+    rate: float = hyperparameter(0.003, (TINY, 1.0), "Learning rate at the beginning; it falls slowly.")
+    decay: float = hyperparameter(0.0001, (0.0, 1.0), "Decay of weights.")
+    games: int = hyperparameter(512, (1, 16_384), "Games of a round.")
+    memory: int = hyperparameter(40, (1, 1000), "Rounds whose games are remembered.")
+    steps: int = hyperparameter(64, (0, 1024), "Steps of the optimiser after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "States of a step.")
+    priority: float = hyperparameter(
+        0.0, (0.0, 2.0), "Draw states in proportion to this power of the error of their value."
+    )
+    reanalysed: float = hyperparameter(0.0, (0.0, 1.0), "Old games to search again for each new one.")
+    max_plies: int = hyperparameter(100, (1, 1000), "Longer games stop, with the value that their last search found.")
 
     def __post_init__(self) -> None:
-        check_choices(self, {"model": MODELS, "search": SEARCHES})
-        check_layers(self, _LARGEST_LAYER)
-        check_ranges(self, _RANGES)
+        super().__post_init__()
         if self.is_learned and self.unroll < 1:
             raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model, it must be from 1 to 20")
 

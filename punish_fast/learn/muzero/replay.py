@@ -24,9 +24,9 @@ import numpy as np
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.learn.episodes import NONE, retrace
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.self_play import SearchedGames
-from punish_fast.learn.qlearning import LearnError
 
 # Added to errors: a tenth of a win. With much less, states without an error, such as those of random moves, are drawn
 # so rarely, and then weigh so much, that a batch is of one of them or none, and little is learned.

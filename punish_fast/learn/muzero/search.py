@@ -29,7 +29,7 @@ from punish_fast.games.contract import VectorGame
 from punish_fast.learn.muzero.method import GUMBEL, MuZeroMethod
 from punish_fast.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
 from punish_fast.learn.muzero.true_rules import TrueRules
-from punish_fast.learn.q_network import on_device, on_processor
+from punish_fast.learn.q_network import on_processor
 from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class SearchPlan(NamedTuple):
         considered: Actions that a Gumbel search considers at the root, at most.
         discount: Of each action.
         is_noisy: Whether the root has noise, for self-play.
-        device: Where JAX computes, such as ``"cpu"``.
     """
 
     shape: ModelShape
@@ -63,7 +62,6 @@ class SearchPlan(NamedTuple):
     considered: int
     discount: float
     is_noisy: bool
-    device: str
 
 
 class Found(NamedTuple):
@@ -86,11 +84,7 @@ def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
 
 
 def plan_of(
-    vector: VectorGame,
-    method: MuZeroMethod,
-    simulations: int | None = None,
-    is_noisy: bool = False,
-    device: str = "cpu",
+    vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
     """How a method searches at a game.
 
@@ -99,7 +93,6 @@ def plan_of(
         method: The method.
         simulations: Another number of simulations than the method's.
         is_noisy: Whether the root has noise.
-        device: Where JAX computes.
     """
     return SearchPlan(
         shape_of(vector, method),
@@ -109,7 +102,6 @@ def plan_of(
         method.considered,
         method.discount,
         is_noisy,
-        device,
     )
 
 
@@ -124,14 +116,13 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
         seed: Of the noise.
 
     Raises:
-        LearnError: There is no such device.
         ExtraError: JAX or mctx is not installed.
     """
     require("learn", "mctx")
     parts = []
     for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
         block = states[begin : begin + _MOST_STATES]
-        with on_device(plan.device):
+        with on_processor():
             found = _search_block(plan, vector, weights, block, (seed, number))
         parts.append([part[: len(block)] for part in found])
     action, policy, value = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -34,7 +34,7 @@ def test_the_line_of_play_ends_with_a_line_of_stones(run):
 
 @pytest.mark.compiled
 def test_who_wins_is_found_without_scores(run):
-    report = run("games", "solve", "connect4", POSITION, "--value-only", "--json", "--memory", "8").report
+    report = run("games", "solve", "connect4", POSITION, "--value-only", "--json").report
     assert (report["score"], report["scores"], report["line"]) == (None, None, None)
     assert report["value"] == "win"
     assert report["values"] == ["loss", "loss", "loss", None, "win", "loss", "loss"]
@@ -112,12 +112,10 @@ def test_the_network_that_comes_with_the_package_is_judged(run):
     [
         (["solve", "connect4", "8"], "position: '8' is wrong, allowed: the columns played, 1 to 7"),
         (["show", "connect4", "4444444"], "position: '4444444' is wrong: before move 7, column 4 is full"),
-        (["solve", "connect4", "--memory", "0"], "memory: 0 is not allowed, it must be from 1 to"),
-        (["solve", "tapnswap", "44"], "tapnswap: takes no POSITION, --value-only or --memory, which are for connect4"),
-        (["solve", "tictactoe", "--memory", "5"], "tictactoe: takes no POSITION"),
+        (["solve", "tapnswap", "44"], "tapnswap: takes no POSITION or --value-only, which are for connect4"),
         (["judge", "connect4", "search-0"], "search-0: is no agent, allowed are random, search-N"),
         (["judge", "connect4", "nobody"], "nobody: is no agent, allowed are random, search-N"),
-        (["grid", "connect4", "x"], "connect4: does not offer 'grid'"),
+        (["league", "connect4", "x"], "connect4: does not offer 'league'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, arguments, problem):

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.games.registry import make_game, vectorise
+from punish_fast.learn.agent_file import save_agent
 from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.network_file import save_dqn
 
 DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
 
@@ -37,7 +37,7 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
 
 @pytest.mark.compiled
 def test_games_with_given_decks_are_printed(run):
-    done = run("games", "judge", "gwent", "rule-of-thumb", "--games", "40", "--decks", DECKS)
+    done = run("games", "judge", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "40")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0] == "40 games each, half of them in each seat; shares ± standard errors"
@@ -51,15 +51,15 @@ def test_games_with_given_decks_are_printed(run):
 @pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra learn")
 def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folder):
     vector = vectorise(make_game("gwent", {"decks": "random"}))
-    save_dqn(folder / "net.h5", new_dqn(vector, DqnMethod(hidden=(4,)), 1))
-    report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--temperature", "0.5", "--json").report
-    assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.5)]
+    save_agent(folder / "net.h5", new_dqn(vector, DqnMethod(hidden=(4,)), 1))
+    report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--json").report
+    assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.03)]
     assert list(report["agents"][0]["matches"]) == ["default", "random"]
-    done = run("games", "judge", "gwent", "net.h5", "--games", "20", "--decks", "default")
+    done = run("games", "judge", "gwent:decks=default", "net.h5", "--games", "20")
     assert "net.h5 (greedy)  " in done.out
     assert "net.h5 (mixed, temperature 0.03)  default  random  " in done.out
     # The network that comes with the package is stronger than one that has learned nothing.
-    report = run("games", "judge", "gwent", "trained", "net.h5", "--games", "20", "--decks", "default", "--json").report
+    report = run("games", "judge", "gwent:decks=default", "trained", "net.h5", "--games", "20", "--json").report
     wins = [each["matches"]["default"]["rule-of-thumb"]["both"]["win"] for each in report["agents"]]
     assert min(wins[:2]) > max(wins[2:])
 
@@ -68,14 +68,13 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
     run("games", "judge", "gwent", "perfect").refused(
         "perfect: is no agent, allowed are random, rule-of-thumb, trained, and files .h5"
     )
-    run("games", "judge", "gwent", "--decks", "1 2 / 3").refused(
+    run("games", "judge", "gwent:decks=1 2 / 3").refused(
         "first deck: 2 cards are not allowed, it must have at least 25"
     )
-    run("games", "judge", "gwent", "--temperature", "0").refused("--temperature: 0 is not allowed, it must be above 0")
     run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
-    run("games", "judge", "tictactoe", "--decks", "random").refused("tictactoe: has no option 'decks', it has none")
+    run("games", "judge", "tictactoe:decks=random").refused("tictactoe: has no option 'decks', it has none")
     other = new_dqn(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
-    save_dqn(folder / "other.h5", other)
+    save_agent(folder / "other.h5", other)
     run("games", "judge", "gwent", "other.h5").refused("other.h5: its game is tictactoe, not gwent")
 
 

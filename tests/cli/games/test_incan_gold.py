@@ -27,7 +27,7 @@ def test_solve_reports_the_first_round(run):
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_solve_prints_words(run):
-    done = run("games", "solve", "incan-gold", "--artifact-value", "taken")
+    done = run("games", "solve", "incan-gold:artifact_value=taken")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Incan Gold, artifacts valued when taken\n")
     assert "alone                         15.647246  14.435369 (leave with 23)\n" in done.out
@@ -36,13 +36,11 @@ def test_solve_prints_words(run):
 
 def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "solve", "incan-gold", "4455").refused(
-        "incan-gold: takes no POSITION, --value-only or --memory, which are for connect4"
+        "incan-gold: takes no POSITION or --value-only, which are for connect4"
     )
-    run("games", "solve", "incan-gold", "--limit", "4").refused(
-        "incan-gold: has no option 'limit', only artifact_value"
-    )
-    run("games", "solve", "incan-gold", "--artifact-value", "found").refused(
-        "--artifact-value: 'found' is not allowed, it must be drawn or taken"
+    run("games", "solve", "incan-gold:limit=4").refused("incan-gold: has no option 'limit', only artifact_value")
+    run("games", "solve", "incan-gold:artifact_value=found").refused(
+        "'found' is not allowed, it must be drawn or taken"
     )
     run("games", "show", "incan-gold", "7").refused("incan-gold: does not offer 'show', only solve")
 
@@ -72,13 +70,13 @@ def test_players_are_judged_by_games(run):
 @pytest.mark.compiled
 def test_networks_are_judged_greedy_and_mixed(run):
     pytest.importorskip("jax")
-    size = ["--games", "32", "--hidden", "4"]
+    size = ["--games", "32", "--set", "hidden=4"]
     assert run("games", "train", "incan-gold", "--method", "dqn", *size, "--quiet").code == 0
-    asked = ["incan-gold.h5", "--games", "9", "--temperature", "0.5"]
+    asked = ["incan-gold.h5", "--games", "9"]
     greedy, mixed = run("games", "judge", "incan-gold", *asked, "--json").report["agents"]
     assert (greedy["play"], greedy["temperature"]) == ("greedy", None)
-    assert (mixed["play"], mixed["temperature"]) == ("mixed", 0.5)
-    run("games", "judge", "incan-gold", "incan-gold.h5", "--artifact-value", "taken").refused("its game is incan-gold")
+    assert (mixed["play"], mixed["temperature"]) == ("mixed", 0.03)
+    run("games", "judge", "incan-gold:artifact_value=taken", "incan-gold.h5").refused("its game is incan-gold")
 
 
 @pytest.mark.parametrize(
@@ -87,10 +85,8 @@ def test_networks_are_judged_greedy_and_mixed(run):
         (["incan-gold", "leave-at-0"], "leave-at-0: is no agent, allowed are random, leave-at-N, "),
         (["incan-gold", "\x1b[31m"], "is no agent, allowed are random"),
         (["incan-gold", "--games", "2"], "2 is not allowed, it must be from 3"),
-        (["incan-gold", "--temperature", "0"], "--temperature: 0 is not allowed, it must be above 0"),
-        (["incan-gold", "--temperature", "nan"], "--temperature: nan is not allowed"),
         (["incan-gold", "--seed", "-1"], "-1 is not allowed"),
-        (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games, --temperature and --seed are"),
+        (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games and --seed are"),
         (["connect4", "--seed", "9"], "connect4: is judged without games"),
     ],
 )

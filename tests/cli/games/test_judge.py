@@ -29,9 +29,9 @@ def test_agents_of_files_are_judged(run):
 
 
 def test_variants_that_end_are_judged_and_others_refused(run):
-    (agent,) = run("games", "judge", "tapnswap", "best-response", "--taps-only", "--json").report["agents"]
+    (agent,) = run("games", "judge", "tapnswap:taps_only=true", "best-response", "--json").report["agents"]
     assert (agent["first"]["win"], agent["second"]["win"]) == pytest.approx((15 / 16, 1))
-    (table,) = run("games", "judge", "tapnswap", "trained", "--taps-only", "--json").report["agents"]
+    (table,) = run("games", "judge", "tapnswap:taps_only=true", "trained", "--json").report["agents"]
     assert (table["agent"], table["first"]["win"], table["keeps_value"]) == ("trained", pytest.approx(15 / 16), 1)
     run("games", "judge", "tapnswap").refused("tapnswap: play can go on for ever, so agents cannot be judged")
 

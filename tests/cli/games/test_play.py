@@ -8,8 +8,8 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.games.registry import make_game, vectorise
+from punish_fast.learn.agent_file import save_agent
 from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.network_file import save_dqn
 from punish_fast.play import game_policies
 from punish_fast.runtime.extras import are_installed
 
@@ -102,7 +102,7 @@ def test_a_trained_agent_plays(run, say):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 def test_a_trained_network_plays(run, say):
-    run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--hidden", "8", "--quiet")
+    run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--set", "hidden=8", "--quiet")
     say("1", "q")
     assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
 
@@ -115,7 +115,7 @@ def test_a_trained_network_plays(run, say):
 )
 def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, answer):
     network = new_dqn(vectorise(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
-    save_dqn(tmp_path / "mine.h5", network)
+    save_agent(tmp_path / "mine.h5", network)
     say(*[answer] * 40)
     options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")
     results = [json.loads(run("games", "play", game, *options).out) for _ in range(2)]
@@ -126,8 +126,8 @@ def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, 
 
 def test_one_person_plays_incan_gold_against_two(run, say):
     say("hint", "?", "rules", "3", "stay", "undo", *["leave"] * 80)
-    options = ("--level", "rule-of-thumb,random", "--seed", "3", "--artifact-value", "taken", "--json")
-    done = run("games", "play", "incan-gold", *options)
+    options = ("--level", "rule-of-thumb,random", "--seed", "3", "--json")
+    done = run("games", "play", "incan-gold:artifact_value=taken", *options)
     result = json.loads(done.out)
     assert result["players"] == ["you", "rule-of-thumb", "random"]
     assert result["variant"] == {"artifact_value": "taken"}
@@ -147,7 +147,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
 
 def test_gwent_is_played_with_hidden_hands(run, say):
     say("rules", "11", "9", "4", *["pass"] * 9)
-    done = run("games", "play", "gwent", "--level", "rule-of-thumb", "--seed", "3", "--decks", "random", "--json")
+    done = run("games", "play", "gwent:decks=random", "--level", "rule-of-thumb", "--seed", "3", "--json")
     result = json.loads(done.out)
     assert (result["players"], result["variant"]["decks"], result["ended"]) == (
         ["you", "rule-of-thumb"],
@@ -179,7 +179,7 @@ def test_what_secrets_do_not_allow_is_refused_in_one_line(run, options, texts):
 
 
 def test_agents_of_other_variants_are_refused(run):
-    run("games", "train", "tapnswap", "--games", "10", "--limit", "4", "--quiet")
+    run("games", "train", "tapnswap:limit=4", "--games", "10", "--quiet")
     run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "limit 4")
 
 

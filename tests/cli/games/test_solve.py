@@ -53,14 +53,14 @@ def test_a_player_who_loses_has_no_safe_response(run):
     assert safe["first"] is None
     assert safe["second"] == pytest.approx(1, abs=1e-12)
     assert safe["error_bound"] < 1e-12
-    taps = run("games", "solve", "tapnswap", "--taps-only", "--json").report["safe_best_response_vs_random"]
+    taps = run("games", "solve", "tapnswap:taps_only=true", "--json").report["safe_best_response_vs_random"]
     assert (taps["first"], taps["second"]) == (None, pytest.approx(1, abs=1e-12))
 
 
 @pytest.mark.parametrize("row", VARIANTS, ids=lambda row: row[0].strip(" `") or "standard")
 def test_variants_are_solved_as_the_page_shows(run, row):
     options, positions, outcome, *probabilities = row
-    report = run("games", "solve", "tapnswap", *options.replace("`", "").split(), "--json").report
+    report = run("games", "solve", f"tapnswap:{options.strip(' `')}", "--json").report
     assert report["states"] == int(positions.replace(",", ""))
     plies = "" if report["plies"] is None else f" in {report['plies']}"
     assert outcome == report["start"] + plies
@@ -77,7 +77,7 @@ def test_solve_prints_words_and_folds_the_line(run, monkeypatch):
     assert (done.code, done.err) == (0, "")
     assert "the first player: loss in 26 (certified)" in done.out
     assert "0.999997275073" in done.out
-    assert "the first player: draw (certified)" in run("games", "solve", "tapnswap", "--roll-over").out
+    assert "the first player: draw (certified)" in run("games", "solve", "tapnswap:roll_over=true").out
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("games", "solve", "tapnswap").out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -93,4 +93,4 @@ def test_progress_is_taken_off_the_terminal_before_results(run, monkeypatch, ver
 
 @pytest.mark.parametrize("limit", ["0", "1", "17"])
 def test_impossible_variants_are_refused(run, limit):
-    run("games", "solve", "tapnswap", "--limit", limit).refused(f"limit: {limit} is not allowed")
+    run("games", "solve", f"tapnswap:limit={limit}").refused(f"limit: {limit} is not allowed")

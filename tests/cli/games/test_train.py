@@ -1,33 +1,60 @@
-"""``punish-fast games train``."""
+"""``punish-fast games train`` and ``methods``."""
 
 from __future__ import annotations
 
+import random
+import signal
+import subprocess
+import sys
+import time
 from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.learn import agent_file
-from punish_fast.learn.agent_file import load_checkpoint
+from cli.conftest import COMMAND, clean_environment
+from punish_fast.learn import agent_file, trainer
+from punish_fast.learn.agent_file import load_agent
 
-TRAIN = ("games", "train", "tapnswap")
+TABLE = ("games", "train", "tapnswap", "--quiet")
+NETWORK = ("games", "train", "tapnswap:limit=3", "--method", "dqn", "--set", "hidden=8", "--quiet")
+needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 
 
-def test_an_agent_learns_and_is_trained_further(run, folder):
-    options = ("--games", "3000", "--epsilon", "0.6", "--seed", "5", "--quiet")
-    report = run(*TRAIN, *options, "--json").report
+def test_a_table_learns_and_is_trained_further(run, folder):
+    options = ("--games", "3000", "--set", "epsilon=0.6", "--seed", "5")
+    report = run(*TABLE, *options, "--json").report
     assert (report["games"], report["output"]) == (3000, "tapnswap.h5")
     assert report["curve"][-1]["games"] == 3000
-    assert load_checkpoint(folder / "tapnswap.h5")[1].digest == report["digest"]
-    again = run(*TRAIN, *options, "-o", "again.h5", "--json").report
+    assert load_agent(folder / "tapnswap.h5").digest == report["digest"]
+    again = run(*TABLE, *options, "-o", "again.h5", "--json").report
     assert again["digest"] == report["digest"]
-    further = ("--from", "again.h5", "--against", "random", "--games", "50", "-o", "more.h5")
-    more = run(*TRAIN, *further, "--json", "--quiet").report
+    further = ("--from", "again.h5", "--against", "random", "--games", "50")
+    more = run(*TABLE, *further, "-o", "more.h5", "--json").report
     assert [session["opponent"] for session in more["sessions"]] == ["self", "random"]
     assert more["games"] == 3050
-    assert run(*TRAIN, *options, "--resume", "--json").report["played"] == 0
-    refused = run(*TRAIN, "--epsilon", "0.1", "--resume", "--quiet")
-    refused.refused("tapnswap.h5: has scheme negamax, epsilon 0.6", "not scheme negamax, epsilon 0.1")
-    assert load_checkpoint(folder / "tapnswap.h5")[1].digest == report["digest"]
+    assert load_agent(folder / "again.h5").digest == report["digest"]
+    assert run(*TABLE, *further, "--json").report["output"] == "again.h5"
+    assert load_agent(folder / "again.h5").digest == more["digest"]
+
+
+@needs_jax
+def test_a_network_learns_and_is_trained_further(run, folder):
+    options = ("--games", "600", "--set", "epsilon=0.6", "--seed", "5", "--set", "target=td", "--set", "illegal=punish")
+    report = run(*NETWORK, *options, "--json").report
+    assert (report["games"], report["played"], report["output"]) == (768, 768, "tapnswap.h5")
+    assert {"target": "td", "illegal": "punish", "hidden": [8], "filters": [], "epsilon": 0.6}.items() <= report[
+        "method"
+    ].items()
+    assert [point["games"] for point in report["curve"]] == [768]
+    assert report["judgement"] is None
+    assert load_agent(folder / "tapnswap.h5").digest == report["digest"]
+    again = run(*NETWORK, *options, "-o", "again.h5", "--json").report
+    assert again["digest"] == report["digest"]
+    further = ("games", "train", "tapnswap:limit=3", "--from", "again.h5", "--games", "50", "-o", "more.h5", "--json")
+    more = run(*further, "--quiet").report
+    assert (more["games"], more["played"]) == (1024, 256)
+    assert more["method"] == report["method"]
+    run(*NETWORK).refused("tapnswap.h5: exists and", "name an output with -o")
 
 
 @pytest.mark.compiled
@@ -43,48 +70,105 @@ def test_tic_tac_toe_is_learned_without_a_mistake(run):
 
 
 def test_training_prints_a_table(run):
-    done = run(*TRAIN, "--games", "1000", "--quiet")
+    done = run(*TABLE, "--games", "1000")
     assert (done.code, done.err) == (0, "")
     assert "scheme negamax, epsilon 0.5, rate 1, discount 0.95\n1,000 games against self\n" in done.out
     assert "wins against random" in done.out
     assert "games/s" in done.out
 
 
-def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder):
-    options = (*TRAIN, "--games", "400", "--against", "random,self", "--scheme", "author", "--quiet")
+@pytest.mark.slow
+@needs_jax
+def test_training_of_a_network_prints_a_judgement(run):
+    done = run("games", "train", "tictactoe", "--method", "dqn", "--games", "1500", "--set", "hidden=16", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert "target mc, legal moves only, 16 units, epsilon 0.2, rate 0.001, discount 0.95\n" in done.out
+    assert "1,536 games against self\n" in done.out
+    assert "exactly, moving second: win " in done.out
+    assert "keeps the value in " in done.out
+
+
+@needs_jax
+def test_a_large_board_is_learned_through_filters(run):
+    command = ("games", "train", "connect4", "--method", "dqn", "--games", "1", "--set", "hidden=4", "--quiet")
+    report = run(*command, "--set", "filters=2", "--json").report
+    (point,) = report["curve"]
+    assert (report["games"], report["method"]["filters"], report["judgement"]) == (256, [2], None)
+    assert (point["mistakes"], point["perfect"]) == (None, None)
+    for seat in ("first", "second"):
+        assert sum(point[seat].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (*TABLE, "--games", "400", "--against", "random,self", "--set", "scheme=author"),
+        pytest.param((*NETWORK, "--games", "1500"), marks=needs_jax),
+    ],
+    ids=["table", "network"],
+)
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder, options, n_rounds):
     whole = run(*options, "-o", "whole.h5", "--json").report
-    save, saved = agent_file.save_checkpoint, []
+    train = trainer.train
 
-    def save_three(path, game, learner):
-        save(path, game, learner)
-        saved.append(learner.games)
-        if len(saved) == 3:
-            raise KeyboardInterrupt
+    def stopped(agent, strength, on_round):
+        rounds = []
 
-    monkeypatch.setattr(agent_file, "save_checkpoint", save_three)
-    stopped = run(*options, "-o", "x.h5")
-    assert stopped.code == 130
-    assert "x.h5 is a checkpoint; resume with --resume" in stopped.err
-    monkeypatch.setattr(agent_file, "save_checkpoint", save)
-    assert 0 < load_checkpoint(folder / "x.h5")[1].games < 800
-    resumed = run(*options, "-o", "x.h5", "--resume", "--json").report
+        def stop():
+            on_round()
+            rounds.append(agent.games)
+            if len(rounds) == n_rounds:
+                raise KeyboardInterrupt
+
+        return train(agent, strength, stop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, "train", stopped)
+        done = run(*options, "-o", "x.h5")
+    assert (done.code, "x.h5 is a checkpoint; resume with --from x.h5" in done.err) == (130, True)
+    before = load_agent(folder / "x.h5").games
+    assert 0 < before < whole["games"]
+    resumed = run(*options[:3], "--quiet", "--from", "x.h5", "--json").report
     assert (resumed["digest"], resumed["curve"]) == (whole["digest"], whole["curve"])
-    assert resumed["played"] < 800
+    assert resumed["played"] == whole["games"] - before
 
 
-def test_the_learner_can_be_played_during_training(run, say):
-    say("1", "q", "q")
-    done = run(*TRAIN, "--games", "300", "--play-every", "150", "--quiet")
-    assert done.code == 0
-    assert done.out.count("your move (1 to 2, ? for help)") == 2
-    assert done.out.count("You left the game.") == 2
-    assert "after 150 games\nafter 300 games\n" in done.err
+@pytest.mark.slow
+@pytest.mark.compiled
+@needs_jax
+def test_killed_training_resumes_to_the_same_network(run, folder):
+    options = (*NETWORK, "--games", "40000")
+    whole = run(*options, "-o", "whole.h5", "--json").report
+    path, generator, n_killed = folder / "x.h5", random.Random(1), 0
+    while not path.exists() or load_agent(path).games < whole["games"] / 4:
+        resume = (*NETWORK[:3], "--quiet", "--from", "x.h5") if path.exists() else (*options, "-o", "x.h5")
+        command = [*COMMAND, *resume]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=clean_environment()) as child:
+            before = modified(path)
+            while child.poll() is None and modified(path) == before:
+                time.sleep(0.01)
+            # Somewhere between the first checkpoint and those that follow.
+            time.sleep(generator.random() / 2)
+            child.kill()
+        n_killed += child.returncode == -signal.SIGKILL
+    resumed = run(*NETWORK[:3], "--quiet", "--from", "x.h5", "--json").report
+    assert n_killed > 0
+    assert (resumed["digest"], resumed["curve"]) == (whole["digest"], whole["curve"])
+    assert 0 < resumed["played"] < whole["played"]
+
+
+def modified(path):
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
-def test_curves_are_drawn(run, folder):
-    assert run(*TRAIN, "--games", "300", "--plot", "one.svg", "--quiet").code == 0
-    assert "negamax-e0.5-self" in (folder / "one.svg").read_text()
+@pytest.mark.parametrize(("command", "name"), [(TABLE, "negamax-e0.5-self"), (NETWORK, "dqn-mc-mask")])
+def test_curves_are_drawn(run, folder, command, name):
+    if command == NETWORK:
+        pytest.importorskip("optax")
+    assert run(*command, "--games", "300", "--plot", "one.svg").code == 0
+    assert name in (folder / "one.svg").read_text()
 
 
 @pytest.mark.parametrize(
@@ -92,17 +176,74 @@ def test_curves_are_drawn(run, folder):
     [
         (["--games", "0"], ["--games", "0 is not allowed, it must be from 1"]),
         (["--against", "me"], ["opponent: 'me' is not allowed, it must be one of random, self"]),
-        (["--scheme", "x"], ["--scheme", "'x' is not one of 'negamax', 'author'"]),
-        (["--rate", "x"], ["rate: 'x' is not allowed, it must be a number or visits"]),
-        (["--epsilon", "2"], ["epsilon: 2.0 is not allowed"]),
+        (["--set", "scheme=x"], ["scheme: 'x' is not allowed, it must be one of negamax, author"]),
+        (["--set", "rate=x"], ["rate: 'x' is not allowed, it must be a number from 1e-09 to 1 or none"]),
+        (["--set", "epsilon=2"], ["epsilon: 2.0 is not allowed"]),
+        (["--set", "hidden=8"], ["--set: 'hidden' is unknown, allowed are scheme, epsilon, rate, discount"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--from", "no.h5"], ["no.h5: there is no such file"]),
-        (["--from", "tapnswap.h5"], ["tapnswap.h5", "will not be replaced"]),
-        (["--from", "a.h5", "--rate", "1"], ["--from keeps the agent's hyperparameters"]),
-        (["--play-every", "0"], ["--play-every", "0 is not allowed, it must be from 1"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
-    run(*TRAIN, *options).refused(*texts)
+    run(*TABLE, *options).refused(*texts)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "texts"),
+    [
+        (["--against", "self"], ["--against goes with --method q only"]),
+        (["--set", "hidden=x"], ["hidden: 'x' is not allowed, it must be up to 8 numbers from 1 to 4096"]),
+        (["--set", "filters=8"], ["filters: (8,) are impossible, the features of tapnswap have no places"]),
+        (["--set", "rate=none"], ["rate: 'none' is not allowed, it must be a number"]),
+        (["--set", "target=x"], ["target: 'x' is not allowed, it must be one of mc, td"]),
+    ],
+)
+@needs_jax
+def test_wrong_options_of_networks_are_refused_in_one_line(run, folder, options, texts):
+    run(*NETWORK, *options).refused(*texts)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        ("tapnswap:limit=x", "limit: 'x' is not allowed, it must be a whole number"),
+        ("tapnswap:limit=1", "limit: 1 is not allowed"),
+        ("tapnswap:taps_only", "taps_only: '' is not allowed, it must be true or false"),
+        ("tapnswap:size=3", "tapnswap: has no option 'size', only limit, roll_over"),
+        ("chess:size=3", "game: 'chess' is unknown"),
+    ],
+)
+def test_wrong_variants_are_refused(run, game, text):
+    run("games", "train", game).refused(text)
+
+
+def test_an_agent_keeps_its_method(run):
+    run(*TABLE, "--games", "20")
+    run(*TABLE, "--from", "tapnswap.h5", "--set", "epsilon=0.1").refused("--set: the agent of --from keeps its")
+    run(*TABLE, "--from", "tapnswap.h5", "--method", "dqn").refused("tapnswap.h5: is not an agent of --method dqn")
+    run(*TABLE, "--from", "tapnswap.h5", "-o", "tapnswap.svg", "--plot", "tapnswap.svg").refused("written twice")
+
+
+def test_without_jax_it_says_what_to_install(run, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    run(*NETWORK).refused('jax is missing, install with: pip install "punish-fast[learn]"')
+    assert list(folder.iterdir()) == []
+
+
+def test_methods_are_listed_with_what_is_allowed(run):
+    methods = run("games", "methods", "--json").report["methods"]
+    assert list(methods) == ["q", "dqn", "muzero", "decks"]
+    (epsilon,) = [each for each in methods["dqn"] if each["name"] == "epsilon"]
+    assert (epsilon["default"], epsilon["allowed"]) == (0.2, "a number from 0 to 1")
+    assert "Units of each hidden layer." in run("games", "methods").out
+
+
+def test_checkpoints_are_written_at_points(run, monkeypatch):
+    saved, save = [], agent_file.save_agent
+    monkeypatch.setattr(agent_file, "save_agent", lambda path, agent: saved.append(agent.games) or save(path, agent))
+    run(*TABLE, "--games", "300")
+    assert saved == sorted(saved)
+    assert (saved[0], saved[-1]) == (100, 300)

@@ -10,12 +10,12 @@ import pytest
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.learn.episodes import NONE
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.muzero import learner as learner_module
 from punish_fast.learn.muzero.learner import new_muzero
 from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.learn.muzero.replay import remember
 from punish_fast.learn.muzero.search import Found
-from punish_fast.learn.qlearning import LearnError
 from punish_fast.learn.strength import strength_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
@@ -28,7 +28,7 @@ def grown(vector, method=METHOD, rounds=3, seed=7):
     learner = new_muzero(vector, method, seed)
     learner.plan(rounds * method.games)
     while learner.rounds < learner.wanted:
-        learner.learn()
+        learner.learn_round()
     return learner
 
 
@@ -42,7 +42,7 @@ def test_a_seed_and_a_copy_give_the_same_bits(tictactoe, model):
     copy = replace(one, memory=list(one.memory))
     for learner in (one, copy):
         for _ in range(2):
-            learner.learn()
+            learner.learn_round()
     assert one.digest == copy.digest != other.digest
     assert (len(one.memory), one.games) == (3, 150)
 
@@ -51,7 +51,7 @@ def test_games_that_are_searched_again_keep_their_actions(tictactoe):
     learner = grown(tictactoe, replace(METHOD, reanalysed=1.0, memory=4), rounds=2)
     before = [games.action.copy() for games in learner.memory]
     values = [games.value.copy() for games in learner.memory]
-    learner.learn()
+    learner.learn_round()
     changed = [(games.value != value).any(axis=1).sum() for games, value in zip(learner.memory, values, strict=False)]
     assert all(np.array_equal(games.action, action) for games, action in zip(learner.memory, before, strict=False))
     # As many as a round has, of both rounds.
@@ -86,9 +86,9 @@ def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     with monkeypatch.context() as patch:
         patch.setattr(learner_module, name, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            learner.learn()
+            learner.learn_round()
     assert learner.digest == grown(tictactoe).digest
-    learner.learn()
+    learner.learn_round()
     assert learner.digest == whole.digest
 
 
@@ -97,7 +97,7 @@ def test_too_high_a_rate_is_told(tictactoe):
     learner = new_muzero(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
     learner.weights = learner.weights * np.float32(1e30)
     with pytest.raises(LearnError, match=r"^rate: 1 is too high, the weights have left all bounds$"):
-        learner.learn()
+        learner.learn_round()
 
 
 def test_wrong_numbers_are_refused(tictactoe):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.games.registry import make_game, vectorise
+from punish_fast.learn.hyperparameters import LearnError
 from punish_fast.learn.muzero.method import MuZeroMethod, check_game, muzero_method_for
-from punish_fast.learn.qlearning import LearnError
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from punish_fast.learn.qlearning import LearnError
         ({"model": "guessed"}, r"model: 'guessed' is not allowed, it must be one of learned, rules"),
         ({"search": "luck"}, r"search: 'luck' is not allowed, it must be one of gumbel, puct"),
         ({"simulations": 0}, r"simulations: 0 is not allowed, it must be a whole number from 1 to 1000"),
-        ({"trace": 1.5}, r"trace: 1.5 is not allowed, it must be a number from 0.0 to 1.0"),
+        ({"trace": 1.5}, r"trace: 1.5 is not allowed, it must be a number from 0 to 1"),
         ({"filters": (0,)}, r"filters: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 512"),
     ],
 )

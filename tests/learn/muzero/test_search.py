@@ -8,7 +8,7 @@ import pytest
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.learn.muzero.method import MuZeroMethod
 from punish_fast.learn.muzero.search import plan_of, policy_logits, search, shape_of
-from punish_fast.learn.random_streams import stream_of
+from punish_fast.learn.trainer import stream_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 

@@ -1,0 +1,89 @@
+"""``punish-fast games league``: a search for the best hyperparameters by tournaments of agents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.errors import say
+from punish_fast.cli.games.options import GameOptions, GamesOption, SettingsOption
+from punish_fast.cli.options import FixedSeedOption, argument, option, verb
+from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.runtime.limits import usable_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCORE = (
+    "score: mean points against all others, exact, both seats alike; 1 for a win, 1/2 for a draw. Perfect play does "
+    "not seek the mistakes of others: an agent with mistakes may score more."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeagueOptions(GameOptions):
+    """Options of ``games league``."""
+
+    folder: Annotated[Path, argument("FOLDER", "The folder of the agents.")]
+    games: GamesOption = 20_000
+    rounds: Annotated[int, option("Rounds of further training.", metavar="N", min=0, max=1000)] = 1
+    settings: SettingsOption = None
+    seed: FixedSeedOption = 0
+
+
+@verb(
+    "punish-fast games league tapnswap agents",
+    "punish-fast games league tapnswap agents --set scheme=negamax,author --set epsilon=0.1,0.5 --games 2000",
+    "punish-fast games league tapnswap agents --rounds 3",
+)
+def league(options: LeagueOptions) -> None:
+    """Train a grid of agents, rank them by an exact tournament, and train the best further, round by round.
+
+    By default the grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. Values of --set
+    are separated by commas. Repeat the command to resume; with more --rounds it goes on.
+    """
+    from punish_fast.learn.league import grid_plans, run_league
+    from punish_fast.learn.qlearning import Hyperparameters
+
+    game = options.make("league")
+    grid: dict[str, list[Any]] = {}
+    for text in options.settings or ():
+        name, _, values = text.partition("=")
+        grid[name] = [Hyperparameters.parse([f"{name}={value}"])[name] for value in values.split(",")]
+    clock, progress = Stopwatch(), Progress(options.quiet)
+
+    def on_task(stage: str) -> Callable[[int, int], None]:
+        progress.start()
+        return lambda done, total: progress.step(stage, done, total)
+
+    with clock("league"), progress.stage("league"):
+        try:
+            plans = grid_plans(grid, options.games)
+            rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
+        except KeyboardInterrupt:
+            progress.clear()
+            say(f"{options.folder} holds all finished work; resume with the same command")
+            raise
+    progress.clear()
+    report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
+    options.print(report | {"seconds": clock.seconds}, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    for each in report["rounds"]:
+        print(f"round {each['round']}")
+        rows = [
+            [
+                agent["name"],
+                f"{agent['games']:,}",
+                f"{agent['win_share']:.6f}",
+                str(agent["mistakes"]),
+                f"{agent['score']:.4f}",
+                "rejected" * agent["is_rejected"],
+            ]
+            for agent in each["agents"]
+        ]
+        print_table([["agent", "games", "wins against random", "mistakes", "score", ""], *rows])
+        print()
+    print_text(_SCORE)

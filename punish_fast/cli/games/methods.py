@@ -1,0 +1,47 @@
+"""``punish-fast games methods``: the hyperparameters of each method."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from punish_fast.cli.options import CommonOptions, verb
+from punish_fast.cli.report import print_table
+
+
+@verb("punish-fast games methods", "punish-fast games methods --json")
+def methods(options: CommonOptions) -> None:
+    """List the hyperparameters of each method, which `--set` of `games train`, `league` and `decks` takes.
+
+    Some games have other defaults.
+    """
+    from punish_fast.learn.deck_search import SearchMethod
+    from punish_fast.learn.dqn import DqnMethod
+    from punish_fast.learn.hyperparameters import allowed_text
+    from punish_fast.learn.muzero.method import MuZeroMethod
+    from punish_fast.learn.qlearning import Hyperparameters
+
+    known = {"q": Hyperparameters, "dqn": DqnMethod, "muzero": MuZeroMethod, "decks": SearchMethod}
+    found = {
+        name: [
+            {
+                "name": each.name,
+                "default": each.default,
+                "allowed": allowed_text(each),
+                "about": each.metadata["about"],
+            }
+            for each in fields(method)
+        ]
+        for name, method in known.items()
+    }
+    options.print({"methods": found}, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    rows = [["method", "name", "default", "allowed", ""]]
+    for method, settings in report["methods"].items():
+        for number, each in enumerate(settings):
+            default = each["default"]
+            told = ",".join(map(str, default)) or "none" if isinstance(default, list | tuple) else str(default)
+            rows.append([method * (number == 0), each["name"], told, each["allowed"], each["about"]])
+    print_table(rows, left=5)

@@ -1,0 +1,83 @@
+"""``punish-fast games league``."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+
+import pytest
+from numba import config
+
+from cli.conftest import COMMAND, clean_environment
+from punish_fast.cli.games import league
+from punish_fast.learn.agent_file import load_agent
+
+LEAGUE = ("games", "league", "tapnswap", "agents", "--quiet")
+GRID = ("--set", "scheme=negamax,author", "--set", "epsilon=0.3", "--games", "50")
+
+
+@pytest.fixture(autouse=True)
+def _one_process(monkeypatch):
+    monkeypatch.setattr(league, "usable_cores", lambda: 1)
+
+
+@pytest.mark.slow
+def test_a_league_goes_through_its_rounds_and_resumes(run):
+    report = run(*LEAGUE, *GRID, "--json").report
+    first, second = report["rounds"]
+    assert (len(first["agents"]), first["round"], second["round"]) == (8, 0, 1)
+    assert {agent["games"] for agent in first["agents"]} == {50, 100}
+    more = run(*LEAGUE, *GRID, "--rounds", "2", "--json").report
+    assert more["rounds"][:2] == report["rounds"]
+    assert len(more["rounds"]) == 3
+    run(*LEAGUE, *GRID[:-1], "60").refused("was trained otherwise; choose another folder")
+
+
+def test_a_league_prints_tables(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    done = run(*LEAGUE, "--set", "epsilon=0.3", "--games", "20")
+    assert (done.code, done.err) == (0, "")
+    assert "round 0\nagent " in done.out
+    assert "negamax-e0.3-self-random" in done.out
+    assert "score: mean points against all others" in done.out
+    assert max(map(len, done.out.splitlines())) <= 90
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="processes run with the JIT on")
+def test_a_killed_league_resumes_to_the_same_end(run, folder):
+    many = ("--set", "scheme=negamax,author", "--set", "epsilon=0.1", "--games", "30000", "--rounds", "0", "--quiet")
+    line = [*COMMAND, "games", "league", "tapnswap", "killed", *many]
+    child = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
+    deadline = time.monotonic() + 60
+    while not list((folder / "killed").glob("round-0/*.h5")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert list((folder / "killed").glob("round-0/*.h5"))
+    reports = [run("games", "league", "tapnswap", name, *many, "--json").report for name in ("killed", "whole")]
+    assert reports[0]["rounds"] == reports[1]["rounds"]
+    for path in (folder / "whole").glob("round-0/*.h5"):
+        assert load_agent(folder / "killed" / "round-0" / path.name).digest == load_agent(path).digest
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--set", "epsilon=a"], "epsilon: 'a' is not allowed, it must be a number"),
+        (["--set", "scheme=me"], "scheme: 'me' is not allowed"),
+        (["--set", "beta=1"], "--set: 'beta' is unknown"),
+        (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
+        (["--games", "0"], "0 is not allowed, it must be from 1"),
+        (["--seed", "-1"], "seed: -1 is not allowed"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(run, folder, options, text):
+    run(*LEAGUE, *options).refused(text)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_is_no_folder_of_a_league(run, folder):
+    (folder / "agents").touch()
+    run(*LEAGUE).refused("agents: cannot be made")

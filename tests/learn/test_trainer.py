@@ -1,0 +1,166 @@
+"""Training: points of learning curves, snapshots, interrupts and checkpoints."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.registry import vectorise
+from punish_fast.games.retrograde import solve_game
+from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.learn.agent_file import load_agent, save_agent
+from punish_fast.learn.dqn import DqnMethod, new_dqn
+from punish_fast.learn.qlearning import Hyperparameters, assess, new_learner, points_of
+from punish_fast.learn.strength import strength_of
+from punish_fast.learn.trainer import stream_of, train
+
+needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
+METHOD = DqnMethod(hidden=(8,), games=300, memory=2, steps=2, batch=16, renewal=2, decay=1000, max_plies=30)
+
+
+@pytest.fixture(scope="module")
+def table():
+    positions = enumerate_positions(TapnSwap())
+    return positions, solve_game(positions)
+
+
+@pytest.fixture(scope="module")
+def game():
+    vector = vectorise(TapnSwap(Variant(limit=3)))
+    return vector, strength_of(vector)
+
+
+def planned(vector, n_games, method=METHOD):
+    learner = new_dqn(vector, method, 7)
+    learner.plan(n_games)
+    return learner
+
+
+@pytest.mark.parametrize("n_games", [1, 2, 99, 100, 101, 1000, 200_000])
+def test_points_ascend_to_the_end(n_games):
+    points = points_of(n_games)
+    assert points == sorted(set(points))
+    assert points[-1] == n_games
+    assert len(points) <= 30
+
+
+def test_perfect_play_makes_no_mistakes_and_random_play_many(table):
+    positions, perfect = table
+    expert, random = (assess(*table, policy) for policy in (perfect.policy(), positions.uniform()))
+    assert (expert["mistakes"], expert["perfect"]) == (0, 1)
+    assert expert["win_share"] > 0.99999
+    assert random["win_share"] == pytest.approx(0.5)
+    assert random["mistakes"] == sum(
+        not all(perfect.keeps_value()[list(positions.rows(number))]) for number in range(len(positions))
+    )
+
+
+def test_curves_of_tables_go_through_all_sessions(table):
+    learner = new_learner(table[0], Hyperparameters())
+    train(learner, table[1])
+    assert learner.curve == []
+    learner.plan("random", 150)
+    learner.plan("self", 250)
+    seen = []
+    train(learner, table[1], lambda: seen.append(learner.games))
+    assert seen == [*points_of(150), *(150 + n for n in points_of(250))]
+    assert [point["games"] for point in learner.curve] == seen
+    assert learner.curve[-1] == {"games": 400.0} | assess(*table, learner.policy())
+
+
+def test_stopped_training_of_a_table_resumes_exactly(table):
+    whole, stopped = (new_learner(table[0], Hyperparameters("author", 0.4, None, 1.0), 3) for _ in range(2))
+    for learner in (whole, stopped):
+        learner.plan("random", 300)
+        learner.plan("self", 300)
+    train(whole, table[1])
+
+    def stop():
+        raise KeyboardInterrupt
+
+    while stopped.session is not None:
+        with pytest.raises(KeyboardInterrupt):
+            train(stopped, table[1], stop)
+    assert stopped.digest == whole.digest
+    assert stopped.curve == whole.curve
+
+
+@needs_jax
+def test_points_of_networks_are_doublings_and_the_end(game):
+    learner = planned(game[0], 9000)
+    points = []
+    for learner.rounds in range(31):
+        if learner.is_point:
+            points.append(learner.games)
+    assert points == [1200, 2100, 4200, 8100, 9000]
+
+
+@needs_jax
+def test_curves_have_the_strength_and_snapshots_meet_earlier_ones(game):
+    learner, told = planned(game[0], 2400), []
+    train(learner, game[1], lambda: told.append(learner.is_point))
+    assert [point["games"] for point in learner.curve] == [1200, 2100, 2400]
+    assert told == [False, False, False, True, False, False, True, True]
+    assert [len(point["earlier"]) for point in learner.curve] == [0, 1, 2]
+    for point, weights in zip(learner.curve, learner.snapshots, strict=True):
+        assert point.items() >= game[1].measure(learner.values_of(weights), True).items()
+    last, *earlier = (learner.values_of(weights) for weights in (learner.snapshots[2], *learner.snapshots[:2]))
+    assert learner.curve[2]["earlier"] == game[1].points(last, earlier)
+    assert np.array_equal(learner.snapshots[-1], learner.weights)
+
+
+@needs_jax
+@pytest.mark.parametrize("target", ["mc", "td"])
+def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, tmp_path, monkeypatch, target):
+    vector, strength = game
+    method = DqnMethod(**{**vars(METHOD), "target": target})
+    whole = planned(vector, 2400, method)
+    train(whole, strength)
+    path, step = tmp_path / "x.h5", type(vector).step
+    save_agent(path, planned(vector, 2400, method))
+    left = np.random.default_rng(1).integers(1, 150, 1000).tolist()
+
+    def interrupted(*args):
+        left[-1] -= 1
+        if left[-1] == 0:
+            left.pop()
+            raise KeyboardInterrupt
+        return step(*args)
+
+    n_interrupts = 0
+    while (learner := load_agent(path)).rounds < learner.wanted:
+        with monkeypatch.context() as at_random_instants:
+            at_random_instants.setattr(type(vector), "step", interrupted)
+            # The second time, training resumes in memory.
+            for _ in range(2):
+                try:
+                    train(learner, strength, lambda each=learner: save_agent(path, each))
+                except KeyboardInterrupt:
+                    n_interrupts += 1
+    assert n_interrupts > 3
+    assert learner.digest == whole.digest
+    assert learner.curve == whole.curve
+    assert np.array_equal(learner.snapshots, whole.snapshots)
+
+
+@needs_jax
+def test_further_training_goes_on_where_it_ended(game, tmp_path):
+    learner = planned(game[0], 300)
+    train(learner, game[1])
+    save_agent(tmp_path / "x.h5", learner)
+    again = load_agent(tmp_path / "x.h5")
+    for each in (learner, again):
+        each.plan(600)
+        train(each, game[1])
+    assert [point["games"] for point in again.curve] == [300, 900]
+    assert (again.digest, again.curve) == (learner.digest, learner.curve)
+
+
+def test_each_use_in_each_round_has_random_numbers_of_its_own():
+    keys = [(seed, number, stream) for seed in (0, 2**63 - 1) for number in (0, 1, 2**40) for stream in range(4)]
+    drawn = {key: stream_of(*key).integers(2**62) for key in keys}
+    assert len(set(drawn.values())) == len(keys)
+    assert drawn == {key: stream_of(*key).integers(2**62) for key in keys}

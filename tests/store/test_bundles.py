@@ -1,0 +1,106 @@
+"""Bundles: what is read is what was written, and damage is found."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+
+from punish_fast.runtime.files import OutputError, ReadError
+from punish_fast.store.bundles import header_of, load_bundle, save_bundle
+from punish_fast.store.checksum import seal
+from punish_fast.store.reader import load
+
+HEADER = {"game": {"name": "a game"}, "seed": 2**60}
+LAYOUTS = {"thing": {"q": ("float64", 2), "policy": ("float16", 3)}}
+
+
+def arrays():
+    generator = np.random.default_rng(1)
+    return {"q": generator.random((2, 7)), "policy": generator.random((2, 3, 4)).astype(np.float16)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    save_bundle(tmp_path / "x.h5", "thing", HEADER, arrays())
+    return tmp_path / "x.h5"
+
+
+def test_round_trip(path):
+    found = load_bundle(path, LAYOUTS)
+    assert found.header == header_of(path) == {"kind": "thing"} | HEADER
+    for name, array in arrays().items():
+        assert found.arrays[name].dtype == array.dtype
+        assert np.array_equal(found.arrays[name], array)
+
+
+def test_every_changed_byte_is_noticed(path):
+    content = path.read_bytes()
+    for k in range(0, len(content), 97):
+        path.write_bytes(content[:k] + bytes([content[k] ^ 4]) + content[k + 1 :])
+        with pytest.raises(ReadError, match=r"x\.h5: (damaged|not a file of punish-fast)"):
+            load_bundle(path, LAYOUTS)
+    path.write_bytes(content[:-1])
+    with pytest.raises(ReadError, match="damaged"):
+        load_bundle(path, LAYOUTS)
+
+
+def put(name, array, **options):
+    def edit(file):
+        del file[name]
+        file.create_dataset(name, data=array, **options)
+
+    return edit
+
+
+def link(name, link):
+    def edit(file):
+        del file[name]
+        file[name] = link
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is not known"),
+        (lambda file: file.attrs.modify("header", "{"), "header: not a JSON object"),
+        (lambda file: file.attrs.modify("header", '{"kind": "other"}'), "kind: 'other', must be thing"),
+        (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*, must be thing"),
+        (lambda file: file.pop("/arrays/q"), "q: missing"),
+        (lambda file: file.pop("/arrays"), "q: not readable"),
+        (link("/arrays/q", h5py.SoftLink("/arrays/policy")), "q: missing"),
+        (link("/arrays/q", h5py.ExternalLink("other.h5", "/q")), "q: missing"),
+        (put("/arrays/q", np.zeros((2, 7), np.float32)), "q: float32 in 2 dimensions, must be float64 in 2"),
+        (put("/arrays/q", np.zeros(7)), "q: float64 in 1 dimensions, must be float64 in 2"),
+        (put("/arrays/q", None, shape=(1 << 20, 1 << 20), dtype="f8"), "q: is larger than the file"),
+        (put("/arrays/q", np.full((2, 7), np.inf)), "q: a number is not finite"),
+    ],
+)
+def test_what_is_not_a_bundle_is_refused_with_the_name_of_the_field(path, edit, text):
+    with h5py.File(path, "r+") as file:
+        edit(file)
+    seal(path)
+    with pytest.raises(ReadError, match=rf"x\.h5: {text}"):
+        load_bundle(path, LAYOUTS)
+
+
+def test_other_files_are_refused(originals, path, tmp_path):
+    with pytest.raises(ReadError, match=r"agent\.h5: kind: 'agent', must be 'bundle'"):
+        load_bundle(originals["agent"], LAYOUTS)
+    with pytest.raises(ReadError, match="there is no such file"):
+        load_bundle(tmp_path / "none.h5", LAYOUTS)
+    with pytest.raises(ReadError, match=r"x\.h5: kind: a bundle is none of tensor, agent, strategy"):
+        load(path)
+
+
+def test_a_bundle_is_written_whole_or_not_at_all(path, monkeypatch):
+    before = path.read_bytes()
+    monkeypatch.setattr("punish_fast.store.writer.seal", lambda _path: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        save_bundle(path, "thing", {}, {"q": np.ones((1, 1))})
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+    with pytest.raises(OutputError, match="there is no folder"):
+        save_bundle(path / "nowhere" / "x.h5", "thing", {}, {})
