@@ -46,11 +46,7 @@ def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent, of any game if ``game`` is None.
-
-    Raises:
-        ReadError: If the file cannot be read, or is not an agent, or of another game.
-    """
+    """Read an agent, of any game if ``game`` is None."""
     header, arrays = load_bundle(path, LAYOUTS)
     try:
         found = game_of(header["game"])

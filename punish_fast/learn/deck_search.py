@@ -150,13 +150,13 @@ def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
 
 
 def ranking(points: np.ndarray) -> np.ndarray:
-    """Places of numbers, the highest first; of equals, the first one."""
+    """Return indices by descending numbers; equal ones keep their order."""
     result: np.ndarray = np.argsort(-points, kind="stable")
     return result
 
 
 def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:
-    """The first pool, int8 ``[n_decks, 25]``."""
+    """Return the first pool, int8 ``[n_decks, 25]``."""
     pool: dict[tuple[int, ...], None] = {}
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
@@ -165,13 +165,11 @@ def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndar
 def next_pool(
     method: SearchMethod, decks: np.ndarray, points: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """The pool after a tournament: survivors, the best first, then offspring, then newcomers.
+    """Return the pool after a tournament: survivors, the best first, then offspring, then newcomers.
 
     Args:
-        method: The settings.
         decks: The pool, integers ``[n_decks, 25]``.
         points: What to select by, ``[n_decks]``.
-        generator: Random numbers.
 
     Returns:
         int8 ``[n_decks, 25]``.
@@ -211,13 +209,13 @@ def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation
 
 
 def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:
-    """A random seed for one purpose."""
+    """Return a random seed for one purpose."""
     words = np.random.SeedSequence((search.seed, purpose, *numbers)).generate_state(1, np.uint64)
     return int(words[0])
 
 
 def deck_text(deck: np.ndarray) -> str:
-    """The cards of a deck, with how many there are of each: ``"1, 2 x 3, 3 x 21"``."""
+    """Return the cards of a deck with their numbers of copies: ``"1, 2 x 3, 3 x 21"``."""
     cards, copies = np.unique(deck, return_counts=True)
     return ", ".join(
         f"{card} x {number}" if number > 1 else str(card) for card, number in zip(cards, copies, strict=True)
@@ -225,7 +223,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """The generation in which a deck of the last one joined the pool."""
+    """Return the generation in which a deck of the last one joined the pool."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1
@@ -233,9 +231,9 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """The spread of the decks' true strengths and the standard error of a fitness, as root mean squares over pools.
+    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over pools.
 
-    One small pool tells its spread badly; the mean over many tells it well.
+    The spread of one small pool is uncertain; the mean over many is not.
     """
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)

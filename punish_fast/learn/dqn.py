@@ -192,7 +192,7 @@ def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarra
 
 
 def method_for(vector: VectorGame, **given: Any) -> DqnMethod:
-    """Return a method with the defaults of a game for what is not given, such as filters for large boards."""
+    """Return a method; arguments that are missing have the defaults of the game, such as filters for large boards."""
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
     entry = GAMES.get(vector.game.name)
     of_game = {} if entry is None else dict(entry.learning)
@@ -200,11 +200,7 @@ def method_for(vector: VectorGame, **given: Any) -> DqnMethod:
 
 
 def check_method(vector: VectorGame, method: DqnMethod) -> Architecture:
-    """The shape of the network that a method has for a game.
-
-    Raises:
-        LearnError: The method does not fit the game.
-    """
+    """Return the shape of the network for a game, if the method fits it."""
     game = vector.game
     if method.filters and len(vector.feature_shape) != _N_AXES:
         raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")

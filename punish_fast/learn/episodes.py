@@ -26,23 +26,14 @@ class EpisodeError(PunishFastError, ValueError):
 
 
 class Episodes(NamedTuple):
-    """Games, step by step; at plies after the end, numbers are 0.
+    """Games, step by step; at plies after the end, numbers are 0."""
 
-    Attributes:
-        action: int16 ``[n, n_plies]``.
-        state: uint64 ``[n, n_plies + 1, n_words]``, before each action, and after the last one.
-        player: int8 ``[n, n_plies]``, who moved, or `CHANCE`.
-        is_legal: bool ``[n, n_plies]``, whether the action was legal.
-        is_over: bool ``[n]``, whether the game ended by its rules.
-        returns: float32 ``[n, n_players]``, 0 if it did not.
-    """
-
-    action: np.ndarray
-    state: np.ndarray
-    player: np.ndarray
-    is_legal: np.ndarray
-    is_over: np.ndarray
-    returns: np.ndarray
+    action: np.ndarray  # int16 [n, n_plies]
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], before each action, and after the last one
+    player: np.ndarray  # int8 [n, n_plies], who moved, or `CHANCE`
+    is_legal: np.ndarray  # bool [n, n_plies], whether the action was legal
+    is_over: np.ndarray  # bool [n], whether the game ended by its rules
+    returns: np.ndarray  # float32 [n, n_players], 0 if it did not
 
 
 def play(
@@ -56,10 +47,7 @@ def play(
     """The actions of ``n`` games from the beginning, those of chance included.
 
     Args:
-        vector: The game.
         movers: How each player moves; equal movers are asked together.
-        n: Number of games.
-        generator: Random numbers.
         max_plies: A game stops after this number of plies.
         n_random: Number of plies at the beginning that are random.
     """
@@ -92,11 +80,7 @@ def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
 
 
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
-    """Games step by step, from their actions.
-
-    Raises:
-        EpisodeError: An action is none, follows the end of its game, or is impossible for chance.
-    """
+    """Return games step by step, from their actions."""
     n, n_plies = action.shape
     game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
@@ -129,14 +113,7 @@ def play_out(
     """The returns of whole games, float32 ``[n, n_players]``. An illegal action ends a game and loses it, with -1.
 
     Args:
-        vector: The game.
-        movers: How each player moves.
-        n: Number of games.
-        generator: Random numbers.
         max_plies: More plies than any game has.
-
-    Raises:
-        EpisodeError: A game was not over after so many plies.
     """
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
@@ -149,11 +126,7 @@ def play_out(
 
 
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
-    """Whether the action of each state is legal, bool ``[n]``.
-
-    Raises:
-        EpisodeError: One is none of a player's, or impossible for chance.
-    """
+    """Return whether the action of each state is legal, bool ``[n]``."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
         raise EpisodeError(f"action: a number of a player is not from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)

@@ -14,21 +14,13 @@ _MAX_PLIES = 400
 
 
 class DuelMatch(NamedTuple):
-    """The result of a player against another one; shares are of all games.
+    """The result of a player against another one; shares are of all games."""
 
-    Attributes:
-        games: Number of games.
-        win: The share of games won.
-        tie: The share of ties.
-        loss: The share of games lost.
-        errors: The standard errors of these shares.
-    """
-
-    games: int
-    win: float
-    tie: float
-    loss: float
-    errors: tuple[float, ...]
+    games: int  # number of games
+    win: float  # share of games won
+    tie: float  # share of ties
+    loss: float  # share of games lost
+    errors: tuple[float, ...]  # standard errors of these shares
 
 
 class SeatMatches(NamedTuple):
@@ -43,9 +35,6 @@ def play_duels(vector: VectorGame, player: Mover, opponent: Mover, n_games: int,
     """Play a player against an opponent.
 
     Args:
-        vector: Gwent Lite.
-        player: The player.
-        opponent: The other one.
         n_games: Number of games, rounded up so that each seat comes equally often.
         seed: Random seed. Matches with the same seed and decks begin with the same cards.
     """

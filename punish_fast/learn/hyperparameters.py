@@ -24,7 +24,6 @@ def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
     """Declare a field of a `CheckedMethod`.
 
     Args:
-        default: The default.
         allowed: Names; or the two ends of a range, of whole numbers if they are whole, followed by None if the value
             may be None; or the largest number of units of a layer, for a tuple of layers.
         about: A sentence for `games methods`.

@@ -27,46 +27,28 @@ _MAX_PLIES = 500
 
 
 class TempleMatch(NamedTuple):
-    """The result of a player against two opponents; shares are of all games.
+    """The result of a player against two opponents; shares are of all games."""
 
-    Attributes:
-        games: Number of games.
-        win: The share of games that the player won alone.
-        tie: The share of games in which it shared the first place.
-        loss: The share of the others.
-        first: Its share of first places.
-        errors: The standard errors of these four shares.
-    """
-
-    games: int
-    win: float
-    tie: float
-    loss: float
-    first: float
-    errors: tuple[float, ...]
+    games: int  # number of games
+    win: float  # share of games that the player won alone
+    tie: float  # share of games in which it shared the first place
+    loss: float  # share of games that others won
+    first: float  # share of first places
+    errors: tuple[float, ...]  # standard errors of these four shares
 
 
 class ThresholdResponder(NamedTuple):
-    """The best threshold responder.
+    """The best threshold responder."""
 
-    Attributes:
-        leave_at: The points with which it leaves.
-        match: Its games against two copies of the player, others than those that chose it.
-        tried: The shares of first places of all `THRESHOLDS` in the games that chose it.
-    """
-
-    leave_at: int
-    match: TempleMatch
-    tried: tuple[float, ...]
+    leave_at: int  # points with which it leaves
+    match: TempleMatch  # games against two copies of the player, others than those that chose it
+    tried: tuple[float, ...]  # shares of first places of all `THRESHOLDS` in the games that chose it
 
 
 def play_match(vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0) -> TempleMatch:
     """Play a player against two copies of an opponent.
 
     Args:
-        vector: Incan Gold.
-        player: The player.
-        opponent: Both of the others.
         n_games: Number of games, rounded up so that each seat comes equally often.
         seed: Random seed. Matches with the same seed begin with the same cards.
     """
@@ -102,11 +84,8 @@ def best_responder(
     """The threshold that takes the most first places from two copies of a player.
 
     Args:
-        vector: Incan Gold.
-        player: The player.
         n_games: Number of games of the best threshold, as in `play_match`. Each is tried in half as many others, always
             in the first seat, since players do not know their seats. The luck of these games is no part of the result.
-        seed: Random seed.
         thresholds: The numbers of points to try.
     """
     movers = [PolicyMover(threshold_policy(points)) for points in thresholds]

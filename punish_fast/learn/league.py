@@ -112,10 +112,7 @@ def run_league(
 
     Args:
         folder: The folder of the league.
-        game: The game.
         plans: The agents of round 0.
-        seed: Random seed.
-        n_rounds: Rounds of further training.
         n_processes: Number of processes that share the work.
         on_task: Returns a function for a stage, which is called with the number of tasks done and of all.
     """

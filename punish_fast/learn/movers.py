@@ -24,17 +24,11 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class GreedyMover:
-    """Takes the first best action.
+    """Takes the first best action."""
 
-    Attributes:
-        values: The values of actions.
-        epsilon: The probability of a random action instead.
-        keeps_rules: Whether it considers legal actions only.
-    """
-
-    values: Values
-    epsilon: float = 0.0
-    keeps_rules: bool = True
+    values: Values  # values of actions
+    epsilon: float = 0.0  # probability of a random action instead
+    keeps_rules: bool = True  # whether it considers legal actions only
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """An action for each state."""
@@ -48,19 +42,12 @@ class GreedyMover:
 
 @dataclass(frozen=True)
 class MixedMover:
-    """Takes actions with probabilities that follow from their values (softmax).
+    """Takes actions with probabilities that follow from their values (softmax)."""
 
-    Attributes:
-        values: The values of actions.
-        temperature: Above 0; the higher, the more alike are the probabilities.
-        epsilon: The probability of a random action instead.
-        keeps_rules: Whether it considers legal actions only.
-    """
-
-    values: Values
-    temperature: float
-    epsilon: float = 0.0
-    keeps_rules: bool = True
+    values: Values  # values of actions
+    temperature: float  # above 0; higher temperatures give more equal probabilities
+    epsilon: float = 0.0  # probability of a random action instead
+    keeps_rules: bool = True  # whether it considers legal actions only
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """An action for each state."""

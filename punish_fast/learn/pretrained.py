@@ -19,15 +19,10 @@ FOLDER = Path(__file__).parent
 
 
 class PretrainedNetwork(NamedTuple):
-    """A network that has learned a game.
-
-    Attributes:
-        architecture: Its shape.
-        weights: float32 ``[n_weights]``.
-    """
+    """A network that has learned a game."""
 
     architecture: Architecture
-    weights: np.ndarray
+    weights: np.ndarray  # float32 [n_weights]
 
 
 def pretrained_network(game: TableGame) -> PretrainedNetwork | None:

@@ -52,11 +52,7 @@ class Processes:
         self.n_at_once = n_at_once
 
     def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order.
-
-        Raises:
-            WorkerError: A process was killed.
-        """
+        """The number of each task, and the result of ``function`` for its arguments, in any order."""
         return _run(function, tasks, min(self.n_at_once, len(tasks)))
 
 
@@ -71,12 +67,7 @@ def run_all(
     Args:
         function: Called in this process if ``workers`` is 1; otherwise it must be importable, and its arguments and
             results picklable.
-        tasks: Arguments.
         workers: What does the tasks, or the number of processes.
-        on_task: Called after each task.
-
-    Raises:
-        WorkerError: A process was killed.
     """
     results: list[Any] = [None] * len(tasks)
     workers = Processes(workers) if isinstance(workers, int) else workers

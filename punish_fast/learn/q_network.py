@@ -36,19 +36,12 @@ _LEAST_STATES = 64
 
 
 class Architecture(NamedTuple):
-    """The shape of a network.
+    """The shape of a network."""
 
-    Attributes:
-        inputs: The shape of the features of a state.
-        filters: The number of filters of each convolution.
-        hidden: Units of each hidden layer.
-        n_moves: Number of actions of players.
-    """
-
-    inputs: tuple[int, ...]
-    filters: tuple[int, ...]
-    hidden: tuple[int, ...]
-    n_moves: int
+    inputs: tuple[int, ...]  # shape of the features of a state
+    filters: tuple[int, ...]  # number of filters of each convolution
+    hidden: tuple[int, ...]  # units of each hidden layer
+    n_moves: int  # number of actions of players
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -101,9 +94,6 @@ def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> 
 
     Returns:
         float32 ``[n, n_moves]``.
-
-    Raises:
-        ExtraError: JAX is not installed.
     """
     with on_processor():
         n, n_states = len(features), _LEAST_STATES

@@ -34,34 +34,22 @@ _ILLEGAL = -1.0
 
 
 class Samples(NamedTuple):
-    """What games teach.
+    """Training samples of games."""
 
-    Attributes:
-        state: uint64 ``[k, n_words]``.
-        action: int16 ``[k]``.
-        value: float32 ``[k]``.
-        sign: int8 ``[k]``.
-        after: uint64 ``[k, n_words]``, the state after the action; ``[k, 0]`` under *mc*, which needs none.
-    """
-
-    state: np.ndarray
-    action: np.ndarray
-    value: np.ndarray
-    sign: np.ndarray
-    after: np.ndarray
+    state: np.ndarray  # uint64 [k, n_words]
+    action: np.ndarray  # int16 [k]
+    value: np.ndarray  # float32 [k]
+    sign: np.ndarray  # int8 [k]
+    after: np.ndarray  # uint64 [k, n_words], the state after the action; [k, 0] under *mc*, which needs none
 
 
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
     """What games teach.
 
     Args:
-        vector: The game.
         action: int16 ``[n, n_plies]``, the actions of games, see ``episodes.py``.
         target: ``"mc"`` or ``"td"``.
         discount: The discount of each action of the mover.
-
-    Raises:
-        EpisodeError: These are no games.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape

@@ -40,7 +40,6 @@ class Strength(Protocol):
         """How strong a network is.
 
         Args:
-            values: Its values of actions.
             keeps_rules: Whether it considers legal actions only.
 
         Returns:
@@ -70,11 +69,7 @@ class ExactStrength:
     """
 
     def __init__(self, vector: VectorBoardGame) -> None:
-        """Solve the game.
-
-        Raises:
-            GameError: It cannot be enumerated.
-        """
+        """Solve the game."""
         self.positions = enumerate_positions(vector.game, is_folded=False)
         self._states = live_states(vector, self.positions)
         self._perfect = solve_game(self.positions)
@@ -128,7 +123,6 @@ class SampledStrength:
         """Choose the game.
 
         Args:
-            vector: The game.
             seed: The random seed of all games.
             games: Games of a match, as many in each seat.
         """
@@ -183,7 +177,6 @@ def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray
     """How a network plays in all states.
 
     Args:
-        positions: All states, not folded.
         values: Its values of actions in `live_states`, float ``[n_live, n_moves]``.
 
     Returns:

@@ -108,7 +108,6 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
     An exception from ``on_round`` or an interrupt ends training; calling again resumes it.
 
     Args:
-        trainer: The agent.
         strength: What `Trainer.add_point` needs: perfect play for a table, `strength.Strength` for a network.
         on_round: Called after each round, for progress and checkpoints.
 
@@ -250,10 +249,8 @@ def progress_of(
     """Return the arguments of a `NetworkTrainer` from a file, without the memory.
 
     Args:
-        vector: The game.
         learner: The mapping of `NetworkTrainer.to_mapping`.
         arrays: The arrays of the file.
-        method: The hyperparameters.
         n_weights: The number of weights of its network.
     """
     progress = {name: learner[name] for name in _PROGRESS}
@@ -305,10 +302,8 @@ def padded(parts: Sequence[np.ndarray], n_rows: int, fill: Any, shape: tuple[int
 
     Args:
         parts: An array ``[n_rows, n_plies, ...]`` for each round, with different numbers of plies.
-        n_rows: Games of a round.
         fill: The value after the end of a game.
         shape: The shape of an entry.
-        dtype: The dtype.
     """
     n_plies = max((part.shape[1] for part in parts), default=0)
     joined = np.full((len(parts), n_rows, n_plies, *shape), fill, dtype=dtype)

@@ -56,7 +56,6 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     """Read a bundle.
 
     Args:
-        path: The file.
         layouts: The arrays of each kind that is allowed. Floats must be finite.
     """
     file = SealedFile(path)

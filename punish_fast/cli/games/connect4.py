@@ -89,7 +89,7 @@ def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict
 
 
 def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
-    """What is told of an agent in one row, or of MuZero in one for each number of simulations."""
+    """Return the report of an agent in one row, or of MuZero in a row for each number of simulations."""
     from punish_fast.games.connect4_sets import search_policy
     from punish_fast.learn.agent_file import judged_values, load_as
     from punish_fast.learn.trainer import NetworkTrainer

@@ -29,13 +29,7 @@ def judged(
     Args:
         games: The same rules with different decks.
         agents: Names of players, or files; None for all players that have a name.
-        n_games: Games of each match.
-        seed: Random seed.
         progress: What tells how far it has come.
-
-    Raises:
-        UsageError: An agent is none of this game.
-        ReadError: A file is not readable, or no network.
     """
     from punish_fast.games.gwent_players import PLAYERS
     from punish_fast.games.registry import vectorise

@@ -20,12 +20,7 @@ _SHARES = ("win", "tie", "loss", "first")
 
 
 def judged(game: IncanGold, agents: list[str] | None, n_games: int, seed: int, progress: Progress) -> dict[str, Any]:
-    """The report of ``games judge``.
-
-    Raises:
-        UsageError: A name is that of no player.
-        ReadError: A file is not readable, or no network of this game.
-    """
+    """Return the report of ``games judge``."""
     from punish_fast.games.incan_gold_players import player_named
     from punish_fast.games.registry import vectorise
     from punish_fast.learn.agent_file import load_as

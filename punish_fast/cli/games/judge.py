@@ -116,7 +116,7 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
 
 
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
-    """What is told of a built-in agent or a file, in one row, or of MuZero by simulations."""
+    """Return the report of a built-in agent or a file, in one row, or of MuZero by simulations."""
     from punish_fast.games.judgement import judge, unfold_policy
     from punish_fast.learn.agent_file import load_policies
     from punish_fast.play.game_policies import trained_table

@@ -22,18 +22,11 @@ TRAINED = "trained"
 
 
 class JudgedAgent(NamedTuple):
-    """An agent and how it plays.
+    """An agent of `games judge`."""
 
-    Attributes:
-        name: Its name or file.
-        play: ``"built-in"``, or of a network ``"greedy"`` or ``"mixed"``.
-        temperature: Of a mixed one.
-        mover: How it moves.
-    """
-
-    name: str
-    play: str
-    temperature: float | None
+    name: str  # name or file
+    play: str  # "built-in", or of a network "greedy" or "mixed"
+    temperature: float | None  # softmax temperature of a mixed player
     mover: Mover
 
     def told(self) -> dict[str, Any]:
@@ -51,7 +44,6 @@ def agents_of(
 
     Args:
         name: The name, `TRAINED`, or a file.
-        game: The game.
         built_in: The mover of a name; raises UsageError if there is none.
         load: Reads a file; raises UsageError or ReadError if it has no network of the game.
     """
@@ -65,12 +57,7 @@ def agents_of(
 
 
 def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
-    """Return the values of actions by the network that comes with the package, and its game.
-
-    Raises:
-        UsageError: If no network of the game comes with the package.
-        ExtraError: If JAX is not installed.
-    """
+    """Return the values of actions by the network that comes with the package, and its game."""
     from punish_fast.games.registry import vectorise
     from punish_fast.learn.dqn import values_of
     from punish_fast.learn.pretrained import pretrained_network

@@ -74,11 +74,7 @@ class MuZeroMethod(CheckedMethod):
 
 
 def muzero_method_for(vector: VectorGame, **given: Any) -> MuZeroMethod:
-    """A method with the defaults of a game for what is not given: with filters on boards of four and more a side.
-
-    Raises:
-        LearnError: A hyperparameter is out of range.
-    """
+    """Return a method; arguments that are missing have the defaults of the game, such as filters for large boards."""
     is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
     entry = GAMES.get(vector.game.name)
     of_game = {} if entry is None else dict(entry.planning)
@@ -86,11 +82,7 @@ def muzero_method_for(vector: VectorGame, **given: Any) -> MuZeroMethod:
 
 
 def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
-    """Check that MuZero can learn a game.
-
-    Raises:
-        LearnError: It has chance, hidden cards, or not two players with opposite returns; or the method does not fit.
-    """
+    """Check that MuZero can learn a game."""
     game = vector.game
     if not (game.n_players == 2 and game.is_zero_sum) or hasattr(vector, "probabilities"):
         raise LearnError(f"muzero: {game.name} is not a zero-sum game of two players without chance")

@@ -44,19 +44,12 @@ _N_KINDS = 3
 
 
 class ModelShape(NamedTuple):
-    """The shape of the networks.
+    """The shape of the networks."""
 
-    Attributes:
-        inputs: The shape of the features of a state.
-        filters: The number of filters of each convolution.
-        width: Numbers of a hidden state; hidden layers have twice as many units.
-        n_moves: Number of actions of players.
-    """
-
-    inputs: tuple[int, ...]
-    filters: tuple[int, ...]
-    width: int
-    n_moves: int
+    inputs: tuple[int, ...]  # shape of the features of a state
+    filters: tuple[int, ...]  # number of filters of each convolution
+    width: int  # numbers of a hidden state; hidden layers have twice as many units
+    n_moves: int  # number of actions of players
 
     @property
     def layers(self) -> list[LayerShape]:
@@ -83,21 +76,13 @@ class ModelShape(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """The three networks; their functions are to be compiled.
-
-    Attributes:
-        shape: Their shape.
-        convolved: The convolutions.
-        representation: The layers of the representation after them.
-        dynamics: The layers of the dynamics.
-        prediction: The layers of the prediction.
-    """
+    """The three networks; their functions are to be compiled."""
 
     shape: ModelShape
-    convolved: list[Layer]
-    representation: list[Layer]
-    dynamics: list[Layer]
-    prediction: list[Layer]
+    convolved: list[Layer]  # convolutions
+    representation: list[Layer]  # layers of the representation after them
+    dynamics: list[Layer]  # layers of the dynamics
+    prediction: list[Layer]  # layers of the prediction
 
     def represent(self, features: jax.Array) -> jax.Array:
         """Hidden states, float32 ``[n, width]``, of features ``[n, n_features]``."""

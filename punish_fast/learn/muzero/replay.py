@@ -34,56 +34,31 @@ LEAST_ERROR = 0.1
 
 
 class Remembered(NamedTuple):
-    """The games of a round.
+    """The games of a round."""
 
-    Attributes:
-        games: The games and what their searches found.
-        state: uint64 ``[n, n_plies + 1, n_words]``.
-        length: int64 ``[n]``, the number of actions.
-        is_over: bool ``[n]``, whether the game came to its end.
-        result: float32 ``[n]``, the return of who moved last.
-        target: float32 ``[n, n_plies]``, of values.
-    """
-
-    games: SearchedGames
-    state: np.ndarray
-    length: np.ndarray
-    is_over: np.ndarray
-    result: np.ndarray
-    target: np.ndarray
+    games: SearchedGames  # games and what their searches found
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words]
+    length: np.ndarray  # int64 [n], the number of actions
+    is_over: np.ndarray  # bool [n], whether the game came to its end
+    result: np.ndarray  # float32 [n], the return of the last player to move
+    target: np.ndarray  # float32 [n, n_plies], of values
 
 
 class Unrolled(NamedTuple):
-    """States and what followed them, for ``k`` unrolled actions.
+    """States and what followed them, for ``k`` unrolled actions."""
 
-    Attributes:
-        state: uint64 ``[m, n_words]``.
-        action: int32 ``[m, k]``.
-        reward: float32 ``[m, k]``, of each action.
-        value: float32 ``[m, k + 1]``, the targets of the values.
-        policy: float32 ``[m, k + 1, n_moves]``.
-        has_value: bool ``[m, k + 1]``: not where a game stopped before its end.
-        has_policy: bool ``[m, k + 1]``: not past the end either.
-        weight: float32 ``[m]``, the weight of each draw, at most 1.
-    """
-
-    state: np.ndarray
-    action: np.ndarray
-    reward: np.ndarray
-    value: np.ndarray
-    policy: np.ndarray
-    has_value: np.ndarray
-    has_policy: np.ndarray
-    weight: np.ndarray
+    state: np.ndarray  # uint64 [m, n_words]
+    action: np.ndarray  # int32 [m, k]
+    reward: np.ndarray  # float32 [m, k], of each action
+    value: np.ndarray  # float32 [m, k + 1], the targets of the values
+    policy: np.ndarray  # float32 [m, k + 1, n_moves]
+    has_value: np.ndarray  # bool [m, k + 1]: not where a game stopped before its end
+    has_policy: np.ndarray  # bool [m, k + 1]: not past the end either
+    weight: np.ndarray  # float32 [m], the weight of each draw, at most 1
 
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:
-    """The games of a round, with their states and targets.
-
-    Raises:
-        EpisodeError: The actions are no games.
-        LearnError: One is illegal, or a player moves twice.
-    """
+    """The games of a round, with their states and targets."""
     length = (games.action != NONE).sum(axis=1)
     n_plies = int(length.max(initial=0))
     games = SearchedGames(*(part[:, :n_plies] for part in games))
@@ -122,9 +97,7 @@ def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: 
 
     Args:
         memory: The rounds, at least one.
-        n: Number of draws.
         method: The method: how many actions to unroll, and how to draw.
-        generator: Random numbers.
     """
     moves = [np.nonzero(part.games.action != NONE) for part in memory]
     ends = np.cumsum([len(rows) for rows, _ in moves])

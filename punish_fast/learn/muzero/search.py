@@ -43,39 +43,23 @@ _GROWTH = 4
 
 
 class SearchPlan(NamedTuple):
-    """How to search.
+    """Settings of a search."""
 
-    Attributes:
-        shape: The shape of the networks.
-        rules: The rules to plan in; None for the learned model.
-        kind: ``"gumbel"`` or ``"puct"``.
-        simulations: Simulations of a search.
-        considered: Actions that a Gumbel search considers at the root, at most.
-        discount: Of each action.
-        is_noisy: Whether the root has noise, for self-play.
-    """
-
-    shape: ModelShape
-    rules: TrueRules | None
-    kind: str
-    simulations: int
-    considered: int
-    discount: float
-    is_noisy: bool
+    shape: ModelShape  # shape of the networks
+    rules: TrueRules | None  # rules to plan in; None for the learned model
+    kind: str  # "gumbel" or "puct"
+    simulations: int  # simulations of a search
+    considered: int  # maximum number of actions at the root of a Gumbel search
+    discount: float  # of each action
+    is_noisy: bool  # whether the root has noise, for self-play
 
 
 class Found(NamedTuple):
-    """What searches have found.
+    """Results of searches."""
 
-    Attributes:
-        action: int64 ``[n]``.
-        policy: float32 ``[n, n_moves]``, probabilities of legal actions, what the prediction is taught.
-        value: float32 ``[n]``, of the player to move.
-    """
-
-    action: np.ndarray
-    policy: np.ndarray
-    value: np.ndarray
+    action: np.ndarray  # int64 [n]
+    policy: np.ndarray  # float32 [n, n_moves], probabilities of legal actions, the target of the prediction
+    value: np.ndarray  # float32 [n], of the player to move
 
 
 def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
@@ -86,11 +70,9 @@ def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """How a method searches at a game.
+    """Return the search of a method at a game.
 
     Args:
-        vector: The game.
-        method: The method.
         simulations: Another number of simulations than the method's.
         is_noisy: Whether the root has noise.
     """
@@ -109,14 +91,8 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
     """Search from many states at once.
 
     Args:
-        plan: How to search.
-        vector: The game.
         weights: float32 ``[n_weights]``.
         states: uint64 ``[n, n_words]``, none of them terminal.
-        seed: Of the noise.
-
-    Raises:
-        ExtraError: JAX or mctx is not installed.
     """
     require("learn", "mctx")
     parts = []
@@ -152,9 +128,6 @@ def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) 
 
     Returns:
         float32 ``[n, n_moves]``.
-
-    Raises:
-        ExtraError: JAX is not installed.
     """
     n, n_states = len(features), _LEAST_STATES
     while n_states < n:
@@ -194,7 +167,6 @@ def search_tree(
     """What ``mctx`` finds, with its tree; to be compiled.
 
     Args:
-        plan: How to search.
         weights: float32 ``[n_weights]``.
         key: A random key of JAX.
         features: float32 ``[n, n_features]``.

@@ -21,19 +21,12 @@ LAST_SEARCH_SEED = 2**31 - 1
 
 
 class SearchedGames(NamedTuple):
-    """Games and what their searches found; at plies after the end, numbers are 0.
+    """Games and what their searches found; at plies after the end, numbers are 0."""
 
-    Attributes:
-        action: int16 ``[n, n_plies]``, `NONE` after the end.
-        is_random: bool ``[n, n_plies]``, whether the action was not the one that the (latest) search found.
-        value: float32 ``[n, n_plies]``, what the search says of the state, for the player to move.
-        policy: float16 ``[n, n_plies, n_moves]``, the policy that the search found.
-    """
-
-    action: np.ndarray
-    is_random: np.ndarray
-    value: np.ndarray
-    policy: np.ndarray
+    action: np.ndarray  # int16 [n, n_plies], `NONE` after the end
+    is_random: np.ndarray  # bool [n, n_plies], whether the action was not the one that the (latest) search found
+    value: np.ndarray  # float32 [n, n_plies], value of the state by the search, for the player to move
+    policy: np.ndarray  # float16 [n, n_plies, n_moves], the policy that the search found
 
 
 def play_searched(
@@ -46,14 +39,8 @@ def play_searched(
     """Play games from the beginning.
 
     Args:
-        plan: How to search.
-        vector: The game.
         weights: float32 ``[n_weights]``.
         method: How many games, how long, and how random.
-        generator: Random numbers.
-
-    Raises:
-        ExtraError: JAX or mctx is not installed.
     """
     games = empty_games(method.games, method.max_plies, vector.n_moves)
     states, live = vector.initial(method.games), np.arange(method.games)

@@ -22,15 +22,10 @@ _NEVER = -1e9
 
 
 class Node(NamedTuple):
-    """States in a search.
+    """States in a search."""
 
-    Attributes:
-        words: uint32 ``[n, 2 * n_words]``.
-        is_over: bool ``[n]``.
-    """
-
-    words: Any
-    is_over: Any
+    words: Any  # uint32 [n, 2 * n_words]
+    is_over: Any  # bool [n]
 
 
 class TrueRules:

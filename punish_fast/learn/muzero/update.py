@@ -27,15 +27,10 @@ _FALL = 10_000
 
 
 class Optimiser(NamedTuple):
-    """How to learn.
+    """Settings of the optimiser."""
 
-    Attributes:
-        rate: The learning rate at the beginning.
-        decay: The decay of weights.
-    """
-
-    rate: float
-    decay: float
+    rate: float  # learning rate at the beginning
+    decay: float  # decay of weights
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
