@@ -39,24 +39,6 @@ def test_a_cluster_solves_to_the_same_bits(run):
     assert text.err == ""
 
 
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_a_league_on_a_cluster_is_that_of_one_process(run):
-    grid = ("--schemes", "negamax", "--epsilons", "0.5", "--against", "random,self", "--games", "50", "--json")
-    found = []
-    for name, options in (("one", ("--processes", "1")), ("two", ("--cluster", "local:2"))):
-        trained = run("games", "grid", "tapnswap", name, *grid, *options).report
-        ranked = run("games", "tournament", "tapnswap", name, "--json", *options).report
-        found.append((trained["agents"], ranked["points"], ranked["ranking"]))
-        assert (trained["cluster"] is None) == (ranked["cluster"] is None) == (name == "one")
-    assert found[0] == found[1]
-
-
-def test_a_cluster_goes_without_processes(run):
-    league = ("games", "grid", "tapnswap", "agents", "--processes", "2")
-    run(*league, "--cluster", "local:2").refused("--cluster and --processes exclude each other")
-
-
 def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):
     run("solve", "--cluster", "local:2").refused("--cluster goes with --no-tensor only")
     run("solve", "--no-tensor", "--cluster", "two").refused("--cluster: 'two' is not allowed, it must be a scheduler")
@@ -64,18 +46,6 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
         "--cluster does not go with --memory"
     )
     assert list(folder.iterdir()) == []
-
-
-def test_a_cluster_that_has_nothing_left_to_do_is_not_connected(run, monkeypatch):
-    monkeypatch.setattr("punish_fast.cli.games.options.usable_cores", lambda: 1)
-    league, grid = ("tapnswap", "one"), ("--epsilons", "0.5", "--against", "random,self", "--games", "50")
-    commands = (("games", "grid", *league, *grid, "--json"), ("games", "tournament", *league, "--json"))
-    first = [run(*command).report for command in commands]
-    again = [run(*command, "--cluster", "tcp://127.0.0.1:9").report for command in commands]
-    for one, other in zip(first, again, strict=True):
-        assert one.pop("seconds") is not None
-        assert other.pop("seconds") is not None
-        assert other == one
 
 
 def test_a_dry_run_needs_no_cluster(run, monkeypatch):
