@@ -90,8 +90,8 @@ def check_error_bound(
 ) -> None:
     """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
 
-    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``, infinite
-    ones ignored) is only reported. ``output`` is the file that holds the values, if any.
+    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``,
+    infinite ones ignored) is only reported. ``output`` is the file that holds the values, if any.
     """
     import numpy as np
 
