@@ -119,7 +119,7 @@ def solve(options: SolveOptions) -> None:
         _tell_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
-    checkpoint = output.with_name(f"{output.stem}.checkpoint.h5")
+    checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
     is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
     sources = [*options.read(enemy), options.tensor, None if is_resumed else options.start]
     check_outputs([output, checkpoint], sources, "solve")
