@@ -226,10 +226,9 @@ def test_a_field_that_cannot_be_is_named(run, files, output, name):
         array = file[name][...]
         array[0] = array[-1] + 1
         file[name][...] = array
-    field = "fingerprint" if name == "/solution/v" else name
-    run("show", path, "101010200220000001").refused("agent.h5", field)
+    run("show", path, "101010200220000001").refused("agent.h5", name)
     command = ["--from", "agent.h5", "sound.h5"] if name == "/solution/v" else ["agent.h5"]
-    run("solve", *command, "-o", output).refused("agent.h5", field)
+    run("solve", *command, "-o", output).refused("agent.h5", name)
 
 
 def test_a_process_of_its_own_refuses_the_same_way(files):

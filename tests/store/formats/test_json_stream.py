@@ -95,7 +95,7 @@ def test_a_damaged_file_is_refused_or_says_the_same(game, written, tmp_path, see
     path = tmp_path / "x.json"
     path.write_bytes(text)
     try:
-        back = read_notebook(path, game.space, "agent")
+        back = read_notebook(path, game.space)
     except ReadError:
         return
     content = json.loads(text)
