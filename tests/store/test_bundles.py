@@ -65,7 +65,7 @@ def link(name, link):
     ("edit", "text"),
     [
         (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is not known"),
-        (lambda file: file.attrs.modify("header", "{"), "header: not a JSON object"),
+        (lambda file: file.attrs.modify("header", "{"), "header: is not a JSON object"),
         (lambda file: file.attrs.modify("header", '{"kind": "other"}'), "kind: 'other', must be thing"),
         (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*, must be thing"),
         (lambda file: file.pop("/arrays/q"), "q: missing"),
