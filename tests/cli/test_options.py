@@ -178,8 +178,7 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
         (["arena", "naive@0", "random"], "naive@0: temperature 0 is not allowed, it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
-        (["games", "grid", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
-        (["games", "grid", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
+        (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
         (["records", "list", "--db", "x.db", "-n", "9" * 20], "Invalid value for '--most' / '-n'"),
     ],
 )
@@ -195,7 +194,7 @@ def test_values_are_named_where_they_are_wrong(run, folder, line, text):
         "show pipe",
         "solve --rules pipe",
         "solve pipe.umb",
-        "sweep pipe",
+        "survey pipe",
         "import pipe -o x.h5",
         "enemy import-flux pipe",
         "records import pipe --db x.db",

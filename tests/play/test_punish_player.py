@@ -31,7 +31,7 @@ def test_agents_at_the_same_rules_share_a_table():
 
 @pytest.mark.parametrize("temperature", [None, *TEMPERATURES])
 def test_it_plays_as_a_player_of_the_arena(naive, temperature):
-    policy = Player("naive").policy(naive.space, temperature)
+    policy = Player("naive" if temperature is None else f"naive@{temperature}").policy(naive.space)
     agent = naive.opponents(temperature)[0]
     assert np.array_equal(agent.policy, naive.data.thresholds(policy))
     assert agent.temperature == temperature
