@@ -87,7 +87,7 @@ def test_yardsticks_are_judged_by_positions(run):
 @pytest.mark.parametrize("illegal", ["mask", "punish"])
 def test_networks_are_judged_by_positions(run, illegal):
     pytest.importorskip("jax")
-    size = ["--games", "32", "--filters", "2", "--hidden", "4", "--illegal", illegal]
+    size = ["--games", "32", "--set", "filters=2", "--set", "hidden=4", "--set", f"illegal={illegal}"]
     assert run("games", "train", "connect4", "--method", "dqn", *size, "--quiet").code == 0
     (agent,) = run("games", "judge", "connect4", "connect4.h5", "--json").report["agents"]
     assert all(0 < shares["best_score"] <= shares["keeps_value"] < 1 for shares in agent["sets"].values())
