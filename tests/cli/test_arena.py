@@ -136,7 +136,7 @@ def test_an_interrupt_before_the_first_match_keeps_nothing(run, folder, monkeypa
         (["random", "careful", "--games", "0"], ["games: 0, allowed are even numbers"]),
         (["random", "careful", "--games", "7"], ["games: 7, allowed are even numbers"]),
         (["random", "careful", "--games", "many"], ["--games"]),
-        (["random", "agent.h5", "--games", "10", "--seed", "-1"], ["'--seed'", "greater than or equal to 0"]),
+        (["random", "agent.h5", "--games", "10", "--seed", "-1"], ["Invalid value for '--seed'"]),
         (["random", "agent.h5", "--games", "10", "--seed", str(1 << 64)], ["'--seed': "]),
         (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
         (["random", "careful", "--threads", "0"], ["threads"]),

@@ -178,6 +178,7 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
         (["arena", "naive@0", "random"], "naive@0: temperature 0 is not allowed, it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
+        (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
         (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
         (["records", "list", "--db", "x.db", "-n", "9" * 20], "Invalid value for '--most' / '-n'"),
     ],

@@ -84,8 +84,8 @@ def test_networks_are_judged_greedy_and_mixed(run):
     [
         (["incan-gold", "leave-at-0"], "leave-at-0: is no agent, allowed are random, leave-at-N, "),
         (["incan-gold", "\x1b[31m"], "is no agent, allowed are random"),
-        (["incan-gold", "--games", "2"], "'--games': Input should be greater than or equal to 3"),
-        (["incan-gold", "--seed", "-1"], "'--seed': Input should be greater than or equal to 0"),
+        (["incan-gold", "--games", "2"], "Invalid value for '--games'"),
+        (["incan-gold", "--seed", "-1"], "Invalid value for '--seed'"),
         (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games and --seed are"),
         (["connect4", "--seed", "9"], "connect4: is judged without games"),
     ],

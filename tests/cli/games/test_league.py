@@ -69,7 +69,7 @@ def test_a_killed_league_resumes_to_the_same_end(run, folder):
         (["--set", "scheme=me"], "scheme: 'me' is not allowed"),
         (["--set", "beta=1"], "--set: 'beta' is unknown"),
         (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
-        (["--games", "0"], "0 is not allowed, it must be from 1"),
+        (["--games", "0"], "Invalid value for '--games'"),
         (["--seed", "-1"], "seed: -1 is not allowed"),
     ],
 )

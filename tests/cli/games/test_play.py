@@ -188,13 +188,13 @@ def test_agents_of_other_variants_are_refused(run):
     [
         (["--level", "hard"], ["--level: 'hard' is not allowed at tapnswap, only random, casual, trained, perfect"]),
         (["--level", "random,casual"], ["--level: 2 are not allowed at tapnswap, only one"]),
-        (["--players", "3"], ["'--players'", "less than or equal to 2"]),
+        (["--players", "3"], ["Invalid value for '--players'"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
         (["--agent", "no.h5", "--players", "2"], ["--agent goes with --level trained and one person"]),
         (["--players", "2", "--level", "random"], ["--level and --second go with one person only"]),
         (["--players", "2", "--second"], ["--level and --second go with one person only"]),
         (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
-        (["--seed", "-1"], ["'--seed'", "greater than or equal to 0"]),
+        (["--seed", "-1"], ["Invalid value for '--seed'"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

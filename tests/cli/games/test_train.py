@@ -174,7 +174,7 @@ def test_curves_are_drawn(run, folder, command, name):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--games", "0"], ["'--games'", "greater than or equal to 1"]),
+        (["--games", "0"], ["Invalid value for '--games'"]),
         (["--against", "me"], ["opponent: 'me' is not allowed, it must be one of random, self"]),
         (["--set", "scheme=x"], ["scheme: 'x' is not allowed, it must be one of negamax, author"]),
         (["--set", "rate=x"], ["rate: 'x' is not allowed, it must be a number from 1e-09 to 1 or none"]),
