@@ -21,11 +21,10 @@ _HOMES = {
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
     "compare": "mdp.comparison",
-    "greedy": "mdp.policy",
-    "softmax": "mdp.policy",
     "Rules": "punish.rules",
     "load_rules": "punish.rules",
     "State": "punish.codes",
+    "position": "punish.position",
     "StateSpace": "punish.space",
     "uniform_policy": "punish.strategy",
     "policy_of_table": "punish.strategy",
@@ -79,7 +78,6 @@ __all__ = [
     "export_npz",
     "export_umb",
     "finite_horizon",
-    "greedy",
     "head_to_head",
     "import_notebook",
     "import_umb",
@@ -88,11 +86,11 @@ __all__ = [
     "load_rules",
     "parless",
     "policy_of_table",
+    "position",
     "reach_probability",
     "save",
     "save_policy",
     "simulate",
-    "softmax",
     "solve",
     "table_of_policy",
     "total_reward",
@@ -115,13 +113,13 @@ if TYPE_CHECKING:
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.finite_horizon import finite_horizon
     from punish_fast.mdp.model import MDP, check
-    from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.reachability import reach_probability
     from punish_fast.mdp.solution import Solution
     from punish_fast.mdp.solver import evaluate, solve
     from punish_fast.mdp.total_reward import total_reward
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
+    from punish_fast.punish.position import position
     from punish_fast.punish.refillable_tensor import Refillable
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.space import StateSpace

@@ -68,12 +68,12 @@ def test_unknown_names_cannot_be_imported():
 
 
 def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
-    from punish_fast import StateSpace, build, greedy, load, load_rules, save, solve
+    from punish_fast import StateSpace, build, load, load_rules, save, solve
 
     space = StateSpace(load_rules("tiny"))
     mdp = build(space)
     solution = solve(mdp, discount=0.95, tolerance=1e-10)
-    policy = greedy(mdp.state_ptr, solution.q)
+    policy = solution.greedy()
     save(tmp_path / "agent.h5", space, mdp, solution)
     agent = load(tmp_path / "agent.h5")
 
@@ -84,14 +84,14 @@ def test_ten_lines_from_rules_to_a_file_and_back(tmp_path):
 
 
 def test_an_agent_is_answered_by_a_better_one(tmp_path):
-    from punish_fast import StateSpace, build, evaluate, greedy, load, load_rules, save_policy, solve
+    from punish_fast import StateSpace, build, evaluate, load, load_rules, save_policy, solve
 
     space = StateSpace(load_rules("tiny"))
     first = solve(build(space))
-    save_policy(tmp_path / "first.h5", space, greedy(space.state_ptr, first.q))
+    save_policy(tmp_path / "first.h5", space, first.greedy())
     mdp = build(space, load(tmp_path / "first.h5").policy(space))
     answer = solve(mdp)
-    stubborn = evaluate(mdp, greedy(space.state_ptr, first.q))
+    stubborn = evaluate(mdp, first.greedy())
     assert (answer.v >= stubborn - 1e-9).all()
     assert (answer.v > stubborn + 1e-3).any()
 
@@ -137,7 +137,6 @@ def test_objects_tell_what_they_are(tmp_path):
         (lambda pf, space: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed, it must be a StateSpace"),
         (lambda pf, space: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed, it must be an MDP"),
         (lambda pf, space: pf.solve(space), "mdp: StateSpace is not allowed, it must be an MDP"),
-        (lambda pf, space: pf.greedy(space.state_ptr, np.ones(3)), r"q: has the shape \(3,\), allowed is"),
         (lambda pf, space: pf.head_to_head(space, "naive", "random"), "graph: StateSpace is not allowed"),
         (lambda pf, space: pf.simulate(space, "naive", "random", 1, 1), "graph: StateSpace is not allowed"),
         (lambda pf, space: pf.best_response(space, "naive"), "graph: StateSpace is not allowed"),

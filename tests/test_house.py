@@ -77,7 +77,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6167,
+    "cli": 6176,
     "web": 1291,
     "play": 2407,
     "arena": 915,
@@ -90,10 +90,10 @@ BUDGET = {
     "records": 1779,
     "enemies": 647,
     "duel": 1401,
-    "punish": 2597,
-    "mdp": 5415,
+    "punish": 2593,
+    "mdp": 5419,
     "runtime": 718,
-    TOP: 161,
+    TOP: 159,
 }
 # A room may be smaller than its budget by this many lines.
 SLACK = 25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -71,4 +72,15 @@ class ShowOptions(CommonOptions):
             return None
         if self.hand is None or self.discard is None:
             raise UsageError("a position in words needs --hand and --discard, such as --hand rrspp --discard ddd")
-        return position(rules, **words)
+        for name in ("hp", "feinted"):
+            if name in words and words[name] not in _SIDES:
+                words[name] = _pair(name, words[name])
+        return position(**words, rules=rules)
+
+
+def _pair(name: str, text: str) -> tuple[int, int]:
+    from punish_fast.punish.codes import StateError
+
+    if re.fullmatch("[0-9]-[0-9]", text) is None:
+        raise StateError(f"{name}: {text!r} is invalid, allowed are two numbers, own and enemy's, such as 3-2")
+    return int(text[0]), int(text[2])

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.mdp.policy import first_best
+from punish_fast.mdp.policy import first_best, greedy, softmax
 from punish_fast.mdp.value_iteration import Log
 
 
@@ -68,6 +68,18 @@ class Solution:
     def choice(self) -> np.ndarray:
         """int64 ``[n_states]``, the row that the policy takes in each state, the first one of ties (``policy.py``)."""
         return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
+
+    def greedy(self) -> np.ndarray:
+        """Return the policy of the best rows, the first one of ties: float64 ``[n_rows]``, 1 for rows taken."""
+        return greedy(self.state_ptr, self.q)
+
+    def softmax(self, temperature: float) -> np.ndarray:
+        """Return the policy with row probabilities proportional to ``exp(q / temperature)``, float64 ``[n_rows]``.
+
+        Raises:
+            PolicyError: If the temperature is not above 0.
+        """
+        return softmax(self.state_ptr, self.q, temperature)
 
     @property
     def lower(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A position in words: hands as initials, HP as ``3-2``, statuses by player.
+"""A position in words: hands as initials, statuses by player.
 
 A position in a measure determines more than it names: the deck is what feints have left of it, so the enemy's hand has
 the cards that are neither in the own hand nor in the discard pile nor in the deck.
@@ -6,11 +6,10 @@ the cards that are neither in the own hand nor in the discard pile nor in the de
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of
-from punish_fast.punish.rules import CARDS, Five, Rules, cards_text
+from punish_fast.punish.rules import CARDS, Five, Rules, cards_text, load_rules
 
 INITIALS = "".join(card[0] for card in CARDS)
 # Flags of own and enemy's side.
@@ -18,31 +17,40 @@ SIDES = {"own": (1, 0), "enemy": (0, 1), "both": (1, 1)}
 
 
 def position(
-    rules: Rules,
     hand: str,
     discard: str = "",
     *,
-    hp: str | None = None,
+    rules: Rules | str = "notebook",
+    hp: tuple[int, int] | None = None,
     breath: int = 1,
     enemy_hand: int | None = None,
     exhausted: str | None = None,
-    feinted: str | None = None,
+    feinted: str | tuple[int, int] | None = None,
 ) -> State:
-    """The information state of a position in words.
+    """Return the information state of a position in words.
 
     Args:
-        rules: The rules.
         hand: The own hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
-        discard: The discard pile, revealed cards included, likewise.
-        hp: Own and enemy's HP, such as ``3-2``; full by default.
-        breath: The breath, from 1; one more than there are stands for the time between two measures.
-        enemy_hand: Cards in the enemy's hand; by default what follows from all other cards.
+        discard: The discard pile, revealed cards included, as initials.
+        rules: The rules, a preset's name or a TOML file.
+        hp: Own and enemy's HP; full by default.
+        breath: The breath, from 1; one more than the last breath stands for the time between two measures.
+        enemy_hand: Number of cards in the enemy's hand; by default, all cards that are nowhere else.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
-        feinted: Players with a feint in this measure, likewise; or own and enemy's number of feints, such as ``2-1``.
+        feinted: Players with a feint in this measure, ``own``, ``enemy`` or ``both``; or their numbers of feints.
+
+    Raises:
+        RulesError: If the rules are invalid.
+        StateError: If an argument is invalid, or the cards do not add up to a position.
+
+    Examples:
+        >>> position("rrspp", discard="ddd", hp=(3, 2)).enemy_hand
+        5
     """
+    rules = rules if isinstance(rules, Rules) else load_rules(rules)
     if not 1 <= breath <= rules.breaths + 1:
         raise StateError(f"position: breath is {breath}, allowed are 1 to {rules.breaths + 1}")
-    own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else _pair("hp", hp)
+    own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else hp
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)
     own, gone = _cards("hand", hand), _cards("discard", discard)
@@ -87,20 +95,14 @@ def _cards(field: str, text: str) -> Five:
     return guard, rush, dodge, strike, punish
 
 
-def _pair(field: str, text: str) -> tuple[int, int]:
-    if re.fullmatch("[0-9]-[0-9]", text) is None:
-        raise StateError(f"{field}: {text!r} is not understood, allowed are two numbers such as 3-2, own and enemy's")
-    return int(text[0]), int(text[2])
-
-
-def _flags(field: str, text: str | None) -> tuple[int, int]:
-    if text is None:
+def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]:
+    if players is None:
         return 0, 0
-    if text in SIDES:
-        return SIDES[text]
-    if field == "feinted" and "-" in text:
-        return _pair(field, text)
-    raise StateError(f"{field}: {text!r} is not understood, allowed are {', '.join(SIDES)}")
+    if isinstance(players, tuple):
+        return players
+    if players not in SIDES:
+        raise StateError(f"{field}: {players!r} is invalid, allowed are {', '.join(SIDES)}")
+    return SIDES[players]
 
 
 def _check_copies(rules: Rules, own: Five, gone: Five) -> None:

@@ -340,6 +340,7 @@ def test_words_and_code_name_the_same_position(run):
         (["--hand", "xx", "--discard", "r"], "'x' is no card"),
         (["--hand", "rs", "--discard", "p", "--exhausted", "all"], "--exhausted"),
         (["--hand", "rr", "--discard", "s", "--hp", "1-2"], "no game reaches it"),
+        (["--hand", "rs", "--discard", "p", "--hp", "3"], "hp: '3' is invalid, allowed are two numbers"),
     ],
 )
 def test_words_of_no_position_are_refused(run, arguments, text):

@@ -53,7 +53,7 @@ def drawn(table, draw, stream=None, names=("you", "naive")):
 
 @pytest.fixture
 def view(table):
-    return view_of(table.space, position(RULES, "rs", "g"))
+    return view_of(table.space, position("rs", "g", rules=RULES))
 
 
 def test_a_view_shows_what_its_player_may_know(table, view):
@@ -70,7 +70,7 @@ def test_a_view_shows_what_its_player_may_know(table, view):
 
 
 def test_statuses_are_named(table):
-    state = position(RULES, "r", "psd", breath=2)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
+    state = position("r", "psd", breath=2, rules=RULES)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
     view = View(state, (20,), (1, 1, 0, 1, 0), 2, 3)
     text = drawn(table, lambda screen: screen.draw(view, 0))
     assert "━━ measure 3, breath 2 of 2 ━" in text

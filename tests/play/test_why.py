@@ -111,7 +111,7 @@ def words_of(explainer, state):
 
 def test_consequences_are_told_in_words(tabletop_like):
     rules = tabletop_like.data.space.rules
-    words = words_of(tabletop_like, position(rules, "rs", "g"))
+    words = words_of(tabletop_like, position("rs", "g", rules=rules))
     assert words[20, 20] == "nobody is hurt"
     assert words[20, 30] == "you deal 1 (enemy 1 HP)"
     assert words[20, 40] == "you lose"
@@ -122,18 +122,18 @@ def test_consequences_are_told_in_words(tabletop_like):
 
 
 def test_healing_is_told(tabletop_like):
-    words = words_of(tabletop_like, position(tabletop_like.data.space.rules, "r", "rds", breath=2, hp="2-2"))
+    words = words_of(tabletop_like, position("r", "rds", breath=2, hp=(2, 2), rules=tabletop_like.data.space.rules))
     assert words[20, 10] == "nobody is hurt"
-    words = words_of(tabletop_like, position(tabletop_like.data.space.rules, "r", "grs", breath=2, hp="2-2"))
+    words = words_of(tabletop_like, position("r", "grs", breath=2, hp=(2, 2), rules=tabletop_like.data.space.rules))
     assert words[20, 30] == "you deal 1 (enemy 1 HP), the enemy heals 1"
 
 
 def test_exhaustion_is_told(tabletop_like):
     rules = tabletop_like.data.space.rules
-    words = words_of(tabletop_like, position(rules, "gp", "r"))
+    words = words_of(tabletop_like, position("gp", "r", rules=rules))
     assert words[10, 30] == "nobody is hurt"
     assert words[50, 30] == "nobody is hurt, you must rest next"
-    words = words_of(tabletop_like, position(rules, "gs", "r"))
+    words = words_of(tabletop_like, position("gs", "r", rules=rules))
     assert words[10, 50] == "you lose"
     assert "you deal 1 (enemy 1 HP), the enemy must rest next" not in words.values()
 
@@ -169,7 +169,7 @@ def test_one_sentence_names_the_answer_that_matters(tabletop_like):
 
 def test_a_report_is_json(tabletop_like):
     rules = tabletop_like.data.space.rules
-    report = tabletop_like.explain(position(rules, "rs", "g")).report()
+    report = tabletop_like.explain(position("rs", "g", rules=rules)).report()
     assert report["state"] == "101010200220010000"
     assert report["words"].startswith("Breath 1 of 2: you have 2 HP and hold rush, strike.")
     first = report["actions"][0]
