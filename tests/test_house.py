@@ -77,13 +77,13 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6176,
+    "cli": 6166,
     "web": 1291,
     "play": 2407,
     "arena": 915,
     "study": 803,
-    "cluster": 887,
-    "learn": 2422,
+    "cluster": 873,
+    "learn": 2412,
     "games": 3706,
     "store": 1975,
     "equilibrium": 1811,

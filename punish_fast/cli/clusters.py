@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,6 @@ from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.report import Progress
-    from punish_fast.learn.process_pool import TaskMap
     from punish_fast.punish.matrix_free import RowBackups
     from punish_fast.punish.row_batches import RowBatches
 
@@ -28,7 +27,7 @@ ClusterOption = Annotated[
 
 
 class Cluster:
-    """A `punish_fast.learn.process_pool.TaskMap` that connects to a cluster for the first task."""
+    """A cluster that the command connects to when it needs the client."""
 
     def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:
         """Name a cluster; ``stack`` closes the connection."""
@@ -66,21 +65,6 @@ class Cluster:
         from punish_fast.cluster.cluster_backups import ClusterBackups
 
         return ClusterBackups(self.client, batches, self._progress.tasks)
-
-    @cached_property
-    def _tasks(self) -> TaskMap:
-        from punish_fast.cluster.cluster_tasks import ClusterTasks
-
-        return ClusterTasks(self.client)
-
-    @property
-    def n_at_once(self) -> int:
-        """Number of tasks that run simultaneously."""
-        return self._tasks.n_at_once
-
-    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order."""
-        return self._tasks(function, tasks) if tasks else iter(())
 
 
 def check_name(where: str | None) -> None:

@@ -10,13 +10,13 @@ import asyncio
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
-from punish_fast.cluster.connection import ClusterError, check_versions, n_threads, wait_for_workers
+from punish_fast.cluster.connection import ClusterError, check_versions, wait_for_workers
 from punish_fast.cluster.versions import versions
 from punish_fast.cluster.worker_watch import LOOK_SECONDS, WorkerWatch
 from punish_fast.runtime import _jit
@@ -28,8 +28,6 @@ T = TypeVar("T")
 
 # Maximum number of submissions of unfinished tasks.
 _ATTEMPTS = 5
-# Number of times that Dask repeats a failed task, since connections fail.
-_RETRIES = 2
 _POLL_SECONDS = 0.002
 
 
@@ -118,33 +116,6 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, retrie
     """
     key = f"{function.__name__}-{uuid4().hex}"
     return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)
-
-
-class ClusterTasks:
-    """A map of functions over tasks by the workers of a cluster, each task with one thread.
-
-    It is a `punish_fast.learn.process_pool.TaskMap`. Functions must belong to this package, and arguments and results
-    must be picklable; all workers must see the same files.
-    """
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    @property
-    def n_at_once(self) -> int:
-        """Number of concurrent tasks."""
-        return max(1, n_threads(self._client))
-
-    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order."""
-
-        def submit_all(left: list[tuple[int, tuple[Any, ...]]]) -> list[Future[Any]]:
-            return [submit(self._client, function, *task, retries=_RETRIES) for _, task in left]
-
-        for (number, _), found in finished(
-            self._client, lambda: {k: (k, task) for k, task in enumerate(tasks)}, submit_all, lambda: None
-        ):
-            yield number, found
 
 
 _HERE = platform.node(), os.getpid()

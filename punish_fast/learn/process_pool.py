@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from typing import Any, Protocol
+from typing import Any
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.errors import PunishFastError
@@ -30,48 +30,20 @@ class WorkerError(PunishFastError, RuntimeError):
     exit_code = 1
 
 
-class TaskMap(Protocol):
-    """What does tasks: processes of this machine, or those of a cluster."""
-
-    @property
-    def n_at_once(self) -> int:
-        """How many tasks are done at once."""
-
-    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order."""
-
-
-class Processes:
-    """Processes of this machine.
-
-    Attributes:
-        n_at_once: How many; 1 is this process itself.
-    """
-
-    def __init__(self, n_at_once: int) -> None:
-        self.n_at_once = n_at_once
-
-    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """The number of each task, and the result of ``function`` for its arguments, in any order."""
-        return _run(function, tasks, min(self.n_at_once, len(tasks)))
-
-
 def run_all(
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
-    workers: TaskMap | int = 1,
+    n_processes: int = 1,
     on_task: OnTask | None = None,
 ) -> list[Any]:
-    """The results of ``function`` for the arguments of every task, in order.
+    """Return the results of ``function`` for the arguments of each task, in order.
 
     Args:
-        function: Called in this process if ``workers`` is 1; otherwise it must be importable, and its arguments and
-            results picklable.
-        workers: What does the tasks, or the number of processes.
+        function: Called in this process if ``n_processes`` is 1; otherwise it must be importable, and its arguments
+            and results picklable.
     """
     results: list[Any] = [None] * len(tasks)
-    workers = Processes(workers) if isinstance(workers, int) else workers
-    for done, (number, result) in enumerate(workers(function, tasks), 1):
+    for done, (number, result) in enumerate(_run(function, tasks, min(n_processes, len(tasks))), 1):
         results[number] = result
         if on_task is not None:
             on_task(done, len(tasks))

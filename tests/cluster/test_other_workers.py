@@ -8,8 +8,8 @@ import time
 import pytest
 
 from cluster.real_cluster import RealCluster, altered_package, without_package
+from cluster.test_cluster_tasks import results_of
 from punish_fast.cluster.cluster_backups import ClusterBackups, _seconds_of_a_task
-from punish_fast.cluster.cluster_tasks import ClusterTasks
 from punish_fast.cluster.connection import ClusterError, connected, dashboard_of, n_threads
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.matrix_free import MatrixFree
@@ -86,7 +86,7 @@ def test_workers_that_are_all_paused_are_told(cluster, batches):
         with pytest.raises(ClusterError, match=r"all workers are paused for lack of memory; tcp://\S+ uses .* of "):
             solve_on(client, batches, lambda: client.run(exec, _FILL))
         with pytest.raises(ClusterError, match="all workers are paused for lack of memory"):
-            ClusterTasks(client)(abs, [(-1,)]).__next__()
+            results_of(client, abs, [(-1,)])
 
 
 @pytest.mark.parametrize("use", [n_threads, dashboard_of, _seconds_of_a_task])
@@ -115,7 +115,7 @@ def test_tasks_of_a_frozen_worker_are_done_by_others(cluster, batches):
 def test_workers_that_are_frozen_at_first_are_left_out(cluster):
     cluster.workers[0].send_signal(signal.SIGSTOP)
     with connected(cluster.address) as client:
-        assert list(ClusterTasks(client)(abs, [(-1,)])) == [(0, 1)]
+        assert results_of(client, abs, [(-1,)]) == [1]
     cluster.workers[1].send_signal(signal.SIGSTOP)
     with pytest.raises(ClusterError, match="the scheduler has no workers that answer"), connected(cluster.address):
         pass
