@@ -137,7 +137,7 @@ READING = {
     "enemy pawnn": (["--from", "strategy.h5", "--cross-validate", "2"], ["strategy.h5"]),
     "records plot": (["win-rates", "--db", "games.db"], ["games.db"]),
     "records player": (["Ann", "--db", "games.db", "--export"], ["games.db"]),
-    "games train": (["tapnswap", "--from", "strategy.h5"], ["strategy.h5"]),
+    "games train": (["tapnswap", "--from", "strategy.h5", "-o", "other.h5"], ["strategy.h5"]),
 }
 
 
