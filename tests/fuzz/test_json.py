@@ -14,6 +14,7 @@ from records.conftest import query
 
 from fuzz.json_mutations import mutated
 from fuzz.trial import Trials, contents, is_refusal, nothing_found, restore
+from punish_fast.learn import agent_file
 from punish_fast.punish.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
@@ -107,7 +108,7 @@ def test_agents_that_describe_themselves_wrongly(run, folder, n_files, generator
     if method == "dqn" and not are_installed("jax", "optax"):
         pytest.skip("needs the extra learn")
     run("games", "train", *TRAIN[method], "-o", "sound.h5", "--quiet")
-    header, arrays = load_bundle(folder / "sound.h5", LAYOUTS)
+    header, arrays = load_bundle(folder / "sound.h5", agent_file.LAYOUTS)
     verbs = [["--from", "bad.h5", "--games", "20", "-o", "more.h5"], ["--from", "bad.h5"]]
     files, trials = contents(folder), Trials(run, folder)
     # Each sound one trains an agent.

@@ -10,8 +10,8 @@ def test_built_in_agents_are_judged_exactly(run):
     report = run("games", "judge", "tictactoe", "--json").report
     agents = {each["agent"]: each for each in report["agents"]}
     assert list(agents) == ["random", "perfect", "best-response", "safe-response"]
-    assert agents["best-response"]["second"]["win"] == 887 / 945
-    assert agents["safe-response"]["second"]["win"] == 866 / 945
+    assert agents["best-response"]["second"]["win"] == pytest.approx(887 / 945, rel=1e-12)
+    assert agents["safe-response"]["second"]["win"] == pytest.approx(866 / 945, rel=1e-12)
     assert agents["safe-response"]["second"]["loss"] == agents["perfect"]["first"]["loss"] == 0
     assert agents["random"]["losing_lines"] == {"first": 77_904, "second": 131_184}
     assert (agents["perfect"]["keeps_value"], agents["perfect"]["keeps_choice"]) == (1, 1)
