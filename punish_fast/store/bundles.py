@@ -1,7 +1,7 @@
 """Bundles: named arrays and a JSON header in a sealed HDF5 file.
 
-Agents that learned other games, leagues and searches over decks are bundles. This module does not interpret the header
-but for its ``kind``.
+Agents that learned other games, and tournaments of leagues, are bundles. This module interprets only the ``kind`` in
+the header.
 """
 
 from __future__ import annotations
