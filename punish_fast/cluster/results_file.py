@@ -45,7 +45,8 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        if lines and not self._found:
+        # A crash may have cut the only line.
+        if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
             warnings.warn(f"{path}: {damaged} damaged lines, their results are computed again", stacklevel=2)

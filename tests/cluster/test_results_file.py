@@ -54,6 +54,15 @@ def test_a_damaged_line_counts_as_missing(path, damage):
         assert ResultsFile(path).find(KEY) == ResultsFile(path).find(OTHER) == OUTCOME
 
 
+def test_a_first_line_that_was_cut_is_no_other_file(path):
+    path.write_text('{"key": {"rules": ', encoding="utf-8")
+    with pytest.warns(UserWarning, match="damaged"):
+        results = ResultsFile(path)
+    results.keep(KEY, OUTCOME)
+    with pytest.warns(UserWarning, match="damaged"):
+        assert ResultsFile(path).find(KEY) == OUTCOME
+
+
 def test_other_files_and_folders_are_refused(path, tmp_path):
     path.write_text("a diary\n", encoding="utf-8")
     with pytest.raises(OutputError, match="is not a file of results"):
