@@ -33,6 +33,8 @@ _CHECKS, _PATIENCE = (200, 1000), 20_000
 # Operations of an elimination, as a share of the entries read before, that are cheap. If `patience` has few sweeps, as
 # many operations as entries are.
 _SHARE_OF_WORK, _FEW = 0.1, 100
+# Backups that may lower an error bound by less than half.
+_FURTHER_BACKUPS = 8
 # Larger values are left to policy iteration, since their squares overflow.
 _LARGE_VALUE = 1e150
 
@@ -102,10 +104,11 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close at a point, and again after further backups while rounding leaves an error bound above the goal."""
-    found, least = point.close(), math.inf
-    while point.error <= point.goal < found.error_bound < least:
-        least = found.error_bound
+    """Close at a point, and again after further backups while rounding leaves an error bound just above the goal."""
+    found = point.close()
+    for _ in range(_FURTHER_BACKUPS):
+        if not point.goal < found.error_bound <= 2 * point.goal:
+            break
         point.improve()
         found = min(found, point.close(), key=lambda closed: closed.error_bound)
     return found
