@@ -32,7 +32,7 @@ class Lineup:
 
         Args:
             arguments: Built-in players, agent files or strategy files, as for `Player`.
-            rules: The rules; by default those of the first file, or ``tabletop`` without a file.
+            rules: The rules; by default the rules of the first file, or ``tabletop`` if no argument is a file.
         """
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]

@@ -40,9 +40,9 @@ class Tournament:
     win: np.ndarray  # float64 ``[n, n]``, probability that the agent of the row beats the agent of the column
     error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``; 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
-    games: int | None  # games of each pair; None for exact results
-    # int64 ``[longest + 1]``, simulated games between different agents by their length in breaths; None for exact
-    # results.
+    games: int | None  # games of each pair, or None if results are exact
+    # int64 ``[longest + 1]``, simulated games between different agents by their length in breaths, or None if
+    # results are exact.
     lengths: np.ndarray | None = None
 
     @cached_property
