@@ -46,7 +46,7 @@ _NAMES = {int: "a whole number", float: "a number", bool: "true or false", tuple
 
 
 def _base(kind: Any) -> Any:
-    """Return the type of the values besides None, without its parameters."""
+    """Return the type of values that are not None: ``tuple`` for ``tuple[int, ...]``, ``int`` for ``int | None``."""
     kinds = [each for each in get_args(kind) if each is not type(None)]
     return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
 

@@ -34,7 +34,7 @@ class SurveyOptions(ComputeOptions):
 
     @property
     def n_iterations(self) -> int | None:
-        """Iterations of each equilibrium; None without equilibria."""
+        """Iterations of each equilibrium, or None if the survey computes no equilibria."""
         from punish_fast.arena.balance import DEFAULT_ITERATIONS
 
         return DEFAULT_ITERATIONS if self.equilibrium else None

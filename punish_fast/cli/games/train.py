@@ -210,7 +210,7 @@ def _settings_of(path: Path) -> dict[str, Any]:
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, those of MuZero by simulations, and nothing of a table."""
+    """Return judgements: one of a deep Q-network, one per number of simulations of MuZero, none of a table."""
     from punish_fast.learn.agent_file import judged_values
     from punish_fast.learn.dqn import DqnLearner
     from punish_fast.learn.muzero.learner import MuZeroLearner
