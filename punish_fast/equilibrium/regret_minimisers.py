@@ -8,8 +8,8 @@ regrets come again. It converges fast in self-play, where the enemy changes as s
 jump, so only the average is good; each counts in it by the own contribution to reaching a state.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), makes steps that
-shrink from iteration to iteration and holds its own against an enemy that jumps. Against a best response, this is
-gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
+shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
+is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). So
 beliefs about the enemy's hand weigh own choices, with a small weight for off-policy moves. Since steps are short, a
 plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).

@@ -13,7 +13,7 @@ So a share of the games can be played against the enemy that plans best, a count
 strategy, improved by one step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M.
 Bowling ("Finding Optimal Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best
 responses jump. So against them the player makes short steps (`Hedge`), and self-play in the other games steadies it:
-more self-play converges sooner, but to a higher exploitability. If there are no best responses, it uses
+more self-play converges sooner, but to a higher exploitability. Self-play without best responses uses
 `RegretMatching`.
 
 Nothing proves how close the average is to an equilibrium: its exploitability is measured (``best_response.py``).

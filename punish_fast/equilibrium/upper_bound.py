@@ -210,7 +210,7 @@ class _KeptHands:
     def values(self, tree: BeliefTree, depth: int, only_opening: bool = False) -> np.ndarray:
         """Values of information states by kept hand, float64 ``[n_kept, n_states]``; 0 if impossible.
 
-        ``depth`` breaths are played with a belief; ``tree`` has a table of at least as many.
+        ``depth`` breaths are played with a belief; the tables of ``tree`` must cover at least ``depth`` breaths.
         """
         used = np.zeros_like(self._used) if only_opening else self._used.copy()
         used[0, self._status] = True
