@@ -57,8 +57,8 @@ class PositionSet(NamedTuple):
 class Shares(NamedTuple):
     """Strength of a policy in a set."""
 
-    keeps_value: float  # The share of positions in which it keeps the win or the draw, or loses what is lost.
-    best_score: float  # The share of positions in which it makes a move of the best score.
+    keeps_value: float  # Share of positions in which its move keeps the value: win, draw or loss.
+    best_score: float  # Share of positions in which its move has the best score.
 
 
 def shares(found: PositionSet, policy: np.ndarray) -> Shares:

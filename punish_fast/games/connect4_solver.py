@@ -55,14 +55,15 @@ class Solutions(NamedTuple):
     """The scores of positions."""
 
     score: np.ndarray  # int64 ``[n]``; 1 for any win and -1 for any loss if only the value was asked for.
-    # int64 ``[n]``, positions searched; they depend on what was searched before, and with several threads on chance.
+    # int64 ``[n]``, positions searched; depends on earlier searches, and on timing if there are several threads.
     nodes: np.ndarray
 
 
 class MoveScores(NamedTuple):
     """The scores of the moves of a position."""
 
-    scores: list[int | None]  # Of each column, as in `Solutions`; None where it is full, and everywhere after the end.
+    # Score of each column, as in `Solutions`; None if the column is full or the game is over.
+    scores: list[int | None]
     nodes: int  # Positions searched.
 
 

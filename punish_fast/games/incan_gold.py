@@ -91,7 +91,7 @@ class IncanGoldState(NamedTuple):
 class IncanGoldVariant(NamedTuple):
     """The rules."""
 
-    # Whether the value of an artifact is fixed when it is ``"drawn"`` or when it is ``"taken"``.
+    # When the value of an artifact is fixed: ``"drawn"`` (from the deck) or ``"taken"`` (by a player).
     artifact_value: str = "drawn"
 
 

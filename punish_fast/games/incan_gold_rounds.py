@@ -122,11 +122,11 @@ class RoundSets:
 
 @dataclass(frozen=True)
 class SoloRound:
-    """A round of one player who leaves, alone or against two who never do."""
+    """A round in which one player may leave: a single player, or one against two who never leave."""
 
     sets: RoundSets  # The sets of treasures.
     n_inside: int  # Players inside, 1 or 3.
-    # The points with which the player leaves, by hazards seen; None for the best rule.
+    # Points at which the player leaves, by hazards seen, or None if it leaves by the best rule.
     leave_at: tuple[int, ...] | None
     # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in the
     # deck.
@@ -152,8 +152,8 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
     """Solve the round of a player who leaves by the best rule, or by thresholds.
 
     Args:
-        n_inside: 1 for a player alone, 3 against two who never leave.
-        leave_at: The points with which to leave, by hazards seen; None for the best rule.
+        n_inside: 1 for a single player, 3 for one against two who never leave.
+        leave_at: Points at which to leave, by hazards seen, or None to compute the best rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)

@@ -148,7 +148,7 @@ def both_scores(
         positions: The positions of the game.
         policy: float64 ``[n_rows]``.
         enemy: float64 ``[n_rows]``, the policy of the enemy.
-        errs: float64 or bool ``[n]``, the probability that ``policy`` makes an illegal move instead; None for nowhere.
+        errs: float64 or bool ``[n]``, the probability that ``policy`` makes an illegal move instead; None if always 0.
     """
     from scipy.sparse import csr_array, hstack
 

@@ -12,7 +12,7 @@ class MoveValue(NamedTuple):
 
     action: int  # The action.
     value: int  # 1, 0 or -1 for the player who takes it.
-    plies: int | None  # Actions to the end, this one included; None for a draw.
+    plies: int | None  # Actions to the end, this one included, or None if the game is drawn.
     is_best: bool  # True if no other action is better.
 
 

@@ -37,7 +37,7 @@ class Positions:
     after: np.ndarray  # int32 ``[n_rows]``, the successor.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
     payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 before the end.
-    is_folded: bool = True  # Whether equivalent states share a position; else each state is a position of its own.
+    is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
 
     def __len__(self) -> int:
         return len(self.states)
