@@ -14,7 +14,7 @@ _MAX_PLIES = 400
 
 
 class DuelMatch(NamedTuple):
-    """The result of a player against another one; shares are of all games."""
+    """Result of one player's games against another. Shares are fractions of all games."""
 
     games: int  # number of games
     win: float  # share of games won

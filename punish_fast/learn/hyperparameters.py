@@ -1,4 +1,4 @@
-"""Hyperparameters of methods: each is declared once, with its default, the allowed values, and what it does."""
+"""Hyperparameters of methods: each is declared once, with its default, allowed values and description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TINY = 1e-9
 
 
 class LearnError(PunishFastError, ValueError):
-    """An invalid hyperparameter, plan or learner; the message says what is allowed."""
+    """An invalid hyperparameter, plan or learner; the message names the allowed values."""
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:

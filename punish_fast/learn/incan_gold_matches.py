@@ -27,10 +27,10 @@ _MAX_PLIES = 500
 
 
 class TempleMatch(NamedTuple):
-    """The result of a player against two opponents; shares are of all games."""
+    """Result of one player's games against two opponents. Shares are fractions of all games."""
 
     games: int  # number of games
-    win: float  # share of games that the player won alone
+    win: float  # share of games in which the player was the only winner
     tie: float  # share of games in which it shared the first place
     loss: float  # share of games that others won
     first: float  # share of first places

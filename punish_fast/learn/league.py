@@ -108,7 +108,7 @@ def run_league(
     n_processes: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Do what is missing of a league.
+    """Run the unfinished tasks of a league, and return all its rounds.
 
     Args:
         folder: The folder of the league.

@@ -81,7 +81,7 @@ class QLearner(Trainer):
     positions: Positions
     method: Hyperparameters
     seed: int
-    q: np.ndarray  # float64 [2, n_rows], its table, and that of its opponent in self-play by the author's scheme
+    q: np.ndarray  # float64 [2, n_rows], its table, and its opponent's in self-play by the author's scheme
     visits: np.ndarray  # int64 [2, n_rows], the visits of each action
     sessions: list[Session] = field(default_factory=list)  # finished and planned
     curve: list[dict[str, Any]] = field(default_factory=list)  # points: games, and the measures of `assess`
@@ -152,7 +152,7 @@ class QLearner(Trainer):
 
     @property
     def is_point(self) -> bool:
-        """Whether the learning curve has a point here."""
+        """True if the learning curve has a point at the current number of games."""
         last = next((session for session in reversed(self.sessions) if session.games), None)
         return last is not None and last.games in points_of(last.wanted)
 

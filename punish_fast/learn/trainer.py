@@ -23,7 +23,7 @@ from punish_fast.learn.strength import SEATS
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
-# Games at the first point of a network's learning curve; each later point has twice as many, and the last game has one.
+# Games at the first point of a network's learning curve; each later point doubles them, and the last game has one.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Shares are sums, so they may be off by rounding.
@@ -67,7 +67,7 @@ class Trainer(ABC):
     @property
     @abstractmethod
     def is_point(self) -> bool:
-        """Whether the learning curve has a point here."""
+        """True if the learning curve has a point at the current number of games."""
 
     @abstractmethod
     def learn_round(self) -> None:
@@ -92,7 +92,7 @@ class Trainer(ABC):
 
     @property
     def digest(self) -> str:
-        """A fingerprint: agents of the same digest continue alike."""
+        """Fingerprint of the training state: training continues identically for agents with the same digest."""
         digest = hashlib.sha256(repr((self.method, self.seed, *self._progress)).encode())
         for array, dtype in self._hashed():
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
@@ -221,7 +221,7 @@ class NetworkTrainer(Trainer):
 
     @property
     def is_point(self) -> bool:
-        """Whether the learning curve has a point here."""
+        """True if the learning curve has a point at the current number of games."""
         if self.rounds == 0:
             return False
         doublings = max(self.games // _FIRST_POINT, 1).bit_length() - 1
@@ -281,7 +281,7 @@ def check_curve(curve: Any, point: Mapping[str, Any]) -> None:
 
 
 def _is_like(value: Any, most: Any) -> bool:
-    """Return True if a value has the structure of ``most``, with numbers from 0 to those of ``most``."""
+    """Return True if a value has the structure of ``most``, and each number is between 0 and its counterpart."""
     if isinstance(most, Mapping):
         return (
             isinstance(value, dict)

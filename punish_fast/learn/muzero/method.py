@@ -23,7 +23,7 @@ class MuZeroMethod(CheckedMethod):
 
     ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The numbers of
     random actions at the beginning of games (``opening``) are equally likely, and none of these actions ends the game
-    if another would not. Hidden layers have twice as many units as a hidden state.
+    if another would not. Hidden layers have ``2 * width`` units.
     """
 
     model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")

@@ -48,7 +48,7 @@ class ModelShape(NamedTuple):
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
-    width: int  # numbers of a hidden state; hidden layers have twice as many units
+    width: int  # numbers of a hidden state; hidden layers have ``2 * width`` units
     n_moves: int  # number of actions of players
 
     @property

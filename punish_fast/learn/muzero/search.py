@@ -46,7 +46,7 @@ class SearchPlan(NamedTuple):
     """Settings of a search."""
 
     shape: ModelShape  # shape of the networks
-    rules: TrueRules | None  # rules to plan in; None for the learned model
+    rules: TrueRules | None  # rules to plan in, or None to plan in the learned model
     kind: str  # "gumbel" or "puct"
     simulations: int  # simulations of a search
     considered: int  # maximum number of actions at the root of a Gumbel search
