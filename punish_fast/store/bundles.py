@@ -81,7 +81,7 @@ def _array(file: SealedFile, name: str, dtype: str, n_dimensions: int) -> np.nda
 
 
 def _read(group: h5py.Group, name: str, dtype: str, n_dimensions: int) -> tuple[str, np.ndarray]:
-    """Return what is wrong with an array, if anything, and the array."""
+    """Return a description of the array's fault (empty if none) and the array."""
     array = np.empty(0)
     if not isinstance(group.get(name, getlink=True), h5py.HardLink) or not isinstance(group[name], h5py.Dataset):
         return "missing", array

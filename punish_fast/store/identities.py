@@ -9,7 +9,7 @@ from punish_fast.store.reader import Artefact
 
 
 def identity_of(file: Artefact) -> str | None:
-    """The identity of an agent or of a strategy of the view; None for other files."""
+    """Return the identity of an agent or of a strategy of the view, or None if the file is something else."""
     if file.kind == "agent":
         state_ptr, action, _ = file.rows
         return identity(decimals_of(file), state_ptr, action, file.solution().q)

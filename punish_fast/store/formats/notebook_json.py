@@ -135,10 +135,10 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
     Args:
         path: The file.
         space: The states of the game it belongs to.
-        discount: That of the values, which bounds them.
+        discount: Discount of the values, which bounds them.
 
     Returns:
-        Values if that of a loss is below 0, otherwise probabilities.
+        Values if a lost game has a value below 0 in the file, otherwise probabilities.
     """
     check_options(discount)
     path = Path(path)
