@@ -46,7 +46,7 @@ class TrainOptions(GameOptions):
     games: Annotated[
         int | None,
         option(
-            "Number of games of each session.  [default: 200000; for an unfinished --from, what is left]",
+            "Number of games to train.  [default: 200000, or the remaining games of an unfinished --from]",
             metavar="N",
             min=1,
         ),
@@ -56,8 +56,8 @@ class TrainOptions(GameOptions):
     former: Annotated[
         Path | None,
         option(
-            "Train this agent further, and replace it unless -o names another file; without --games, finish what it "
-            "began.",
+            "Train this agent further and replace it, unless -o names another file; without --games, finish its "
+            "planned games.",
             "--from",
             metavar="FILE.h5",
         ),

@@ -39,10 +39,10 @@ class ReviewOptions(CommonOptions):
     "punish-fast records review 1668053480 --db games.db --agent win-probability.h5",
 )
 def review(options: ReviewOptions) -> None:
-    """Judge the choices of a recorded game: the chance to win in every breath, and what each choice lost of it.
+    """Judge the choices of a recorded game: the win probability in every breath, and the loss of each choice.
 
-    Chances to win are those against the enemy that the agent was solved for. An agent for this is made by solve
-    --objective win-probability. Without one, the best choices against the veteran are solved for first.
+    Win probabilities are against the enemy that the agent was solved against. Make an agent for this by solve
+    --objective win-probability; by default, the best choices against the veteran are computed first.
     """
     from punish_fast.play.review import read_game
     from punish_fast.play.review import review as judge
