@@ -91,7 +91,7 @@ BUDGET = {
     "enemies": 647,
     "duel": 1401,
     "punish": 2593,
-    "mdp": 5419,
+    "mdp": 5420,
     "runtime": 718,
     TOP: 159,
 }

@@ -107,10 +107,9 @@ def _closed(point: Improvement) -> Closed:
     """Close at a point, and again after further backups while rounding leaves an error bound just above the goal."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
-        if not point.goal < found.error_bound <= 2 * point.goal:
-            break
-        point.improve()
-        found = min(found, point.close(), key=lambda closed: closed.error_bound)
+        if point.goal < found.error_bound <= 2 * point.goal:
+            point.improve()
+            found = min(found, point.close(), key=lambda closed: closed.error_bound)
     return found
 
 
