@@ -37,7 +37,7 @@ python -m bench            # everything; python -m bench peers scaling: only the
 python -m bench page
 ```
 
-Ratios matter: they are measured side by side in one run. Absolute times are those of one machine.
+Compare ratios: they are measured side by side in one run. Absolute times hold only for the machine named below.
 
 * *Solving* means values proved to be within 1e-9 of the optimal ones, or of the true win probabilities, by each
   solver's own stopping rule. Times are kept only if all results agree. Loading the tensor is not counted.
@@ -45,9 +45,10 @@ Ratios matter: they are measured side by side in one run. Absolute times are tho
   from the exact values of win and loss. Storm computes the undiscounted win probability.
 * *Processes that are not Punish* (`bench/processes`) come in sizes of 10^6 (middle) and 10^7 transitions (large), at
   three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
-  column of a program is the time of its fastest solver over ours, with all threads that either can use: below 1 we
-  lose. Solvers are stopped at five times the time of the fastest one (`>`), and then left out at the larger size. Storm
-  alone brackets such probabilities. pymdptoolbox needs more memory than there is for most of them.
+  column of a program is the time of its fastest solver divided by ours, each with all threads that it can use; below
+  1, the other program is faster. A solver is stopped at five times the time of the fastest one (`>`) and then skipped
+  at the larger size. Of the other programs, only Storm bounds such probabilities from below and above. For most of
+  these processes, pymdptoolbox runs out of memory.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
 """
 
