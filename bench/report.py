@@ -47,8 +47,8 @@ Compare ratios: they are measured side by side in one run. Absolute times hold o
   three discounts, or for the largest probability of reaching a terminal. *Solving* them means values within 1e-6. The
   column of a program is the time of its fastest solver divided by ours, each with all threads that it can use; below
   1, the other program is faster. A solver is stopped at five times the time of the fastest one (`>`) and then skipped
-  at the larger size. Of the other programs, only Storm bounds such probabilities from below and above. For most of
-  these processes, pymdptoolbox runs out of memory.
+  at the larger size. Only Storm among them bounds such probabilities from below and above. For most of these
+  processes, pymdptoolbox runs out of memory.
 * The time of plain Python (`bench/reference.py`) is extrapolated from a sample of the states.
 """
 
