@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_cluster_solves_to_the_same_bits(run):
     for name in ("nonzeros", "longest_row", "sweeps", "error_bound", "residual"):
         assert done.report[name] == own[name], name
     text = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:1", "-o", "c.h5", "--quiet")
-    assert "matrix-free, on 1 worker:" in text.out
+    assert re.search("mode +matrix-free\n", text.out) and "workers 1, threads 1" in text.out
     assert text.err == ""
 
 

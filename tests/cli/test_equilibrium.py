@@ -213,7 +213,7 @@ def test_better_informed_exploiters_win_no_less(run):
     )
     told = run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
     assert "upper bound" in told
-    assert "+- two standard errors" in told
+    assert "bayes standard error" in told
     run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
 
 

@@ -33,7 +33,20 @@ BY_NAME = {
         "changes",
         "revealed",
     ),
-    *("kept", "hand", "discard", "models", "variant", "packages", "checks", "origin", "position", "enemy", "rounds"),
+    *(
+        "kept",
+        "hand",
+        "discard",
+        "methods",
+        "models",
+        "variant",
+        "packages",
+        "checks",
+        "origin",
+        "position",
+        "enemy",
+        "rounds",
+    ),
     *("rejected_by_kind", "warnings_by_kind", "counts", "shares", "possible", "when_possible", "given_up", "training"),
 }
 NEEDS = {"enemy pawnn": "jax", "records plot": "matplotlib", "serve": "fastapi"}

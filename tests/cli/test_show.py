@@ -130,7 +130,7 @@ def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
 def test_openings_are_drawn(run, folder, name):
     done = run("openings", "agent.h5", "--plot", name)
     assert (done.code, done.err) == (0, "")
-    assert f"wrote {name}" in done.out
+    assert f"plot       {name}" in done.out
     assert (folder / name).stat().st_size > 1000
     assert run("openings", "agent.h5", "--plot", name, "--json").report["plot"] == name
 
