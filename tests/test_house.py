@@ -77,7 +77,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6166,
+    "cli": 6170,
     "web": 1291,
     "play": 2407,
     "arena": 915,

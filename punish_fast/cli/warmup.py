@@ -76,9 +76,10 @@ def _run(words: list[str]) -> None:
 
 
 def _call_library() -> None:
-    """Call kernels that no tiny command reaches: policies, cycles, and the restricted game of an equilibrium."""
+    """Call kernels that no tiny command reaches: policies, cycles, restricted games, and features for networks."""
     from punish_fast.duel.graph import Graph
     from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.games.registry import make_game
     from punish_fast.mdp import evaluate, from_rows, softmax, solve
     from punish_fast.punish.rules import PRESETS, true_rules
     from punish_fast.punish.space import StateSpace
@@ -92,6 +93,9 @@ def _call_library() -> None:
     learning = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
     learning.iterate()
     learning.compile_kernels()
+    for name in ("gwent", "incan-gold"):
+        game = make_game(name, {})
+        game.features(game.initial())
 
 
 def _print_report(report: dict[str, Any]) -> None:
