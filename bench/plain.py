@@ -276,7 +276,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # SIGTERM must end the child, too, and a shell starts background jobs with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    # Children have one thread, also in NumPy's products of matrices.
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     table = []
     print(_line(COLUMNS))

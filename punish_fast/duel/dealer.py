@@ -37,7 +37,7 @@ class Dealer:
     """
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Count the deals; ``draws`` are from all decks, ``decks`` those of the first breath, if known."""
+        """Count the deals; if ``draws`` (of all decks) or ``decks`` (of the first breath) are None, tabulate them."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks

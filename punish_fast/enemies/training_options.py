@@ -17,7 +17,7 @@ OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Options of training; by default those of the published final model."""
+    """Options of training; the defaults are the options of the published final model."""
 
     hidden: tuple[int, ...] = (36, 24, 16)  # Units of each hidden layer
     dropout: tuple[float, ...] = (0.5,)  # Dropout rate after each hidden layer; may be shorter than ``hidden``

@@ -16,9 +16,9 @@ class SessionPlayer:
     name: str
     is_human: ClassVar[bool] = False
 
-    def choice(self, match: Match, seat: int) -> int:
-        """Return an action for the player of ``seat``, who is not human."""
-        raise NotImplementedError
+    def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
+        """Return an action for the player of ``seat``."""
+        raise TypeError(f"{self.name}: choices come from outside of the session")
 
 
 @dataclass(frozen=True)

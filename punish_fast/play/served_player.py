@@ -42,9 +42,9 @@ class ServedPlayer:
         """Search until a moment of ``time.monotonic``; return True if a choice needs no further search."""
         return True
 
-    def hasty_action(self, state: Any) -> int:
+    def hasty_action(self, state: Any) -> int:  # noqa: ARG002 - no search
         """Return an action without a search; only if not `moves_quickly`."""
-        raise NotImplementedError
+        raise NoAnswerError(f"{self.name}: chooses without a search")
 
     def is_coached(self, temperature: float | None) -> bool:  # noqa: ARG002 - no coach
         """Return True if `coach` needs no computation."""
