@@ -14,10 +14,10 @@ _HOMES = {
     "MDP": "mdp.model",
     "check": "mdp.model",
     "Solution": "mdp.solution",
-    "average_reward": "mdp.average_reward",
-    "finite_horizon": "mdp.finite_horizon",
-    "reach_probability": "mdp.reachability",
-    "total_reward": "mdp.total_reward",
+    "average_reward": "mdp.objectives.average_reward",
+    "finite_horizon": "mdp.objectives.finite_horizon",
+    "reach_probability": "mdp.objectives.reachability",
+    "total_reward": "mdp.objectives.total_reward",
     "evaluate": "mdp.solver",
     "solve": "mdp.solver",
     "compare": "mdp.comparison",
@@ -109,14 +109,14 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.best_response import best_response
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.equilibrium.upper_bound import upper_bound
-    from punish_fast.mdp.average_reward import average_reward
     from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.finite_horizon import finite_horizon
     from punish_fast.mdp.model import MDP, check
-    from punish_fast.mdp.reachability import reach_probability
+    from punish_fast.mdp.objectives.average_reward import average_reward
+    from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+    from punish_fast.mdp.objectives.reachability import reach_probability
+    from punish_fast.mdp.objectives.total_reward import total_reward
     from punish_fast.mdp.solution import Solution
     from punish_fast.mdp.solver import evaluate, solve
-    from punish_fast.mdp.total_reward import total_reward
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
     from punish_fast.punish.position import position

@@ -91,7 +91,7 @@ BUDGET = {
     "enemies": 647,
     "duel": 1401,
     "punish": 2593,
-    "mdp": 5420,
+    "mdp": 5422,
     "runtime": 718,
     TOP: 159,
 }

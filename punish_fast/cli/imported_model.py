@@ -20,8 +20,8 @@ from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.cli.solve import SolveOptions
-    from punish_fast.mdp.named_process import NamedProcess
-    from punish_fast.mdp.objective import ObjectiveValues
+    from punish_fast.mdp.conversion.named_process import NamedProcess
+    from punish_fast.mdp.conversion.objective_text import ObjectiveValues
 
 _SUFFIX = ".umb"
 # What goes with such a model; everything else belongs to the game.
@@ -45,7 +45,7 @@ def is_imported(path: Path | None) -> bool:
 
 def solve_imported(options: SolveOptions) -> None:
     """Find the values of the objective, and print those of the initial states."""
-    from punish_fast.mdp.objective import answer, parse_objective
+    from punish_fast.mdp.conversion.objective_text import answer, parse_objective
     from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
     from punish_fast.runtime._jit import threads
     from punish_fast.store.formats.answers import save_answer

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cluster.cluster_tasks import finished, submit
 from punish_fast.cluster.results_file import Outcome, ResultsFile, address_of
 from punish_fast.duel.exact_evaluation import DuelError
-from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.mdp.bounds.stopping_rule import SolveError
 
 if TYPE_CHECKING:
     from distributed import Client, Future

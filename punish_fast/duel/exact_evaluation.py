@@ -19,7 +19,7 @@ import numpy as np
 
 from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
-from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.runtime.errors import PunishFastError
 
 _MAX_SWEEPS = 1000

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.games.positions import Positions
+from punish_fast.mdp.graph.row_selection import states_of_rows
+from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import check_policy
-from punish_fast.mdp.policy_iteration import absorption_values, reach
-from punish_fast.mdp.row_selection import states_of_rows
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 

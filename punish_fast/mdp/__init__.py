@@ -16,7 +16,7 @@ _HOMES = {
     "check": "model",
     "from_rows": "model",
     "Solution": "solution",
-    "SolveError": "stopping_rule",
+    "SolveError": "bounds.stopping_rule",
     "evaluate": "solver",
     "solve": "solver",
     "compare": "comparison",
@@ -39,12 +39,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from punish_fast.mdp.bounds.stopping_rule import SolveError
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, ModelError, check, from_rows
     from punish_fast.mdp.policy import greedy, softmax
     from punish_fast.mdp.solution import Solution
     from punish_fast.mdp.solver import evaluate, solve
-    from punish_fast.mdp.stopping_rule import SolveError
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp._gauss_seidel import Blocks
+from punish_fast.mdp.methods._gauss_seidel import Blocks
 from punish_fast.runtime.parallel import balanced_chunks
 
 # For as many threads; fewer blocks would carry values further in a sweep.

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.mdp import _bellman, _probabilities
+from punish_fast.mdp.conversion.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
 from punish_fast.mdp.process import NonzeroCount, StoredBackups
-from punish_fast.mdp.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
@@ -225,7 +225,7 @@ class MDP:
             ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
             ValueError: the discount is out of range.
         """
-        from punish_fast.mdp.discrete_dp import to_quantecon
+        from punish_fast.mdp.conversion.discrete_dp import to_quantecon
 
         return to_quantecon(self, discount)
 
@@ -252,7 +252,7 @@ class MDP:
         Raises:
             ModelError: If the arrays are not a Markov decision process. The message names row, column and value.
         """
-        from punish_fast.mdp.construction import from_scipy
+        from punish_fast.mdp.conversion.construction import from_scipy
 
         return from_scipy(transitions, reward, state_ptr, terminal_reward, normalize=normalize)
 
@@ -271,7 +271,7 @@ class MDP:
             ModelError: If the arrays are not a Markov decision process, or ``R`` is ambiguous. The message names
                 action, state and value.
         """
-        from punish_fast.mdp.construction import from_dense
+        from punish_fast.mdp.conversion.construction import from_dense
 
         return from_dense(P, R, normalize)
 
@@ -285,7 +285,7 @@ class MDP:
         Raises:
             ModelError: If ``ddp`` is not a Markov decision process. The message names action, state and value.
         """
-        from punish_fast.mdp.discrete_dp import from_quantecon
+        from punish_fast.mdp.conversion.discrete_dp import from_quantecon
 
         return from_quantecon(ddp, normalize)
 
@@ -301,7 +301,7 @@ class MDP:
             ModelError: If the environment has no such table, or the table is not a Markov decision process. The message
                 names state, action and value.
         """
-        from punish_fast.mdp.row_lists import from_gymnasium
+        from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
         return from_gymnasium(env, normalize)
 
@@ -324,7 +324,7 @@ def from_rows(
     Raises:
         ModelError: If the lists are not a Markov decision process. The message names state, row and value.
     """
-    from punish_fast.mdp.row_lists import from_rows
+    from punish_fast.mdp.conversion.row_lists import from_rows
 
     return from_rows(states, layers, terminals, normalize)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from punish_fast.mdp import _attainment, _bellman
+from punish_fast.mdp import _bellman
+from punish_fast.mdp.bounds import _attainment
 from punish_fast.runtime.parallel import for_each
 
 if TYPE_CHECKING:

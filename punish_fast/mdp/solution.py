@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.policy import first_best, greedy, softmax
-from punish_fast.mdp.value_iteration import Log
 
 
 @dataclass(frozen=True)

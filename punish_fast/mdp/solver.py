@@ -29,20 +29,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.component_solver import explain_endless, solve_by_component
-from punish_fast.mdp.construction import normalized
-from punish_fast.mdp.discounted_solver import solve_discounted
-from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.exact_iteration import Exact, Payoff, values_of_rows
-from punish_fast.mdp.graph import endless_states
-from punish_fast.mdp.induced_chain import induced_chain
-from punish_fast.mdp.interval_iteration import Reachability
-from punish_fast.mdp.methods import GENERAL_METHODS
+from punish_fast.mdp.bounds.stopping_rule import LargeValueError, SolveError
+from punish_fast.mdp.chain.induced_chain import induced_chain
+from punish_fast.mdp.chain.rational import PRECISION
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.end_components import collapsed
+from punish_fast.mdp.graph.qualitative import endless_states
+from punish_fast.mdp.methods.choice import GENERAL_METHODS
+from punish_fast.mdp.methods.component_solver import explain_endless, solve_by_component
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
+from punish_fast.mdp.methods.interval_iteration import Reachability
+from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.objectives.discounted_solver import solve_discounted
+from punish_fast.mdp.objectives.reachability import largest_probability
 from punish_fast.mdp.policy import flaw_of, preferring
 from punish_fast.mdp.process import Process
-from punish_fast.mdp.rational import PRECISION
-from punish_fast.mdp.reachability import largest_probability
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import (
     DEFAULT_DISCOUNT,
@@ -54,8 +56,6 @@ from punish_fast.mdp.solve_options import (
     Progress,
     check_options,
 )
-from punish_fast.mdp.stopping_rule import LargeValueError, SolveError
-from punish_fast.mdp.value_iteration import Evaluation, Jacobi, Layered, Log
 
 # Sweeps over layers before other methods are tried.
 _PATIENCE = 1000

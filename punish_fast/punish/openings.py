@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.mdp.graph.reachable_states import reachable_states
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.reachable_states import reachable_states
 from punish_fast.punish.codes import CodedStates, digits_of
 
 

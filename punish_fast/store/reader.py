@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from punish_fast.duel.policies import policy_of
+from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.value_iteration import Log
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
 from punish_fast.punish.information import MODELS
 from punish_fast.punish.lifting import lift

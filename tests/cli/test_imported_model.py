@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from store.formats.test_umb_import import archive, bits, numbers, small_model
 
-from punish_fast.mdp import objective
+from punish_fast.mdp.conversion import objective_text as objective
 
 
 @pytest.fixture

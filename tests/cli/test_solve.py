@@ -12,8 +12,8 @@ import pytest
 from cli.conftest import run_apart
 from punish_fast.cli import report as reporting
 from punish_fast.cli import solve as solving
+from punish_fast.mdp.methods.policy_iteration import absorption_values
 from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.policy_iteration import absorption_values
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
 from punish_fast.punish import row_batches

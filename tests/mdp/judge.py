@@ -36,13 +36,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.event import install_recorder
 
-from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
-from punish_fast.mdp.finite_horizon import evaluate_finite_horizon, finite_horizon
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.reachability import evaluate_reach_probability, reach_probability
+from punish_fast.mdp.objectives.average_reward import average_reward, evaluate_average_reward
+from punish_fast.mdp.objectives.finite_horizon import evaluate_finite_horizon, finite_horizon
+from punish_fast.mdp.objectives.reachability import evaluate_reach_probability, reach_probability
+from punish_fast.mdp.objectives.total_reward import evaluate_total_reward, total_reward
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, METHODS
 from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.mdp.total_reward import evaluate_total_reward, total_reward
 from tests.mdp import exact_policies as exact
 from tests.mdp.exact_policies import Chain, Process, Row, Sample, Value, random_sample
 from tests.processes import end_components

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.mdp.anderson import Anderson
+from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import solve
 

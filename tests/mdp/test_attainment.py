@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, ending_processes, exact_values, total_rewards
 
-from punish_fast.mdp.attainment import Aim, attaining_choice, attains
+from punish_fast.mdp.bounds.attainment import Aim, attaining_choice, attains
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.policy import preferring, tie_of
 

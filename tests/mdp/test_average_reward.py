@@ -8,9 +8,9 @@ from hypothesis import given, reject
 from objectives import best_of, gains, policies, processes_with_goals, rows_of
 from processes import compacted, error, with_zeros
 
-from punish_fast.mdp.average_reward import average_reward, evaluate_average_reward
-from punish_fast.mdp.gain_iteration import bias_of_best
+from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.objectives.average_reward import average_reward, evaluate_average_reward
 from punish_fast.mdp.solver import SolveError
 from punish_fast.runtime._jit import set_threads, threads
 
@@ -147,7 +147,7 @@ def test_policy_iteration_narrows_all_components_together(monkeypatch):
     """Pairs of states that seldom switch earn the mean of their rewards, or stay in a state by choice, for 1e6 + k."""
     calls, leak, n = [], 1e-5, 40
     monkeypatch.setattr(
-        "punish_fast.mdp.component_gains.bias_of_best", lambda *args: calls.append(args) or bias_of_best(*args)
+        "punish_fast.mdp.chain.component_gains.bias_of_best", lambda *args: calls.append(args) or bias_of_best(*args)
     )
     states = []
     for k in range(0, n, 2):
@@ -174,8 +174,8 @@ def test_rewards_that_cancel_in_cycles_without_chance_are_added_exactly(states):
 
 
 def test_processes_too_large_for_it_are_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.component_gains.is_affordable", lambda _: False)
-    monkeypatch.setattr("punish_fast.mdp.component_gains.is_small", lambda _: False)
+    monkeypatch.setattr("punish_fast.mdp.chain.component_gains.is_affordable", lambda _: False)
+    monkeypatch.setattr("punish_fast.mdp.chain.component_gains.is_small", lambda _: False)
     states = [[(1.0, {0: 1 - 2.0**-20, 1: 2.0**-20})], [(0.0, {1: 1 - 2.0**-20, 0: 2.0**-20}), (0.1, {1: 1.0})]]
     with pytest.raises(
         SolveError, match=r"^tolerance: 10 sweeps, .* a component of 2 states has an average reward from "

@@ -20,9 +20,9 @@ from processes import (
     total_rewards,
 )
 
-from punish_fast.mdp import component_brackets
-from punish_fast.mdp.component_brackets import bracketed
-from punish_fast.mdp.exact_iteration import PROBABILITY, Payoff
+from punish_fast.mdp.bounds import component_brackets
+from punish_fast.mdp.bounds.component_brackets import bracketed
+from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff
 from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import solve

@@ -15,10 +15,10 @@ from processes import random_processes
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 from scipy.special import gammaln
 
-from punish_fast.mdp import construction
-from punish_fast.mdp.construction import narrowed
+from punish_fast.mdp.conversion import construction
+from punish_fast.mdp.conversion.construction import narrowed
+from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, from_rows
-from punish_fast.mdp.row_sums import ROUNDING, largest_deviation
 from punish_fast.mdp.solver import solve
 
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from processes import endless_states, exact_values, slow_processes
 from scipy.sparse import csr_array, random_array
 
-from punish_fast.mdp import minimum_degree
-from punish_fast.mdp.elimination import Elimination, components, is_affordable, patience
+from punish_fast.mdp.chain import minimum_degree
+from punish_fast.mdp.chain.elimination import Elimination, components, is_affordable, patience
 from punish_fast.mdp.model import MDP, from_rows
 
 

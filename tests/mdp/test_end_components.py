@@ -18,11 +18,11 @@ from processes import (
     total_rewards,
 )
 
-from punish_fast.mdp import _graph
-from punish_fast.mdp.end_components import collapsed
-from punish_fast.mdp.end_components import end_components as find
+from punish_fast.mdp.graph import _graph
+from punish_fast.mdp.graph.end_components import collapsed
+from punish_fast.mdp.graph.end_components import end_components as find
 from punish_fast.mdp.model import check, from_rows
-from punish_fast.mdp.reachability import reach_probability
+from punish_fast.mdp.objectives.reachability import reach_probability
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import SolveError, solve
 
@@ -250,7 +250,7 @@ def test_rewards_that_play_can_collect_for_ever_are_refused():
 
 
 def test_endless_play_is_noticed_long_before_sweeps_are_given_up(monkeypatch):
-    monkeypatch.setattr("punish_fast.mdp.stopping_rule._MOST_SWEEPS", 10**12)
+    monkeypatch.setattr("punish_fast.mdp.bounds.stopping_rule._MOST_SWEEPS", 10**12)
     assert solved((ROOMS, None, [1.0, -1.0]), "discounted").v.tolist() == [0.0] * 5
 
 

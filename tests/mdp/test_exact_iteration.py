@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import endless_states, error, exact_values, exact_win_probabilities, slow_processes
 
-from punish_fast.mdp import elimination, rational
-from punish_fast.mdp.exact_iteration import PROBABILITY, Payoff, solve_exactly
+from punish_fast.mdp.chain import elimination, rational
+from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Payoff, solve_exactly
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import SolveError, solve

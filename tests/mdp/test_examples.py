@@ -6,7 +6,8 @@ import doctest
 
 import pytest
 
-from punish_fast.mdp import policy, reachable_states, solver
+from punish_fast.mdp import policy, solver
+from punish_fast.mdp.graph import reachable_states
 
 
 @pytest.mark.parametrize("module", [policy, reachable_states, solver], ids=lambda module: module.__name__)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, error, random_processes
 
-from punish_fast.mdp.finite_horizon import evaluate_finite_horizon, finite_horizon
 from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.objectives.finite_horizon import evaluate_finite_horizon, finite_horizon
 from punish_fast.mdp.solver import SolveError
 from punish_fast.runtime._jit import set_threads, threads
 

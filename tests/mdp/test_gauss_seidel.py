@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import random_processes
 
-from punish_fast.mdp._gauss_seidel import Blocks
-from punish_fast.mdp.gauss_seidel import GaussSeidel, relax
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.methods._gauss_seidel import Blocks
+from punish_fast.mdp.methods.gauss_seidel import GaussSeidel, relax
+from punish_fast.mdp.methods.prioritized_sweeping import PrioritizedSweeping
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.prioritized_sweeping import PrioritizedSweeping
 
 
 def relaxed(states, v, discount, block, is_descending):

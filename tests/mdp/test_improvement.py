@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import exact_values, random_processes
 
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
+from punish_fast.mdp.bounds.span_bound import SpanBound
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
-from punish_fast.mdp.span_bound import SpanBound
 
 
 @given(random_processes(), st.sampled_from([0.5, 0.9]), st.integers(1, 6), st.floats(-20, 20))

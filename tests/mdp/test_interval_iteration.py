@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import empty_process, ending_processes, error, exact_win_probabilities
 
-from punish_fast.mdp.interval_iteration import Bracket, Reachability
+from punish_fast.mdp.methods.interval_iteration import Bracket, Reachability
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.policy import tie_of
 from punish_fast.mdp.solver import SolveError, evaluate, solve

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
-from punish_fast.mdp.improvement import Improvement
-from punish_fast.mdp.methods import GENERAL_METHODS, Automatic, StepLimits, iterate, method_of
+from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.methods.choice import GENERAL_METHODS, Automatic, StepLimits, iterate, method_of
+from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.mdp.value_iteration import Log
 from punish_fast.runtime import _jit
 
 NAMES = ("auto", *GENERAL_METHODS)

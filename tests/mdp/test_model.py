@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numba import config
 from processes import compacted
 
+from punish_fast.mdp.conversion.row_sums import largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_rows
-from punish_fast.mdp.row_sums import largest_deviation
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 

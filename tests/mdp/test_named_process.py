@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.mdp.conversion.named_process import NamedProcess, NameUnknownError
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.named_process import NamedProcess, NameUnknownError
 
 
 def process(**rewards) -> NamedProcess:

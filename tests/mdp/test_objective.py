@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.conversion.named_process import NamedProcess, NameUnknownError
+from punish_fast.mdp.conversion.objective_text import ObjectiveError, answer, parse_objective
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.named_process import NamedProcess, NameUnknownError
-from punish_fast.mdp.objective import ObjectiveError, answer, parse_objective
-from punish_fast.mdp.stopping_rule import SolveError
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from objectives import marks
 
-from punish_fast.mdp.average_reward import average_reward
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.reachability import reach_probability
-from punish_fast.mdp.total_reward import total_reward
+from punish_fast.mdp.objectives.average_reward import average_reward
+from punish_fast.mdp.objectives.reachability import reach_probability
+from punish_fast.mdp.objectives.total_reward import total_reward
 
 
 def random_states(rng):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processes import random_processes
 
 from punish_fast.mdp import blocks
-from punish_fast.mdp.improvement import Improvement
+from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.model import from_rows
 
 DISCOUNT = 0.9

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.policy_iteration import absorption_values, reach
 from punish_fast.mdp.solver import solve
-from punish_fast.mdp.stopping_rule import SolveError
 
 
 def test_a_loop_has_the_value_of_leaving_it():
@@ -73,7 +73,7 @@ def test_values_are_the_limit_of_sweeps_from_below(seed):
 def test_large_chains_have_the_same_values_without_factorisation(seed, monkeypatch):
     mdp, worth = random_process(seed, n_states=120, ends=0.1), np.array([1.0, 0.25])
     direct = reach(mdp, worth)
-    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
+    monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_DIRECT", 0)
     monkeypatch.setattr("scipy.sparse.linalg.splu", None)
     assert reach(mdp, worth).v == pytest.approx(direct.v, abs=1e-12)
 
@@ -84,8 +84,8 @@ def test_slow_chains_are_factorised(monkeypatch):
     for k in range(n):
         chain[k, k + 1 if k < n - 1 else n] = 0.5
         chain[k, k - 1 if k else n + 1] = 0.5
-    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_DIRECT", 0)
-    monkeypatch.setattr("punish_fast.mdp.policy_iteration._MOST_SWEEPS", 100)
+    monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_DIRECT", 0)
+    monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_SWEEPS", 100)
     assert absorption_values(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
 
 

@@ -12,7 +12,7 @@ from objectives import best_of, marks, policies, processes_with_goals, reach_pro
 from processes import compacted, error
 
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.reachability import evaluate_reach_probability, reach_probability
+from punish_fast.mdp.objectives.reachability import evaluate_reach_probability, reach_probability
 from punish_fast.mdp.solver import SolveError
 from punish_fast.runtime._jit import set_threads, threads
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, random_processes
 
+from punish_fast.mdp.graph.reachable_states import reachable_states
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.reachable_states import reachable_states
 
 
 @given(random_processes(), st.data())

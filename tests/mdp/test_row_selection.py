@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import random_processes
 
+from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 
 
 @given(random_processes(), st.data())

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, ending_processes, error, exact_values, random_processes
 
+from punish_fast.mdp.methods.value_iteration import Evaluation
 from punish_fast.mdp.model import ModelError, from_rows
 from punish_fast.mdp.policy import first_best, greedy, tie_of
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.mdp.value_iteration import Evaluation
 
 # State 0 pays 1 and leads to state 1, which pays 2 and leads back.
 TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from objectives import class_gain
 
-from punish_fast.mdp.average_reward import average_reward
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.chain.stationary_weights import gain_of_chain
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.stationary_weights import gain_of_chain
-from punish_fast.mdp.stopping_rule import SolveError
+from punish_fast.mdp.objectives.average_reward import average_reward
 
 
 def random_chain(seed):

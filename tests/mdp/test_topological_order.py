@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from processes import sparse_process
 
-from punish_fast.mdp import topological_order
-from punish_fast.mdp.improvement import Improvement
-from punish_fast.mdp.methods import Automatic, StepLimits, iterate, solve_part
+from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.methods import topological_order
+from punish_fast.mdp.methods.choice import Automatic, StepLimits, iterate, solve_part
+from punish_fast.mdp.methods.topological_order import Topological, components_of
+from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solver import solve
-from punish_fast.mdp.topological_order import Topological, components_of
-from punish_fast.mdp.value_iteration import Log
 
 pytestmark = pytest.mark.compiled
 

@@ -23,8 +23,8 @@ from objectives import (
 from processes import compacted, end_components, error, total_rewards, with_zeros
 
 from punish_fast.mdp.model import from_rows
+from punish_fast.mdp.objectives.total_reward import evaluate_total_reward, total_reward
 from punish_fast.mdp.solver import SolveError
-from punish_fast.mdp.total_reward import evaluate_total_reward, total_reward
 from punish_fast.runtime._jit import set_threads, threads
 
 INFINITE = float("inf")

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from punish_fast.mdp.named_process import NamedProcess
-from punish_fast.mdp.objective import ObjectiveValues
+from punish_fast.mdp.conversion.named_process import NamedProcess
+from punish_fast.mdp.conversion.objective_text import ObjectiveValues
 from punish_fast.runtime.files import replacing
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from mdp.test_construction import assert_same, flat
 from processes import random_processes
 
+from punish_fast.mdp.conversion.objective_text import answer, parse_objective
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.objective import answer, parse_objective
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats.umb import export_umb
 from punish_fast.store.formats.umb_import import import_umb

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from punish_fast.mdp.objective import answer, parse_objective
+from punish_fast.mdp.conversion.objective_text import answer, parse_objective
 from punish_fast.store.formats.umb_import import import_umb
 
 TOLERANCE = 1e-9

@@ -1,0 +1,1 @@
+"""Bounds on errors, stopping rules, and policies that provably attain the values."""

@@ -1,0 +1,191 @@
+"""A point on the way to the optimal values, and the backup that certifies it.
+
+Every method for processes without layers alternates two steps: *advance* the values in any way that may bring them
+nearer to the optimal ones, then *improve* them by one backup of all states, which finds the greedy policy and proves a
+bound on the error (``span_bound.py``). The bound rests on the backup alone, so an advance needs no proof.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp._bellman import Tensor
+from punish_fast.mdp.bounds import _improvement
+from punish_fast.mdp.bounds._improvement import Candidates, Greedy
+from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
+from punish_fast.mdp.bounds.span_bound import SpanBound
+from punish_fast.mdp.bounds.stopping_rule import discounted
+from punish_fast.mdp.chain.policy_chain import PolicyChain
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import first_best, preferring
+from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.runtime.parallel import balanced_chunks, for_each
+
+
+class Closed(NamedTuple):
+    """Values and a policy (``span_bound.py``).
+
+    Attributes:
+        v: float64 ``[n_states]``, values.
+        q: float64 ``[n_rows]``, values of rows, of which ``v`` has the best of each state.
+        rows_taken: int64 ``[n_states]``, the rows of the policy.
+        error_bound: Upper bound on the error of ``v``, and on ``v`` less the values of the policy.
+        policies: Number of policies that exact policy iteration evaluated.
+    """
+
+    v: np.ndarray
+    q: np.ndarray
+    rows_taken: np.ndarray
+    error_bound: float
+    policies: int = 0
+
+
+class Improvement:
+    """Values, the policy that is greedy for them, and how far they are from optimal.
+
+    Attributes:
+        mdp: The process, not compact.
+        tensor: Its arrays for kernels.
+        discount: Below 1.
+        goal: The error bound to reach.
+        v: float64 ``[n_columns]``, values; of terminals the exact ones.
+        choice: int64 ``[n_states]``, the best candidate of each state in the last backup.
+        candidates: The rows that may be optimal.
+        bound: The bounds that the last backup proved, None before the first.
+        n_changed: States whose choice changed in the last backup.
+        work: Entries read so far.
+        most_work: Entries that an evaluation may read, those before it included; at least one step is made.
+        contraction: The contraction of a backup.
+    """
+
+    def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
+        """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+        self.mdp, self.discount, self.goal = mdp, discount, goal
+        n = mdp.n_states
+        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+        self.tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+        self.v = np.zeros(mdp.n_columns)
+        self.v[n:] = mdp.terminal_reward / (1 - discount)
+        self.choice = mdp.state_ptr[:-1].copy()
+        self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
+        self.bound: SpanBound | None = None
+        self.n_changed = n
+        self.work, self.most_work = 0, np.inf
+        self._q = np.empty(0)
+        self._out = self.v.copy()
+        self.contraction = discounted(mdp, discount, n_steps=1)
+        self._largest = self.contraction.largest_value
+        self._chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
+        if start is not None:
+            self.v[:n] = np.clip(start, -self._largest, self._largest)
+
+    def greedy_chain(self) -> PolicyChain:
+        """The chain of the policy `choice`, one and the same object that follows it."""
+        self._chain.follow(self.choice)
+        return self._chain
+
+    @cached_property
+    def _chain(self) -> PolicyChain:
+        return PolicyChain(self.mdp, self.tensor, self.discount)
+
+    @property
+    def rounding(self) -> float:
+        """The largest rounding error of a backup."""
+        return (self.mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * self._largest + SMALLEST)
+
+    @property
+    def error(self) -> float:
+        """Upper bound on the error of `v` after `improve` and `centre`."""
+        return np.inf if self.bound is None else self.bound.error
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the goal is reached, or rounding keeps it out of reach."""
+        return self.bound is not None and (self.bound.error <= self.goal or self.bound.is_at_floor)
+
+    @property
+    def goal_of_changes(self) -> float:
+        """Half the span of changes that would reach the goal."""
+        return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
+
+    def improve(self) -> np.ndarray:
+        """Back up all states; return `v` from before, ``[n_columns]``."""
+        before = self.v
+        chunks = self._chunks
+        statistics = np.empty((len(chunks) - 1, 4))
+        slack = np.inf if self.bound is None else self.bound.slack
+        greedy = Greedy(self._row_values(), self._out, self.choice.view(np.uint64))
+        args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
+        for_each(_improvement.improve, len(chunks) - 1, *args)
+        self.v, self._out = self._out, before
+        limits = self._limits_of(float(statistics[:, 0].min()), float(statistics[:, 1].max()))
+        self.bound = self._bound_of(*limits, before)
+        self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
+        self.work += n_read
+        return before
+
+    def _limits_of(self, low: float, high: float) -> tuple[float, float]:
+        """Return the smallest and the largest change of a column, from those of states; terminals do not change."""
+        return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
+
+    def _row_values(self) -> np.ndarray:
+        """Return the array for values of rows, a new one if `close` gave the last one away."""
+        if len(self._q) < self.mdp.n_rows:
+            self._q = np.zeros(self.mdp.n_rows)
+        return self._q
+
+    def _bound_of(self, low: float, high: float, before: np.ndarray) -> SpanBound:
+        """Return what changes from ``low`` to ``high`` prove; near the limit of rounding, look at each row."""
+        bound = SpanBound(low, high, self.discount, self.rounding)
+        if bound.error <= self.goal or not bound.is_at_floor:
+            return bound
+        return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
+
+    def centre(self) -> None:
+        """Move values of states to the middle of their bounds, where they are within `error`, unless they are near."""
+        assert self.bound is not None
+        if self.bound.largest_error > self.goal:
+            self.v[: self.mdp.n_states] += self.bound.shift
+
+    def close(self) -> Closed:
+        """Back up all rows once more, and return values in the middle of their bounds, unless they are near.
+
+        The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
+        of the best rows and rounding.
+        """
+        backups, n = self.mdp.backups, self.mdp.n_states
+        before, self.v, self._out = self.v, self._out, self.v
+        payment, choices = Payment(self.mdp.reward, self.discount), RowChoices(self._row_values(), self.choice)
+        for layer in range(self.mdp.n_layers):
+            backups.close(layer, payment, choices, before, self.v)
+        change = self.v[:n] - before[:n]
+        bound = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
+        v, q, self._q = self.v[:n], self._q, np.empty(0)
+        above, below, shift = bound.error_from_above, bound.error_from_below(0.0), 0.0
+        if max(above, below) > self.goal:
+            shift = (above - below) / 2
+        allowed = max(self.goal - shift, below + 2 * bound.rounding / (1 - self.discount))
+        choice = first_best(self.mdp.state_ptr, q, v, bound.tie_within(allowed))
+        loss = bound.error_from_below(float((v - q[choice]).max()))
+        preferring(self.mdp.state_ptr, q, choice, v, out=q)
+        v = v + shift
+        if shift:
+            q += shift
+            rounding = UNIT_ROUNDOFF * float(np.abs(v).max()) + SMALLEST
+            above, loss = above + rounding, loss + rounding
+        return Closed(v, q, choice, max(above - shift, loss + shift))
+
+    def clip(self) -> None:
+        """Keep values of states within what is possible, wherever an advance took them."""
+        values = self.v[: self.mdp.n_states]
+        np.clip(values, -self._largest, self._largest, out=values)
+        values[np.isnan(values)] = 0.0
+
+
+def digits_lost(before: float, after: float) -> float:
+    """By how many decimal digits a residual became smaller."""
+    least = float(np.finfo(np.float64).tiny)
+    return float(np.log10(max(before, least)) - np.log10(max(after, least)))

@@ -1,0 +1,40 @@
+"""Bounds on the rounding error of a Bellman backup, from the terms of each row.
+
+A row of ``n`` entries is off by at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g sum P |v|``, with
+unit roundoff ``u`` [Higham 2002, ch. 3]. This allows for stored probabilities that are off by up to four roundings. The
+best value of a state lies between the largest ends of its rows, so a row that is far worse than the best one does not
+count. The largest reward and value of a process bound the terms of all rows without reading them, but then one large
+reward limits the digits of all values. `rounding_of_backup` reads all rows, and is used if that bound is too large.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.mdp._bellman import Tensor
+from punish_fast.mdp.bounds import _improvement
+from punish_fast.mdp.model import MDP
+from punish_fast.runtime.parallel import balanced_chunks, for_each
+
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
+# Largest error of a product that underflows.
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+# Terms of a backup in addition to the entries of its row, and roundings of a stored probability.
+FURTHER_TERMS = 8
+
+
+def rounding_of_backup(mdp: MDP, v: np.ndarray, discount: float) -> float:
+    """Return a bound on the largest rounding error of a backup of all states; infinite if values overflow.
+
+    Args:
+        mdp: The process, not compact.
+        v: float64 ``[n_columns]``, the values that are backed up.
+        discount: From 0 to 1.
+    """
+    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+    tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+    chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
+    errors = np.zeros(len(chunks) - 1)
+    constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST
+    for_each(_improvement.measure_rounding, len(errors), chunks, tensor, discount, v, *constants, errors)
+    return 2 * float(errors.max(initial=0))

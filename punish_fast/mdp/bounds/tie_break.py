@@ -1,0 +1,70 @@
+"""The first of tied rows, if a policy that takes them provably earns the values (``policy.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.graph.row_selection import select_rows, states_of_rows
+from punish_fast.mdp.methods.exact_iteration import Exact
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import TIE, preferring
+
+# Largest difference of equal values after rounding, as a share of the largest value.
+_ROUNDING = 1e-15
+# Error bounds that a tie may cost; rational arithmetic has the bounds of values, but not always those of a policy.
+_MOST_BOUNDS = 4
+
+
+class TieBreak(NamedTuple):
+    """Functions that choose and evaluate the first of tied rows.
+
+    Attributes:
+        first: Returns a policy, int64 ``[n_states]``, from the marks of tied rows, bool ``[n_rows]``.
+        evaluate: Returns the values of a chain; None or a `SolveError` if none can be proved.
+    """
+
+    first: Callable[[np.ndarray], np.ndarray]
+    evaluate: Callable[[MDP], Exact | None]
+
+
+def settle_ties(
+    mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
+) -> tuple[Exact, np.ndarray]:
+    """Take the first of tied rows if that provably costs no more than the tolerance, or four times the error bound.
+
+    Rows are tied as in ``policy.py``. If these cost too much, the limit is 1e-15 of the largest value.
+
+    Args:
+        mdp: The process, not compact.
+        q: float64 ``[n_rows]``, values of rows.
+        found: Values and a policy.
+        tolerance: Allowed difference between the values and those that the policy earns.
+        break_ties: Functions that choose and evaluate the first of tied rows.
+        scale: The largest value is at least this.
+
+    Returns:
+        Values and policy, and values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
+    """
+    least, n = found.v[states_of_rows(mdp)], mdp.n_states
+    largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
+    for tie in (TIE * largest, _ROUNDING * largest):
+        first = break_ties.first(q >= least - tie)
+        if np.array_equal(first, found.choice):
+            break
+        selection = select_rows(mdp, first, np.arange(mdp.n_columns, dtype=np.int32))
+        rows = {"state_ptr": np.arange(n + 1), "reward": mdp.reward[first], "action": mdp.action[first]}
+        try:
+            earned = break_ties.evaluate(replace(mdp, **rows, **selection._asdict()))
+        except SolveError:
+            continue
+        if earned is not None:
+            loss = float(np.nextafter((found.v - earned.v).max(initial=0) + earned.error_bound, np.inf))
+            if loss <= max(tolerance, _MOST_BOUNDS * found.error_bound):
+                found = replace(found, choice=first, error_bound=max(found.error_bound, loss))
+                break
+    return found, preferring(mdp.state_ptr, q, found.choice, found.v)

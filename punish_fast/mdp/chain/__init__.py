@@ -1,0 +1,1 @@
+"""Chains under a policy: elimination, stationary distributions, rational arithmetic."""

@@ -1,0 +1,206 @@
+"""The largest average rewards within end components, between bounds.
+
+Under every policy, play finally stays in an end component. Within a maximal one, all states can reach each other, so
+they have the same largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
+
+    min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
+
+[Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all have ``(T_a h - h)(s) >= l`` has at least the
+gain ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket: a quarter of the old values takes the period out of
+cycles. If 1,000 sweeps are not enough, policy iteration finds ``h`` (``gain_iteration.py``), whose differences have the
+digits of two floats. If the bracket is still too wide, small components are solved in rational arithmetic
+(``rational.py``), larger chains by their stationary weights (``stationary_weights.py``), and other components by more
+sweeps; the narrowest bracket counts. The policy takes the first of tied rows (``policy.py``) that keep ``l`` within the
+tolerance of ``g``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from punish_fast.mdp.bounds.rounding import SMALLEST, UNIT_ROUNDOFF
+from punish_fast.mdp.chain.elimination import is_affordable
+from punish_fast.mdp.chain.rational import PRECISION, best_gain, is_small
+from punish_fast.mdp.chain.stationary_weights import gain_of_chain
+from punish_fast.mdp.graph.restriction import Restriction, restriction
+from punish_fast.mdp.graph.row_selection import first_marked, rows_of_states
+from punish_fast.mdp.methods.exact_iteration import Double, Rows
+from punish_fast.mdp.methods.gain_iteration import bias_of_best
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import TIE
+from punish_fast.mdp.process import Payment
+from punish_fast.mdp.solve_options import Effort
+
+# Share of a sweep's change that is made; with 1, values of cycles might oscillate.
+_STEP = 0.75
+# Sweeps before policy iteration is tried.
+_FEW_SWEEPS = 1000
+# States of components that are not evaluated together with others.
+_LARGE = 1000
+# Goal for half the width of brackets without rounding errors, as a share of the tolerance.
+_SHARE = 0.5
+
+
+@dataclass
+class _Bracket:
+    """Bounds of the largest gains of components, and policies that earn the lower ones.
+
+    Attributes:
+        lower: float64 ``[n_components]``.
+        upper: float64 ``[n_components]``.
+        h: float64 ``[n_states]``, relative values, 0 in the first state of each component.
+        choice: int64 ``[n_states]``, rows.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    h: np.ndarray
+    choice: np.ndarray
+
+    @property
+    def half_width(self) -> np.ndarray:
+        """float64 ``[n_components]``, infinite if nothing is proved."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
+
+    def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
+        """Return True for brackets half of whose width exceeds a tolerance, a share of the gain and rounding to 0."""
+        largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
+
+
+@dataclass
+class ComponentGains(_Bracket):
+    """The largest gains within the end components of a process.
+
+    Attributes:
+        part: The rows of end components, and their states.
+        component: int64 ``[n_states of the part]``, the number of each state's component, from 0.
+        lower: float64 ``[n_components]``, lower bounds of the largest gain of each.
+        upper: float64 ``[n_components]``, upper bounds.
+        h: float64 ``[n_states of the part]``, relative values, 0 in the first state of each component.
+        choice: int64 ``[n_states of the part]``, rows of the part; a policy that earns the lower bound.
+    """
+
+    part: Restriction
+    component: np.ndarray
+
+    @property
+    def gain(self) -> np.ndarray:
+        """float64 ``[n_components]``, the middle of the bounds."""
+        return np.asarray(self.lower / 2 + self.upper / 2)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """int64 ``[n_states of the part]``, the policy as rows of the process."""
+        return np.asarray(self.part.rows[self.choice])
+
+    def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
+        """Return the part of some components, bool ``[n_components]``, and the component of each of its states."""
+        states, mdp = marked[self.component], self.part.mdp
+        terminal = np.zeros(len(states), dtype=np.int64)
+        part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
+        return part, (np.cumsum(marked) - 1)[self.component[states]]
+
+    def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
+        """Replace the brackets of some components by narrower ones, found in their part."""
+        closer = found.half_width < self.half_width[marked]
+        numbers = np.flatnonzero(marked)[closer]
+        self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
+        changed = np.isin(self.component[part.states], numbers)
+        states = part.states[changed]
+        self.h[states], self.choice[states] = found.h[changed], part.rows[found.choice[changed]]
+
+
+def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Effort) -> ComponentGains:
+    """Bracket the largest gain within each maximal end component, as ``end_components`` finds them.
+
+    Args:
+        mdp: The process, not compact.
+        number: int64 ``[n_states]``, the component of each state.
+        inside: int64 ``[k]``, the rows of all components.
+        effort: The error bound to reach, half the width of a bracket, and the work allowed. If neither it nor 1e-9 of
+            the gain is reached, brackets are wider.
+    """
+    rows = np.zeros(mdp.n_rows, dtype=bool)
+    rows[inside] = True
+    part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.empty(0), mdp.reward)
+    _, component = np.unique(number[part.states], return_inverse=True)
+    few = replace(effort, max_sweeps=min(effort.max_sweeps, _FEW_SWEEPS))
+    found = ComponentGains(**vars(_swept(part.mdp, component, few)), part=part, component=component)
+    _improve(found, effort.tolerance)
+    wide = found.is_wide(effort.tolerance, PRECISION)
+    if wide.any() and effort.max_sweeps > _FEW_SWEEPS:
+        inner, component = found.of(wide)
+        found.take(wide, inner, _swept(inner.mdp, component, effort))
+    return found
+
+
+def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
+    """Sweep until the brackets of all components seem closed."""
+    order = np.argsort(component, kind="stable")
+    begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
+    payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
+    for sweeps in range(1, effort.max_sweeps * bool(len(h)) + 1):
+        out = h.copy()
+        for layer in range(mdp.n_layers):
+            mdp.backups.sweep(layer, payment, h, out)
+        change = out - h
+        width = np.maximum.reduceat(change[order], begins) - np.minimum.reduceat(change[order], begins)
+        # A change that all states of a component share has no meaning, and would grow.
+        h += _STEP * change
+        h -= h[order[begins]][component]
+        half_width = float(width.max()) / 2
+        effort.progress(sweeps, half_width)
+        if not half_width > max(_SHARE * effort.tolerance, 4 * UNIT_ROUNDOFF * float(np.abs(out).max())):
+            break
+    return _bracket(mdp, component, Double(h, np.zeros(len(h))), effort.tolerance)
+
+
+def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
+    """Bracket the largest gain of each component by a backup of relative values."""
+    begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
+    with np.errstate(all="ignore"):
+        gain, error = rows.gains(h)
+    lower, upper = np.full(n_components, np.inf), np.full(n_components, -np.inf)
+    np.minimum.at(lower, component, np.maximum.reduceat(gain - error, begins) if len(gain) else gain)
+    np.maximum.at(upper, component, np.maximum.reduceat(gain + error, begins) if len(gain) else gain)
+    with np.errstate(invalid="ignore"):
+        tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
+        least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
+        best = np.maximum.reduceat(gain - error, begins) - tie[component] if len(gain) else gain
+    # Rows that might be as good as the best one of their state, and keep the lower bound.
+    least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
+    choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
+    earned = np.full(n_components, np.inf)
+    np.minimum.at(earned, component, (gain - error)[choice])
+    first = np.unique(component, return_index=True)[1]
+    with np.errstate(invalid="ignore"):
+        relative = h.high - h.high[first][component]
+    return _Bracket(earned, upper, relative, choice)
+
+
+def _improve(found: ComponentGains, tolerance: float) -> None:
+    """Narrow the brackets of components by policy iteration, and in rational arithmetic if that is not enough."""
+    wide, sizes = found.is_wide(tolerance), np.bincount(found.component)
+    large = np.flatnonzero(wide & (sizes > _LARGE))
+    for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):
+        if not marked.any():
+            continue
+        part, component = found.of(marked)
+        if is_affordable(part.mdp):
+            choice = np.searchsorted(part.rows, found.choice[part.states])
+            with np.errstate(all="ignore"):
+                bias = bias_of_best(part.mdp, component, choice, tolerance)
+            found.take(marked, part, _bracket(part.mdp, component, bias, tolerance))
+    for k in np.flatnonzero(found.is_wide(tolerance, PRECISION)):
+        part, _ = found.of(marked := np.arange(len(sizes)) == k)
+        if is_small(part.mdp):
+            best = best_gain(part.mdp, np.searchsorted(part.rows, found.choice[part.states]))
+            lower, upper = np.array([best.lower]), np.array([best.upper])
+            found.take(marked, part, _Bracket(lower, upper, best.bias, best.choice))
+        elif part.mdp.n_rows == part.mdp.n_states and (bounds := gain_of_chain(part.mdp)) is not None:
+            lower, upper = np.array([bounds.lower]), np.array([bounds.upper])
+            found.take(marked, part, _Bracket(lower, upper, found.h[part.states], np.arange(part.mdp.n_rows)))

@@ -1,0 +1,221 @@
+"""Linear equations of a chain that ends, solved without loss of digits however long it lasts.
+
+For probabilities ``p`` of a chain from whose every state play ends, and any ``r``, these are the equations
+
+    sum_t p(s, t) (x(s) - x(t))  =  r(s),        x = 0 at the end.
+
+A chain that lasts ``N`` steps loses ``log10 N`` digits to an elimination that subtracts. Two facts help. *Components*:
+ordered so that successors come first, the matrix is block triangular, with a block for each strongly connected
+component, and single states need no elimination. *State reduction* [Grassmann, Taksar and Heyman 1985]: to eliminate a
+state, send play past it, and take its probability of leaving as a sum, never as one minus the probability of staying.
+Then nothing is subtracted, and every digit is right up to rounding [O'Cinneide 1993]. States are eliminated in an order
+that connects few others (``minimum_degree.py``), in a sparse matrix and, once most of the rest is connected, a dense
+one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from punish_fast.mdp.chain import _elimination
+from punish_fast.mdp.chain._elimination import ChainEntries, ReducedChain
+from punish_fast.mdp.chain.minimum_degree import EliminationOrder, hubs, minimum_degree
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.model import MDP
+
+# Operations of an elimination that take half a minute.
+_MOST_OPERATIONS = 1e10
+# States of a dense matrix that are eliminated together.
+_PANEL = 64
+# Sweeps before policy iteration is tried, policies that it may evaluate, and most entries for an estimate.
+_LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
+
+
+class Elimination:
+    """The factors of a chain, for any number of right-hand sides.
+
+    Attributes:
+        is_affordable: False if the factors have more than 3e7 entries, or take more than 1e10 operations.
+        n_entries: Number of entries of the factors.
+    """
+
+    def __init__(self, chain: Any, before: Elimination | None = None) -> None:
+        """Factorise.
+
+        Args:
+            chain: A SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are ends.
+            before: The factors of another chain, whose order is taken if both have the same entries.
+        """
+        from scipy.sparse import csr_array
+
+        chain = csr_array(chain, copy=True)
+        chain.eliminate_zeros()
+        self._pattern = chain.indptr, chain.indices
+        is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
+        order = before._order if before is not None and is_same else _order(chain, _MOST_OPERATIONS)
+        self._order: EliminationOrder | None = order
+        self.is_affordable = order is not None
+        self.n_entries = 0
+        if order is None:
+            return
+        n = chain.shape[0]
+        pointers, indices = chain.indptr.astype(np.int64), chain.indices.astype(np.int32)
+        self._chain = ChainEntries(pointers, indices, chain.data.astype(np.float64), *order[:4])
+        sizes = order.first[1:] - order.dense
+        dense_ptr = np.concatenate([[0], np.cumsum(sizes * (sizes + 1))])
+        into, onto = np.zeros(len(order.later)), np.zeros(len(order.later))
+        lists, dense, pivot = (order.begin, order.end, order.later), np.empty(dense_ptr[-1]), np.zeros(n)
+        self._reduced = ReducedChain(*lists, into, onto, pivot, dense_ptr[:-1], dense)
+        owner, at = np.empty(len(order.later), dtype=np.int32), np.empty(len(order.later), dtype=np.int64)
+        self.n_entries = 2 * len(order.later) + len(dense)
+        earlier = np.zeros(n + 2, dtype=np.int64), owner, at
+        _elimination.transpose_later(*lists, *earlier)
+        with np.errstate(all="ignore"):
+            _elimination.reduce_chain(self._chain, self._reduced, earlier, np.zeros(n), np.zeros(n))
+            for c in np.flatnonzero(sizes).tolist():
+                matrix = dense[dense_ptr[c] : dense_ptr[c + 1]].reshape(sizes[c], -1)
+                _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
+
+    def solve(self, r: np.ndarray) -> np.ndarray:
+        """The solution, float64 ``[n_states]``; not finite if the chain does not end, is too large, or overflows."""
+        x: np.ndarray = np.full(len(r), np.nan)
+        if not self.is_affordable:
+            return x
+        with np.errstate(all="ignore"):
+            _elimination.solve_reduced(self._chain, self._reduced, r, x)
+        return np.asarray(x[self._chain.position])
+
+    def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return stationary weights of an irreducible chain without ends (``stationary_weights.py``).
+
+        Returns:
+            float64 ``[n_states]``, weights; all factors; and for each position, float64 ``[n_states]``, the number of
+            later positions that it is connected with.
+        """
+        weight, reduced = np.empty(len(self._chain.state)), self._reduced
+        with np.errstate(all="ignore"):
+            _elimination.weigh_states(self._chain, reduced, weight)
+        connected = (reduced.end - reduced.begin).astype(np.float64)
+        for dense, last in zip(self._chain.dense.tolist(), self._chain.first[1:].tolist(), strict=True):
+            connected[dense:last] = np.arange(last - dense)[::-1]
+        factors = np.concatenate([reduced.into, reduced.onto, reduced.dense])
+        return weight[self._chain.position], factors, connected
+
+
+def _order(chain: Any, most: float) -> EliminationOrder | None:
+    """Order the states of a chain by components, and for elimination within them."""
+    return minimum_degree(*_neighbours(chain), most)
+
+
+def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Find which states of a component lead to each other.
+
+    Args:
+        chain: A SciPy CSR matrix ``[n_states, n_columns]``.
+
+    Returns:
+        A symmetric CSR matrix ``[n_states, n_states]``; the component of each state, int ``[n_states]``; and whether
+        the state may lead out of it, bool ``[n_states]``.
+    """
+    from scipy.sparse import csr_array
+
+    n = chain.shape[0]
+    component = components(chain[:, :n])
+    state = np.repeat(np.arange(n), np.diff(chain.indptr))
+    inside = (chain.indices < n) & (chain.indices != state)
+    inside[inside] = component[state[inside]] == component[chain.indices[inside]]
+    leaks = np.zeros(n, dtype=bool)
+    leaks[state[~inside & (chain.indices != state)]] = True
+    state, to = state[inside], chain.indices[inside]
+    both = np.concatenate([state, to]), np.concatenate([to, state])
+    return csr_array((np.ones(len(both[0]), dtype=bool), both), shape=(n, n)), component, leaks
+
+
+def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
+    """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving.
+
+    The diagonal is never read. Other columns change after every `_PANEL` states, by one product of matrices.
+    """
+    m = len(pivot)
+    for begin in range(0, m, _PANEL):
+        end = min(begin + _PANEL, m)
+        _elimination.reduce_panel(matrix, pivot, begin, end)
+        matrix[end:, end:] += matrix[end:, begin:end] @ matrix[begin:end, end:]
+
+
+def components(within: Any) -> np.ndarray:
+    """The strongly connected component of each state, numbered so that no number leads to a higher one."""
+    from scipy.sparse.csgraph import connected_components
+
+    if not within.has_canonical_format:
+        # SciPy's search might not terminate if an entry is stored twice.
+        within = within.copy()
+        within.sum_duplicates()
+    # SciPy numbers a component after its successors, which a test checks.
+    label: np.ndarray = connected_components(within, connection="strong")[1]
+    return label
+
+
+def closed_classes(chain: Any) -> list[np.ndarray]:
+    """Return the states of each recurrent class of a chain, any matrix ``[n_states, n_states]``."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(chain, copy=True)
+    matrix.eliminate_zeros()
+    label = components(matrix)
+    origin = np.repeat(label, np.diff(matrix.indptr))
+    is_closed = np.ones(label.max(initial=-1) + 1, dtype=bool)
+    is_closed[origin[origin != label[matrix.indices]]] = False
+    order = np.argsort(label, kind="stable")
+    runs = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    return [states for states, closed in zip(runs, is_closed, strict=True) if closed]
+
+
+def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
+    """Return the operations of an elimination by a random policy; infinity if it is too large.
+
+    Finding them takes less time than the elimination, or than ``most`` operations.
+
+    Args:
+        mdp: The process, not compact.
+        most: The largest number that is not too large; by default 1e10, which takes half a minute.
+    """
+    order = _order(_random_chain(mdp), most)
+    return np.inf if order is None else order.operations
+
+
+def _random_chain(mdp: MDP) -> Any:
+    """Return the chain of a random policy, a CSR matrix ``[n_states, n_columns]``."""
+    return mdp.to_scipy()[np.random.default_rng(0).integers(mdp.state_ptr[:-1], mdp.state_ptr[1:])]
+
+
+def patience(mdp: MDP) -> int:
+    """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
+
+    To save time, the operations of an elimination are estimated in the order of Cuthill and McKee, which needs more of
+    them than minimum degree.
+    """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    if mdp.n_entries > _MOST_ESTIMATED:
+        return _MOST_SWEEPS
+    graph, component, _ = _neighbours(_random_chain(mdp))
+    is_hub = hubs(graph, component)
+    others = graph[~is_hub][:, ~is_hub] if is_hub.any() else graph
+    n = others.shape[0]
+    position = np.arange(n)
+    if n > 0:
+        position[reverse_cuthill_mckee(others, symmetric_mode=True)] = np.arange(n)
+    first = position.copy()
+    np.minimum.at(first, np.repeat(np.arange(n), np.diff(others.indptr)), position[others.indices])
+    n_hubs = float(is_hub.sum())
+    estimate = mdp.n_entries + float(((position - first + n_hubs) ** 2).sum()) + n_hubs**3 / 3
+    return int(np.clip(_POLICIES * estimate / max(mdp.n_entries, 1), _LEAST_SWEEPS, _MOST_SWEEPS))
+
+
+def is_affordable(mdp: MDP) -> bool:
+    """Return True if chains of a process, not compact, are not too large for an elimination."""
+    return operations(mdp) < np.inf

@@ -1,0 +1,68 @@
+"""The Markov chain of a policy: a process with one row in each state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.row_selection import states_of_rows
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.policy import flaw_of
+
+
+def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
+    """The chain of a policy: its row of a state is the mean of the state's rows.
+
+    Where the policy takes one row, nothing is rounded; other probabilities are rounded once or a few times.
+
+    Args:
+        mdp: The process.
+        weight: float64 ``[n_rows]``, the probability of each row in its state.
+
+    Raises:
+        SolveError: If ``weight`` is not a policy, or a probability is too small for floating point.
+    """
+    from scipy.sparse import csr_array
+
+    weight = np.asarray(weight, dtype=np.float64)
+    flaw = flaw_of(mdp.state_ptr, weight)
+    if flaw is not None:
+        raise SolveError(f"weight: {flaw}")
+    begins, lengths = mdp.state_ptr[:-1], np.diff(mdp.state_ptr)
+    weight = weight / np.repeat(np.add.reduceat(weight, begins), lengths) if len(weight) else weight
+    taken = np.flatnonzero(weight)
+    state_of = states_of_rows(mdp)[taken]
+    mixture = csr_array((weight[taken], (state_of, taken)), shape=(mdp.n_states, mdp.n_rows))
+    rows = csr_array(mixture @ mdp.to_scipy())
+    rows.sum_duplicates()
+    is_mixed = np.diff(mixture.indptr) > 1
+    vanished = (rows.data < np.finfo(np.float64).tiny) & np.repeat(is_mixed, np.diff(rows.indptr))
+    if vanished.any():
+        state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
+        raise SolveError(
+            f"weight: in state {state} it makes a probability too small for floating point; allowed are policies whose "
+            "probabilities times those of their rows are above 2.3e-308"
+        )
+    chain = replace(
+        mdp,
+        state_ptr=np.arange(mdp.n_states + 1),
+        indptr=rows.indptr.astype(np.int64),
+        indices=rows.indices.astype(np.int32),
+        data=rows.data,
+        reward=np.asarray(mixture @ mdp.reward),
+        action=mdp.action[begins],
+        data_ptr=None,
+    )
+    return normalized(chain)
+
+
+def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
+    """Return bounds on the rounding errors of rewards of `induced_chain`, float64 ``[n_states]``."""
+    weight, begins = np.asarray(weight, dtype=np.float64), mdp.state_ptr[:-1]
+    terms = np.add.reduceat(weight * np.abs(mdp.reward), begins) if len(weight) else weight
+    is_mixed = np.add.reduceat((weight > 0) & (weight != 1), begins) > 0 if len(weight) else weight > 0
+    return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)

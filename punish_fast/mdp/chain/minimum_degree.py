@@ -1,0 +1,108 @@
+"""Minimum degree, an order of elimination that connects few states [Tinney and Walker 1967].
+
+An elimination connects all neighbours of the eliminated state. The state with the fewest neighbours goes first; their
+number is bounded as in [Amestoy, Davis and Duff 1996]. The end of play counts as a neighbour, so that a long way to it
+is reduced from its far side; from the other side, the probability of getting there might underflow. *Hubs*, which have
+very many neighbours, go last. If every state of a component is connected with a large share of the others, the rest of
+it is left to a dense matrix, hubs included.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.chain import _minimum_degree
+from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
+
+# A hub has more neighbours than the larger of a constant and a multiple of the square root of the number of states.
+_LEAST_HUB, _HUB_FACTOR = 64, 10.0
+# Multiplications with a dense matrix in the time of one with a sparse matrix.
+_DENSE_SPEED = 4.0
+# Most entries of the factors.
+_MOST_ENTRIES = 3e7
+
+
+class EliminationOrder(NamedTuple):
+    """An order of the states of a graph, component by component, and its costs.
+
+    Attributes:
+        state: int32 ``[n_states]``, states in order.
+        position: int32 ``[n_states]``, the position of each state in this order.
+        first: int64 ``[n_components + 1]``, the first position of each component.
+        dense: int64 ``[n_components]``, the first position of each component that is left to a dense matrix.
+        begin: int64 ``[n_states]``, where the list of each position begins in ``later``.
+        end: int64 ``[n_states]``, where it ends; empty lists for dense matrices.
+        later: int32, the later positions that are connected with each position when it is eliminated.
+        operations: Time to find the order and to eliminate, in multiplications with sparse matrices.
+    """
+
+    state: np.ndarray
+    position: np.ndarray
+    first: np.ndarray
+    dense: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    later: np.ndarray
+    operations: float
+
+
+def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
+    """Return which states are hubs, bool ``[n_states]``; arguments as in `minimum_degree`."""
+    most = np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(np.bincount(component)))
+    return np.asarray(np.diff(graph.indptr) > most[component])
+
+
+def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
+    """Find the order.
+
+    Args:
+        graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry leads from one
+            component to another.
+        component: int ``[n_states]``, the number of each state's component.
+        leaks: bool ``[n_states]``, states from which play may leave their component.
+        most: Maximum number of operations.
+
+    Returns:
+        The order; None if it has more than ``most`` operations or 3e7 entries.
+    """
+    n, sizes = len(component), np.bincount(component)
+    degree = np.diff(graph.indptr)
+    remains = QuotientGraph(
+        begin=graph.indptr[:-1].astype(np.int64),
+        adjacent=graph.indices.astype(np.int32),
+        n_elements=np.zeros(n, dtype=np.int32),
+        n_neighbours=degree.astype(np.int32),
+        component=component.astype(np.int32),
+        is_hub=hubs(graph, component),
+        remaining=sizes.astype(np.int64),
+        is_dense=np.zeros(len(sizes), dtype=bool),
+        degree=np.minimum(degree, n - 1).astype(np.int32),
+        first=np.full(n + 1, -1, dtype=np.int32),
+        beside=np.empty((2, n), dtype=np.int32),
+        marks=np.full((2, n), -1, dtype=np.int32),
+        members=np.zeros((2, n), dtype=np.int32),
+        is_absorbed=np.zeros(n, dtype=bool),
+        leaks=leaks.copy(),
+        counts=np.zeros(3, dtype=np.int64),
+    )
+    _minimum_degree.sort_by_degree(remains)
+    rank, ptr = np.full(n, -1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    later = np.empty(n + graph.nnz, dtype=np.int32)
+    while (total := _minimum_degree.eliminate_by_degree(remains, rank, ptr, later, most)) < 0:
+        if remains.counts[N_LATER] + n <= len(later) or len(later) > _MOST_ENTRIES:
+            return None
+        later = np.concatenate([later, np.empty_like(later)])
+    left = remains.remaining.astype(float)
+    total += float((left**3).sum()) / (3 * _DENSE_SPEED)
+    if total > most or remains.counts[N_LATER] + (left**2).sum() > _MOST_ENTRIES:
+        return None
+    state = np.lexsort((np.where(rank < 0, n, rank), component)).astype(np.int32)
+    position = np.empty(n, dtype=np.int32)
+    position[state] = np.arange(n, dtype=np.int32)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ranks = rank[state]
+    begin, end = np.where(ranks < 0, 0, ptr[ranks]), np.where(ranks < 0, 0, ptr[ranks + 1])
+    later = position[later[: remains.counts[N_LATER]]]
+    return EliminationOrder(state, position, first, first[1:] - remains.remaining, begin, end, later, total)

@@ -1,0 +1,343 @@
+"""Small processes solved in rational arithmetic, where floating point proves no bound.
+
+Floats are rational numbers, so a process of floats has rational values. Policy iteration [Howard 1960] finds them
+without any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so
+no policy comes back and the last one is optimal. Numbers grow with the size of a strongly connected component, which
+limits the method to small ones; rewards and probabilities can have any magnitude.
+
+A row is divided by the exact sum of its probabilities. These might have been rounded when the process was made, so the
+error bound holds for all processes whose probabilities differ by a share of at most ``e``, four roundings. The value of
+a policy of ``n`` states is a sum of rewards with weights that are quotients of sums of products of ``n`` probabilities
+[Markov chain tree theorem; O'Cinneide 1993], so the weights differ by a share ``d`` of at most about ``2 n e`` in every
+process. States whose rows all have one successor do not count in ``n``. Hence values of the policy for rewards
+``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are upper bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.chain.elimination import closed_classes
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, solve_exactly
+from punish_fast.mdp.methods.topological_order import components_of
+from punish_fast.mdp.model import MDP
+
+_LARGEST_COMPONENT = 32
+_MOST_STATES = 256
+# Twice four roundings, and some to spare for products of them.
+_ALLOWANCE = Fraction(9, 2**53)
+# The error bound, as a share of the largest value, that counts as the limit of rounding.
+PRECISION = 1e-9
+
+Numbers = list[Fraction]
+
+
+class Equation(NamedTuple):
+    """``x = constant + sum of coefficient[t] * x[t]``."""
+
+    constant: Fraction
+    coefficient: dict[int, Fraction]
+
+
+def is_small(mdp: MDP) -> bool:
+    """Return True if a process can be solved in rational arithmetic within about a second."""
+    return mdp.n_states <= _MOST_STATES and int(np.bincount(components_of(mdp)).max(initial=0)) <= _LARGEST_COMPONENT
+
+
+class RationalProcess:
+    """A process whose rewards and probabilities are fractions.
+
+    Attributes:
+        rows: The rows of each state: the reward, and the discounted probability of each successor.
+    """
+
+    def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
+        """Convert a process that is not compact, with rewards float64 ``[n_rows]`` instead of its own."""
+        columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
+        paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
+        self._state_ptr, self._factor = ends, Fraction(discount)
+        self.rows: list[list[Equation]] = []
+        for state in range(mdp.n_states):
+            equations = []
+            for row in range(ends[state], ends[state + 1]):
+                total = sum(data[begins[row] : begins[row + 1]], Fraction(0))
+                to: dict[int, Fraction] = {}
+                for k in range(begins[row], begins[row + 1]):
+                    if data[k]:
+                        to[columns[k]] = to.get(columns[k], Fraction(0)) + self._factor * data[k] / total
+                equations.append(Equation(Fraction(paid[row]), to))
+            self.rows.append(equations)
+        # Successors come first, so components are eliminated one after the other.
+        self._order = np.argsort(components_of(mdp), kind="stable").tolist()
+
+    def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
+        """Return the values of a policy that ends or is discounted, given the values of terminals.
+
+        Args:
+            choice: The row of each state, counted from its first one.
+            worth: The values of terminals.
+        """
+        n = len(self.rows)
+        position = dict(zip(self._order, range(n), strict=True))
+        equations = []
+        for state in self._order:
+            constant, to = self.rows[state][choice[state]]
+            inside = {position[t]: p for t, p in to.items() if t < n}
+            equations.append(
+                Equation(constant + sum((p * worth[t - n] for t, p in to.items() if t >= n), Fraction(0)), inside)
+            )
+        x = solved(equations)
+        return [x[position[state]] for state in range(n)] + worth
+
+    def best(self, choice: list[int]) -> tuple[Fraction, Numbers]:
+        """Improve a policy until its gain is the largest one; return the gain and the bias."""
+        gain, bias = self._gain(choice)
+        # A row of the largest gain is worth the bias of its state and one step of the gain.
+        while self.improve(choice, bias, [x + gain for x in bias]):
+            gain, bias = self._gain(choice)
+        return gain, bias
+
+    def gains(self, choice: Sequence[int]) -> Numbers:
+        """Return the gain of each recurrent class of a policy."""
+        return [self._cycle(choice, states)[0] for states in self._classes(choice)]
+
+    def _classes(self, choice: Sequence[int]) -> list[list[int]]:
+        """Return the states of each recurrent class of a policy."""
+        chain = np.zeros((len(choice), len(choice)), dtype=bool)
+        for state, row in enumerate(choice):
+            chain[state, list(self.rows[state][row].coefficient)] = True
+        return [states.tolist() for states in closed_classes(chain)]
+
+    def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
+        """Return gain and bias of a policy, after changing it to lead all states to its best recurrent class."""
+        n, classes = len(self.rows), self._classes(choice)
+        best = max(classes, key=lambda states: self._cycle(choice, states)[0])
+        inside = set(best) if len(classes) > 1 else set(range(n))
+        while len(inside) < n:
+            for state in range(n):
+                rows = [choice[state], *range(len(self.rows[state]))] if state not in inside else []
+                row = next((k for k in rows if inside & self.rows[state][k].coefficient.keys()), None)
+                if row is not None:
+                    choice[state] = row
+                    inside.add(state)
+        gain, bias = self._cycle(choice, [best[0], *(state for state in range(n) if state != best[0])])
+        return gain, [bias[state] for state in range(n)]
+
+    def _cycle(self, choice: Sequence[int], states: Sequence[int]) -> tuple[Fraction, dict[int, Fraction]]:
+        """Return gain and bias of a policy in states that it does not leave, of which it surely visits the first."""
+        position, sums = {state: k for k, state in enumerate(states)}, []
+        for pays in (True, False):
+            rows = [self.rows[state][choice[state]] for state in states]
+            inside = [{position[t]: p for t, p in row.coefficient.items() if t != states[0]} for row in rows]
+            paid = [row.constant if pays else Fraction(1) for row in rows]
+            sums.append(solved([Equation(*row) for row in zip(paid, inside, strict=True)]))
+        reward, steps = sums
+        gain = reward[0] / steps[0]
+        return gain, {state: reward[k] - gain * steps[k] if k else Fraction(0) for k, state in enumerate(states)}
+
+    def optimize(self, choice: list[int], worth: Numbers) -> tuple[Numbers, int]:
+        """Improve a policy as long as it can be; return its values and the number of policies evaluated."""
+        rounds, values = 1, self.total(choice, worth)
+        while self.improve(choice, values, values):
+            rounds, values = rounds + 1, self.total(choice, worth)
+        return values, rounds
+
+    @property
+    def share(self) -> Fraction:
+        """How much the weights of rewards may differ, as a share of them, since probabilities were rounded.
+
+        The probability of an only successor is 1, without rounding.
+        """
+        rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
+        return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
+
+    def changed(self, share: Fraction) -> RationalProcess:
+        """Return the process with rewards that are higher by a share of their absolute values."""
+        other = copy(self)
+        other.rows = [[row._replace(constant=raised(row.constant, share)) for row in rows] for rows in self.rows]
+        return other
+
+    def value_of(self, equation: Equation, values: Numbers) -> Fraction:
+        """Return the value of a row."""
+        return equation.constant + sum((p * values[t] for t, p in equation.coefficient.items()), Fraction(0))
+
+    def improve(self, choice: list[int], values: Numbers, target: Numbers) -> bool:
+        """Change the policy to the first best row where one exceeds ``target``; return True if any did."""
+        changed = False
+        for state, rows in enumerate(self.rows):
+            q = [self.value_of(row, values) for row in rows]
+            best = max(q)
+            if best > target[state]:
+                choice[state] = q.index(best)
+                changed = True
+        return changed
+
+    def rows_of(self, choice: Sequence[int]) -> np.ndarray:
+        """Return rows of the process, int64 ``[n_states]``, from rows counted within each state."""
+        return np.array(self._state_ptr[:-1], dtype=np.int64) + np.array(choice, dtype=np.int64)
+
+
+def solved(equations: Sequence[Equation]) -> Numbers:
+    """Solve linear equations ``x = constant + A x`` of a chain that ends."""
+    rows = [Equation(constant, dict(coefficient)) for constant, coefficient in equations]
+    for k in reversed(range(len(rows))):
+        constant, to = rows[k]
+        leaving = 1 - to.pop(k, Fraction(0))
+        rows[k] = Equation(constant / leaving, {t: p / leaving for t, p in to.items()})
+        for s in range(k):
+            weight = rows[s].coefficient.pop(k, None)
+            if weight is not None:
+                into = rows[s].coefficient
+                for t, p in rows[k].coefficient.items():
+                    into[t] = into.get(t, Fraction(0)) + weight * p
+                rows[s] = Equation(rows[s].constant + weight * rows[k].constant, into)
+    x: Numbers = []
+    for constant, to in rows:
+        x.append(constant + sum((p * x[t] for t, p in to.items()), Fraction(0)))
+    return x
+
+
+def solve_certified(
+    mdp: MDP,
+    payoff: Payoff,
+    choice: np.ndarray,
+    tolerance: float,
+    discount: float = 1.0,
+    progress: Callable[[int], None] | None = None,
+) -> Exact | None:
+    """Find optimal values by policy iteration in floating point, or in fractions if that proves too little.
+
+    Args:
+        mdp: As in `punish_fast.mdp.methods.exact_iteration.solve_exactly`, like the other arguments.
+        payoff: The rewards of rows; and of terminals at every step, or in total without a discount.
+        choice: int64 ``[n_states]``, the rows of the first policy.
+        tolerance: The error bound to reach.
+        discount: From 0 to 1.
+        progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
+
+    Returns:
+        Values and policy; None if nothing could be proved.
+
+    Raises:
+        SolveError: a value is too large for floating point.
+    """
+    ends = payoff.end
+    with np.errstate(over="ignore"):
+        worth = ends if discount == 1 else ends / (1 - discount)
+    found = solve_exactly(mdp, payoff._replace(end=worth), choice, tolerance, discount, progress)
+    if found is not None and discount < 1:
+        rounding = 4 * np.spacing(np.abs(worth).max(initial=0))
+        found = replace(found, error_bound=found.error_bound + float(rounding))
+    if found is not None and found.error_bound <= max(tolerance, PRECISION * float(np.abs(found.v).max(initial=0))):
+        return found
+    if is_small(mdp):
+        factor = Fraction(1) if discount == 1 else 1 / (1 - Fraction(discount))
+        return best_total(mdp, (payoff.row, [factor * Fraction(x) for x in ends.tolist()]), choice, discount)
+    return found if found is not None and np.isfinite(found.error_bound) else None
+
+
+def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
+    """Find the largest expected total reward and worth of the terminal reached, exact up to rounding of the input.
+
+    Args:
+        mdp: The process, not compact, as in `solve_certified`.
+        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals.
+        choice: int64 ``[n_states]``, the rows of the first policy.
+        discount: From 0 to 1.
+
+    Raises:
+        SolveError: a value is too large for floating point, or the optimum might be infinite.
+    """
+    process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
+    n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
+    values, rounds = process.optimize(policy, worth)
+    lower, upper = process.changed(-process.share), process.changed(process.share)
+    below = lower.total(policy, [raised(x, -process.share) for x in worth])
+    try:
+        above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
+    except ZeroDivisionError:
+        raise SolveError(
+            "reward: play without end costs so little a step that it might be paid if probabilities were rounded when "
+            "the process was made; a discount or larger costs help"
+        ) from None
+    try:
+        v = np.array([float(x) for x in values[:n]])
+        ends = [(Fraction(x) - low, high - Fraction(x)) for x, low, high in zip(v.tolist(), below, above, strict=False)]
+        return Exact(
+            v, process.rows_of(policy), upward(max((max(pair) for pair in ends), default=Fraction(0))), rounds, rounds
+        )
+    except OverflowError:
+        raise SolveError("reward: a value is too large for floating point") from None
+
+
+class BestGain(NamedTuple):
+    """The largest average reward of a process whose states can all reach each other.
+
+    Attributes:
+        lower: Lower bound on the gain of the policy.
+        upper: Upper bound on the gain of any policy.
+        bias: float64 ``[n_states]``, relative values, 0 in the first state.
+        choice: int64 ``[n_states]``, the policy: the first of rows that are equally good.
+    """
+
+    lower: float
+    upper: float
+    bias: np.ndarray
+    choice: np.ndarray
+
+
+def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
+    """Find the largest average reward, exact up to rounding of the input.
+
+    Args:
+        mdp: The process, not compact and without terminals; all states can reach each other.
+        choice: int64 ``[n_states]``, the rows of the first policy.
+
+    Raises:
+        SolveError: the gain is too large for floating point.
+    """
+    process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
+    gain, bias = process.best(policy)
+    first = [
+        next(k for k, row in enumerate(rows) if process.value_of(row, bias) == bias[state] + gain)
+        for state, rows in enumerate(process.rows)
+    ]
+    # All its recurrent classes have this gain.
+    lower = min(process.changed(-process.share).gains(first))
+    upper, _ = process.changed(process.share).best(policy)
+    try:
+        relative = np.array([_nearest(x - bias[0]) for x in bias])
+        return BestGain(downward(lower), upward(upper), relative, process.rows_of(first))
+    except OverflowError:
+        raise SolveError("reward: the average reward is too large for floating point") from None
+
+
+def raised(x: Fraction, share: Fraction) -> Fraction:
+    """Return a number that is higher by a share of its absolute value."""
+    return x + share * abs(x)
+
+
+def upward(x: Fraction) -> float:
+    """Return the smallest float that is not below ``x``, which must be within their range."""
+    rounded = float(x)
+    return rounded if Fraction(rounded) >= x else float(np.nextafter(rounded, np.inf))
+
+
+def downward(x: Fraction) -> float:
+    """Return the largest float that is not above ``x``, which must be within their range."""
+    return -upward(-x)
+
+
+def _nearest(x: Fraction) -> float:
+    """Return the nearest float; infinity if ``x`` is too large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return np.inf if x > 0 else -np.inf

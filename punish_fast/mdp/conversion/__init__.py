@@ -1,0 +1,1 @@
+"""Processes from other libraries, lists and models with named states."""

@@ -1,0 +1,365 @@
+"""Processes from the arrays of other libraries.
+
+Any sparse format, order, integer type or memory layout is accepted. Entries are checked as they are given; then equal
+columns of a row are added, with compensation, and zeros are left out. Rows whose exact sum differs from 1 by more than
+rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few units of
+rounding. Arrays that need no change are shared with the input. Everything else is refused with row, column and value.
+
+Processes given as a table of all actions in all states, ``P[action, state, successor]``, have a row for each pair,
+state by state. There a reward of minus infinity means that the action is not allowed in the state.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from punish_fast.mdp import _probabilities
+from punish_fast.mdp.conversion.row_sums import (
+    ROUNDING,
+    is_accepted,
+    largest_entry,
+    refused_entry,
+    refused_sum,
+    row_name,
+)
+from punish_fast.mdp.model import MDP, ModelError, check_arrays
+from punish_fast.mdp.process import action_labels
+from punish_fast.runtime.parallel import cumulated, for_chunks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_MOST_COLUMNS = int(np.iinfo(np.int32).max)
+_LARGEST_LABEL = int(np.iinfo(np.uint32).max)
+
+
+@np.errstate(all="ignore")
+def from_scipy(
+    transitions: Any,
+    reward: Any,
+    state_ptr: Any,
+    terminal_reward: Any = (),
+    action: np.ndarray | None = None,
+    normalize: bool = False,
+    name_of: Callable[[int], str] | None = None,
+) -> MDP:
+    """Build a process as `MDP.from_scipy` does.
+
+    Args:
+        transitions: As in `MDP.from_scipy`, as all arguments without a description.
+        reward: Rewards.
+        state_ptr: Rows of states.
+        terminal_reward: Rewards of terminals.
+        action: Labels of rows, by default the number of a row in its state.
+        normalize: Accept rows of any positive sum.
+        name_of: Returns the name of a row for messages.
+
+    Raises:
+        ModelError: If the arrays are not a Markov decision process.
+    """
+    pointer = _whole("state_ptr", state_ptr)
+    rewards = _finite("reward", reward)
+    terminals = _finite("terminal_reward", terminal_reward)
+    matrix = entries_of("transitions", transitions)
+    n_rows, n_columns = matrix.shape
+    _check_pointer(pointer, n_rows)
+    n_states = len(pointer) - 1
+    if len(rewards) != n_rows:
+        raise ModelError(f"reward: {len(rewards):,} long, but must be {n_rows:,}, one for each row of transitions")
+    if n_columns != n_states + len(terminals):
+        raise ModelError(
+            f"transitions: {n_columns:,} columns, but must be {n_states + len(terminals):,}: {n_states:,} states and "
+            f"{len(terminals):,} terminals"
+        )
+    if n_columns > _MOST_COLUMNS:
+        raise ModelError(f"transitions: {n_columns:,} columns, allowed are {_MOST_COLUMNS:,}")
+    indptr, indices, data = _distributions(matrix, normalize, name_of or (lambda row: row_name(pointer, row)))
+    mdp = MDP(
+        state_ptr=pointer,
+        indptr=indptr,
+        indices=indices,
+        data=data,
+        reward=rewards,
+        terminal_reward=terminals,
+        layer_ptr=np.array([0, n_states], dtype=np.int64),
+        action=action_labels(pointer) if action is None else narrowed(action),
+    ).without_zeros()
+    check_arrays(mdp)
+    return mdp
+
+
+@np.errstate(all="ignore")
+def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
+    """Build a process as `MDP.from_dense` does."""
+    matrices = _matrices("P", transitions)
+    n_actions, n_states = len(matrices), matrices[0].shape[0]
+    return from_table(matrices, _expected(reward, matrices, (n_states, n_actions)), normalize)
+
+
+def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
+    """Build a process in which every state has the same actions, except for those that are not allowed.
+
+    Args:
+        matrices: The transitions of each action, ``[n_states, n_states]``; entries of a row may have equal columns.
+        reward: float64 ``[n_states, n_actions]``, minus infinity for actions that are not allowed.
+        normalize: Accept rows of any positive sum.
+
+    Raises:
+        ModelError: If the arrays are not a Markov decision process.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    n_states = len(reward)
+    allowed = reward != -np.inf
+    number, action = np.nonzero(allowed)
+    names = _action_names(number, action)
+    _check_rewards(reward[allowed], names)
+    if not allowed.any(axis=1).all():
+        state = allowed.any(axis=1).argmin()
+        raise ModelError(f"R: state {state} has only rewards of -inf, at least one of its actions must be allowed")
+    stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + number]
+    state_ptr = cumulated(allowed.sum(axis=1))
+    return from_scipy(stacked, reward[allowed], state_ptr, (), action, normalize, names)
+
+
+def from_pairs(
+    transitions: csr_array, reward: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_states: int, normalize: bool
+) -> MDP:
+    """Build a process from state-action pairs, ordered by state.
+
+    Args:
+        transitions: ``[n_rows, n_states]``.
+        reward: float64 ``[n_rows]``.
+        pairs: State and label of the action of each row, ``[n_rows]``.
+        n_states: Number of states.
+        normalize: Accept rows of any positive sum.
+
+    Raises:
+        ModelError: If the arrays are not a Markov decision process.
+    """
+    names = _action_names(*pairs)
+    _check_rewards(reward, names)
+    state_ptr = cumulated(np.bincount(pairs[0], minlength=n_states))
+    return from_scipy(transitions, reward, state_ptr, (), pairs[1], normalize, names)
+
+
+def narrowed(action: np.ndarray) -> np.ndarray:
+    """Return labels of actions in the narrowest unsigned type that holds them.
+
+    Raises:
+        ModelError: If a label is below 0 or too large.
+    """
+    low, high = int(action.min(initial=0)), int(action.max(initial=0))
+    if low < 0 or high > _LARGEST_LABEL:
+        raise ModelError(f"action: {low if low < 0 else high} is not allowed, labels are from 0 to {_LARGEST_LABEL:,}")
+    return np.ascontiguousarray(action, dtype=np.min_scalar_type(high))
+
+
+def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
+    """Return float64 ``[n_rows]``, the sum of each row, or 1 if it is 1 up to rounding or not positive."""
+    total, deviation = _sums(indptr, data)
+    return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
+
+
+def normalized(mdp: MDP) -> MDP:
+    """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact.
+
+    Raises:
+        ModelError: a probability is not finite.
+    """
+    if mdp.deviation <= ROUNDING:
+        return mdp
+    if mdp.deviation == np.inf:
+        raise ModelError("data: a probability is not from 0 to 1")
+    mdp = mdp.expanded()
+    return replace(mdp, data=mdp.data / np.repeat(divisors(mdp.indptr, mdp.data), np.diff(mdp.indptr)))
+
+
+def entries_of(name: str, given: Any) -> csr_array:
+    """Return a CSR matrix in float64 with the entries of a sparse matrix, without adding equal columns.
+
+    Arrays that have the right order and dtype are not copied.
+
+    Raises:
+        ModelError: If it is not a sparse matrix, or its arrays do not fit together.
+    """
+    from scipy.sparse import coo_array, csr_array, issparse
+
+    is_sparse: bool = issparse(given)
+    if not is_sparse or given.ndim != 2:
+        raise ModelError(f"{name}: {type(given).__name__} is not allowed, it must be a sparse matrix of SciPy")
+    if given.dtype.kind not in "fiub":
+        raise ModelError(f"{name}: {given.dtype} is not allowed, allowed are real numbers")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if hasattr(given, "check_format"):
+                given.check_format(full_check=True)
+            if given.format not in ("csr", "csc"):
+                coo = given.tocoo()
+                given = coo_array((coo.data, (coo.row, coo.col)), shape=coo.shape)
+                # Otherwise tocsr adds equal columns, before they are checked and without compensation.
+                given.has_canonical_format = True
+            matrix = given.tocsr()
+            arrays = (matrix.data.astype(np.float64, copy=False), matrix.indices, matrix.indptr)
+            # A new matrix, because the flags of the given one may be older than its arrays.
+            return csr_array(tuple(np.ascontiguousarray(array) for array in arrays), shape=matrix.shape)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ModelError(f"{name}: the arrays of the matrix do not fit together ({error})") from None
+
+
+def _distributions(
+    matrix: csr_array, normalize: bool, name_of: Callable[[int], str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``indptr``, ``indices`` and ``data`` of rows that are distributions, with ascending columns."""
+    data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
+    if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
+        k = int((~((data >= 0) & (data <= largest))).argmax())
+        name = name_of(int(np.searchsorted(indptr, k, side="right")) - 1)
+        raise ModelError(f"transitions: {refused_entry(name, matrix.indices[k], data[k], normalize)}")
+    total, deviation = _sums(indptr, data)
+    wrong = np.flatnonzero(~is_accepted(total, deviation, normalize))
+    if len(wrong):
+        row = int(wrong[0])
+        raise ModelError(f"transitions: {refused_sum(name_of(row), total[row], deviation[row], normalize)}")
+    is_off = np.abs(deviation) > ROUNDING
+    if is_off.any():
+        matrix.data = data / np.repeat(np.where(is_off, total, 1.0), np.diff(indptr))
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sort_indices()
+        indices = matrix.indices.astype(np.int32, copy=False)
+        for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
+        matrix.eliminate_zeros()
+    # One entry may be all of a sum that is 1 up to rounding.
+    data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
+
+
+def _sums(indptr: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of each row, and its difference from 1."""
+    indptr = indptr.astype(np.int64, copy=False)
+    total, rest = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
+    for_chunks(_probabilities.sum_rows, indptr, indptr, data, total, rest)
+    return total + rest, (total - 1.0) + rest
+
+
+def _action_names(state: np.ndarray, action: np.ndarray) -> Callable[[int], str]:
+    return lambda row: f"action {action[row]} of state {state[row]}"
+
+
+def _check_rewards(reward: np.ndarray, name_of: Callable[[int], str]) -> None:
+    if not np.isfinite(reward).all():
+        row = int(np.isfinite(reward).argmin())
+        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}, allowed are finite numbers and -inf")
+
+
+def _matrices(name: str, given: Any) -> list[csr_array]:
+    """The transitions of each action, all ``[n_states, n_states]``."""
+    from scipy.sparse import csr_array, issparse
+
+    try:
+        parts = [] if issparse(given) else list(given)
+    except TypeError:
+        parts = []
+    arrays: list[Any] = [part if issparse(part) else _numbers(f"{name}[{k}]", part) for k, part in enumerate(parts)]
+    if not arrays or any(array.ndim != 2 for array in arrays):
+        raise ModelError(f"{name}: must be [n_actions, n_states, n_states], or a sparse matrix for each action")
+    matrices: list[csr_array] = []
+    for action, array in enumerate(arrays):
+        matrix = entries_of(f"{name}[{action}]", array if issparse(array) else csr_array(array))
+        if len(set(matrix.shape)) > 1 or (matrices and matrix.shape != matrices[0].shape):
+            want = matrices[0].shape if matrices else "as many rows as columns"
+            raise ModelError(f"{name}[{action}]: has the shape {matrix.shape}, allowed is {want}")
+        matrices.append(matrix)
+    return matrices
+
+
+def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) -> np.ndarray:
+    """Expected rewards float64 ``[n_states, n_actions]``, from those of states, of pairs, or of transitions."""
+    from scipy.sparse import issparse
+
+    n_states, n_actions = shape
+    is_list, is_sparse = isinstance(reward, Sequence), bool(issparse(reward))
+    if is_list and any(issparse(part) for part in reward):
+        paid: list[Any] = [entries_of("R", part) if issparse(part) else _numbers("R", part) for part in reward]
+    else:
+        array = _numbers("R", reward.toarray() if is_sparse else reward)
+        if array.shape == (n_states,):
+            return np.repeat(array[:, None], n_actions, axis=1)
+        if is_list and array.shape == shape[::-1]:
+            if 1 < n_states == n_actions:
+                raise ModelError(
+                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous, give an array [n_states, "
+                    "n_actions]: np.stack(R, axis=1) of a vector for each action, np.array(R) of one for each state"
+                )
+            return array.T
+        if array.shape == shape:
+            return array
+        paid = list(array) if array.ndim == 3 else [array]
+    shapes = {np.shape(part) for part in paid}
+    if len(paid) != n_actions or shapes != {(n_states, n_states)}:
+        got = np.shape(reward) if len(shapes) == 1 else shapes
+        raise ModelError(
+            f"R: has the shape {got}, allowed are ({n_states},), ({n_states}, {n_actions}) and "
+            f"({n_actions}, {n_states}, {n_states})"
+        )
+    # Outcomes that rows are divided for pay less, too.
+    sums = [
+        np.asarray(P.multiply(R).sum(axis=1)).reshape(-1) / divisors(P.indptr, P.data)
+        for P, R in zip(matrices, paid, strict=True)
+    ]
+    return np.stack(sums, axis=1).astype(np.float64)
+
+
+def _numbers(name: str, given: Any) -> np.ndarray:
+    """A float64 array of any shape."""
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind in "fiubO":
+            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ModelError(f"{name}: must be an array of real numbers")
+
+
+def _finite(name: str, given: Any) -> np.ndarray:
+    """A float64 vector of finite numbers."""
+    array = _numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
+    if array.ndim != 1:
+        raise ModelError(f"{name}: has the shape {array.shape}, allowed is one dimension")
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if len(wrong):
+        raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}, allowed are finite numbers")
+    return array
+
+
+def _whole(name: str, given: Any) -> np.ndarray:
+    """An int64 vector, from whole numbers of any type."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ModelError(f"{name}: must be a list of whole numbers in one dimension") from None
+    is_numeric = array.ndim == 1 and array.dtype.kind in "iuf"
+    whole = array.astype(np.int64) if is_numeric else array
+    if not is_numeric or (whole != array).any():
+        raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed are whole numbers in one dimension")
+    return np.ascontiguousarray(whole)
+
+
+def _check_pointer(pointer: np.ndarray, n_rows: int) -> None:
+    if len(pointer) < 2 or pointer[0] != 0 or pointer[-1] != n_rows:
+        ends = f"it begins with {pointer[0]} and ends with {pointer[-1]}" if len(pointer) else "it is empty"
+        raise ModelError(f"state_ptr: must begin with 0 and end with the {n_rows:,} rows of transitions, but {ends}")
+    wrong = np.flatnonzero(np.diff(pointer) < 1)
+    if len(wrong):
+        state = wrong[0]
+        raise ModelError(
+            f"state_ptr: state {state} has no rows (from {pointer[state]} to {pointer[state + 1]}), every state must "
+            "have at least one"
+        )

@@ -1,0 +1,68 @@
+"""Processes of QuantEcon, ``quantecon.markov.DiscreteDP``, in both of its forms.
+
+In the *product form* all states have the same actions, ``R[state, action]`` and ``Q[state, action, successor]``; in the
+form of *state-action pairs* pair ``r`` is action ``a_indices[r]`` in state ``s_indices[r]``, with ``R[r]`` and
+``Q[r, successor]``, dense or sparse. A reward of minus infinity means that the action is not allowed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from punish_fast.mdp.conversion.construction import entries_of, from_pairs, from_table
+from punish_fast.mdp.model import MDP, ModelError
+
+if TYPE_CHECKING:
+    from quantecon.markov import DiscreteDP
+
+
+def to_quantecon(mdp: MDP, discount: float) -> DiscreteDP:
+    """See `MDP.to_quantecon`."""
+    from scipy.sparse import csr_array, csr_matrix, vstack
+
+    if not 0 <= discount <= 1:
+        raise ValueError(f"discount: {discount} is not possible, allowed are 0 to 1")
+    discrete_dp = _import_discrete_dp()
+    n_terminals = len(mdp.terminal_reward)
+    terminals = np.arange(mdp.n_states, mdp.n_columns)
+    stay = csr_array((np.ones(n_terminals), (np.arange(n_terminals), terminals)), shape=(n_terminals, mdp.n_columns))
+    return discrete_dp(
+        np.append(mdp.reward, mdp.terminal_reward),
+        csr_matrix(vstack([mdp.to_scipy(), stay])),
+        discount,
+        s_indices=np.append(np.arange(mdp.n_states).repeat(np.diff(mdp.state_ptr)), terminals),
+        a_indices=np.append(mdp.action, np.zeros(n_terminals)).astype(np.int64),
+    )
+
+
+def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
+    """See `MDP.from_quantecon`."""
+    from scipy.sparse import csr_array, issparse
+
+    if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
+        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed, it must be a DiscreteDP of QuantEcon")
+    reward = np.asarray(ddp.R, dtype=np.float64)
+    if ddp.s_indices is None:
+        table = np.asarray(ddp.Q)
+        return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
+    allowed = np.flatnonzero(reward != -np.inf)
+    # By state and then by action, as QuantEcon has them unless its arrays were changed.
+    rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
+    transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
+    if len(rows) != len(reward) or (np.diff(rows) != 1).any():
+        transitions = transitions[rows]
+    pairs = ddp.s_indices[rows], ddp.a_indices[rows]
+    return from_pairs(transitions, reward[rows], pairs, ddp.num_states, normalize)
+
+
+def _import_discrete_dp() -> Any:
+    try:
+        import quantecon
+    except ModuleNotFoundError as error:
+        if error.name != "quantecon":
+            raise
+        text = 'QuantEcon is missing, install with: pip install "punish-fast[bench]"'
+        raise ModuleNotFoundError(text, name="quantecon") from None
+    return quantecon.markov.DiscreteDP

@@ -1,0 +1,246 @@
+"""What to find in a process with names: a probability or an expected reward, largest or smallest.
+
+::
+
+    max P [F "goal"]               reach a state with the label goal
+    min P [!"bad" U "goal"]        the same, by states without the label bad
+    max R{"cost"} [F "goal"]       rewards until a state with the label goal
+    min R{"cost"}                  discounted rewards for ever
+
+Between labels stand ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are labels, too. The way of Storm and
+PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is understood as well. Rewards end on arrival: those of
+goal states are not paid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.conversion.named_process import NamedProcess
+from punish_fast.mdp.objectives.reachability import reach_probability
+from punish_fast.mdp.objectives.total_reward import total_reward
+from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
+from punish_fast.mdp.solver import solve
+from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.printable import printable
+
+_HEADS = (
+    re.compile(r'(?P<aim>max|min)\s*(?P<kind>[PR])\b\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?'),
+    re.compile(r'(?P<kind>[PR])\s*(?:\{\s*"(?P<name>[^"]*)"\s*\})?\s*(?P<aim>max|min)\s*=\s*\?'),
+)
+_TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
+_EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
+_DEEPEST = 100
+# Unsupported operators of Storm and PRISM, found in texts whose quoted names are left out.
+_UNSUPPORTED = {
+    "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
+    "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
+    "multi, filter or a coalition": r"^(multi|filter)\b|^<<",
+    "C (cumulative rewards)": r"\bC\b",
+    "I (rewards at one step)": r"\bI\b",
+    "S or LRA (long-run averages)": r"\b(S|LRA)\b",
+    "G (always)": r"\bG\b",
+    "X (next)": r"\bX\b",
+    "W or R (weak until, release)": r"\bW\b|\[.*\bR\b",
+    "a bound of steps, such as F<=10,": r"\b[FU]\s*(\{[^}]*\})?\s*([<>=]|\[\s*\d)",
+    "=> or <=>": r"=>",
+    "an expression of variables": r"\b[A-Za-z_]\w*\s*[=<>]",
+}
+
+Formula = Callable[[NamedProcess], np.ndarray]
+
+
+class ObjectiveError(PunishFastError, ValueError):
+    """A text that is no objective, or one that cannot be had; the message says why."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What to find.
+
+    Attributes:
+        maximise: The largest value, or the smallest.
+        is_probability: A probability, or an expected reward.
+        reward: The name of the rewards; None for the only ones.
+        goal: The states to reach; None for discounted rewards.
+        within: The states to go by; None for all.
+    """
+
+    maximise: bool
+    is_probability: bool
+    reward: str | None
+    goal: Formula | None
+    within: Formula | None
+
+
+class ObjectiveValues(NamedTuple):
+    """The values of an objective.
+
+    Attributes:
+        v: float64 ``[n_states]``.
+        error_bound: Upper bound on the error of every finite value.
+        choice: int64 ``[n_states]``, the row that an optimal policy takes in each state.
+        reason: What the solver did, if it had a choice.
+    """
+
+    v: np.ndarray
+    error_bound: float
+    choice: np.ndarray
+    reason: str = ""
+
+
+def parse_objective(text: str) -> Objective:
+    """The objective that a text describes.
+
+    Raises:
+        ObjectiveError: it describes none.
+    """
+    found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
+    if found is None:
+        raise ObjectiveError(
+            f"objective: {printable(text, 80)!r} is not understood{_reason(text)}allowed are {_EXAMPLES}"
+        )
+    kind, name = found["kind"], found["name"]
+    if kind == "P" and name is not None:
+        raise ObjectiveError("objective: P has no name, only R has")
+    rest = text.strip()[found.end() :].strip()
+    within = goal = None
+    if rest or kind == "P":
+        within, goal = _Parser(text, rest).path()
+    if kind == "R" and within is not None:
+        raise ObjectiveError("objective: R goes with F only, not with U")
+    return Objective(found["aim"] == "max", kind == "P", name, goal, within)
+
+
+def answer(
+    process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
+) -> ObjectiveValues:
+    """Find the values of an objective from all states.
+
+    Args:
+        process: The process.
+        objective: What to find.
+        discount: From 0 to below 1, by default 0.95, for rewards without a goal; not allowed otherwise.
+        tolerance: The error bound to reach.
+
+    Raises:
+        ObjectiveError: there is a discount beside a goal.
+        NameUnknownError: a label or a reward is not in the process.
+        SolveError: the values cannot be found.
+    """
+    if objective.goal is None:
+        return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
+    if discount is not None:
+        raise ObjectiveError(f'discount: {discount} goes with rewards without a goal only, such as max R{{"name"}}')
+    goal, maximise = objective.goal(process), objective.maximise
+    if objective.is_probability:
+        avoid = None if objective.within is None else ~objective.within(process) & ~goal
+        reached = reach_probability(process.mdp, goal, maximize=maximise, avoid=avoid, tolerance=tolerance)
+        return ObjectiveValues(reached.v, reached.error_bound, reached.choice)
+    paid = total_reward(process.paying(objective.reward), goal, maximize=maximise, tolerance=tolerance)
+    return ObjectiveValues(paid.v, paid.error_bound, paid.choice)
+
+
+def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> ObjectiveValues:
+    if not 0 <= discount < 1:
+        raise SolveError(f"discount: {discount} is not allowed, rewards without a goal need one from 0 to below 1")
+    mdp = process.paying(objective.reward)
+    sign = 1.0 if objective.maximise else -1.0
+    # The smallest values are minus the largest ones of the rewards with the other sign.
+    solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
+    return ObjectiveValues(sign * solution.v + 0.0, solution.error_bound, solution.choice, solution.reason)
+
+
+class _Parser:
+    """Recursive descent over the tokens of a path: ``[F goal]`` or ``[within U goal]``."""
+
+    def __init__(self, text: str, rest: str) -> None:
+        self._text, self._depth = text, 0
+        self._tokens = []
+        place = 0
+        while place < len(rest):
+            found = _TOKEN.match(rest, place)
+            if found is None:
+                raise self._fault(rest[place:].strip())
+            self._tokens.append(found[1])
+            place = found.end()
+        self._tokens.append("")
+
+    def path(self) -> tuple[Formula | None, Formula]:
+        """What to go by, None for anything, and what to reach."""
+        self._take("[")
+        within = None
+        if self._tokens[0] == "F":
+            self._take("F")
+        else:
+            within = self._either()
+            self._take("U")
+        goal = self._either()
+        self._take("]")
+        self._take("")
+        return within, goal
+
+    def _fault(self, found: str) -> ObjectiveError:
+        where = f"at {printable(found, 20)!r}" if found else "at its end"
+        return ObjectiveError(
+            f"objective: {printable(self._text, 80)!r} is not understood {where}{_reason(self._text)}allowed are "
+            f"{_EXAMPLES}"
+        )
+
+    def _take(self, wanted: str) -> None:
+        if self._tokens[0] != wanted:
+            raise self._fault(self._tokens[0])
+        del self._tokens[:1]
+
+    def _either(self) -> Formula:
+        first = self._both()
+        while self._tokens[0] == "|":
+            self._take("|")
+            first = _combined(np.logical_or, first, self._both())
+        return first
+
+    def _both(self) -> Formula:
+        first = self._one()
+        while self._tokens[0] == "&":
+            self._take("&")
+            first = _combined(np.logical_and, first, self._one())
+        return first
+
+    def _one(self) -> Formula:
+        token = self._tokens[0]
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs, allowed are fewer")
+        if token == "!":
+            self._take("!")
+            inner = self._one()
+            return lambda process: ~inner(process)
+        if token == "(":
+            self._take("(")
+            inner = self._either()
+            self._take(")")
+            return inner
+        if token in ("true", "false"):
+            self._take(token)
+            return lambda process: np.full(process.mdp.n_states, token == "true")
+        if not token.startswith('"'):
+            raise self._fault(token)
+        self._take(token)
+        return lambda process: process.labelled(token[1:-1])
+
+
+def _reason(text: str) -> str:
+    """Return the first unsupported operator of a text, with the punctuation around it."""
+    unnamed = re.sub(r'"[^"]*"', '""', text.strip())
+    found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
+    return ", " if found is None else f": {found} is not supported; "
+
+
+def _combined(rule: Callable[[np.ndarray, np.ndarray], np.ndarray], first: Formula, second: Formula) -> Formula:
+    return lambda process: rule(first(process), second(process))

@@ -1,0 +1,1 @@
+"""The graph of a process: end components, reachable states, parts of a process."""

@@ -1,0 +1,205 @@
+"""What can happen at all in a process: which states can reach or avoid others, for sure or almost surely.
+
+Probabilities 0 and 1 depend on the graph alone, so they are found without arithmetic [Baier and Katoen 2008, sec.
+10.6; Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states where
+play stops without it:
+
+* *some* policy may reach the goal: a search backwards from it;
+* some policy *never* does: leave out states whose every row may lead to states left out, beginning with the goal;
+* some policy does *almost surely* (with probability 1): of the states that may reach it, keep those that can stay among
+  these for ever and still reach it meanwhile, until none drops out.
+
+The policies that do so are found, too.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.graph import _graph
+from punish_fast.mdp.graph.row_selection import count_rows, first_marked, states_of_rows
+from punish_fast.mdp.model import MDP
+from punish_fast.runtime.parallel import for_chunks
+
+
+class Ways(NamedTuple):
+    """States, and the rows by which a policy keeps its promise there.
+
+    Attributes:
+        found: bool ``[n_columns]``, the states that have the property, and the columns it is about.
+        row: int64 ``[n_states]``, the row that such a policy takes; -1 where there is none or any will do.
+    """
+
+    found: np.ndarray
+    row: np.ndarray
+
+
+class TransitionGraph:
+    """A process as a graph; all columns of probability 0 are left out."""
+
+    def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
+        """Read the process backwards.
+
+        Args:
+            mdp: The process, not compact.
+            stops: bool ``[n_columns]``, where play stops: rows of such states lead nowhere.
+        """
+        self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
+        self._into = np.empty(mdp.n_entries, dtype=np.uint32)
+        _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
+        self._mdp = mdp
+        self._state_of = states_of_rows(mdp)
+        self._goes_on = ~stops[self._state_of]
+        # Where play stops no row is free, and none can become risky.
+        self._n_free = count_rows(mdp, self._goes_on)
+        self._queue = np.empty(mdp.n_columns, dtype=np.int32)
+
+    def may_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy reaches a column of the goal with a positive probability."""
+        row = np.empty(self._mdp.n_states, dtype=np.int64)
+        return Ways(self._reach(goal, self._goes_on, row), row)
+
+    def never_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy never reaches a column of the goal."""
+        forced, risky = self._forced(goal)
+        row = np.full(self._mdp.n_states, -1, dtype=np.int64)
+        free = np.flatnonzero(~risky)[::-1]
+        # The first free row of each state is written last.
+        row[self._state_of[free]] = free
+        row[forced[: self._mdp.n_states]] = -1
+        return Ways(~forced, row)
+
+    def may_avoid(self, goal: np.ndarray) -> np.ndarray:
+        """The columns from which some policy never reaches one of the goal, bool ``[n_columns]``."""
+        return ~self._forced(goal)[0]
+
+    def goes_round(self) -> np.ndarray:
+        """Mark the rows, bool ``[n_rows]``, that may be part of endless play, once all others are left out one by one.
+
+        A row is left out if it may lead to a column where play stops, or to a state all of whose other rows are left
+        out, unless they lead to the state itself only; these are never left out.
+        """
+        mdp, stays = self._mdp, self._stays
+        stuck = np.append(
+            count_rows(mdp, self._goes_on & ~stays) == 0, np.ones(mdp.n_columns - mdp.n_states, dtype=bool)
+        )
+        return np.asarray(~self._forced(stuck, stays)[1] | stays)
+
+    @cached_property
+    def _stays(self) -> np.ndarray:
+        """Bool ``[n_rows]``, the rows that surely stay in their state."""
+        begins, ends = self._mdp.indptr[:-1], self._mdp.indptr[1:]
+        return np.asarray((self._mdp.indices[begins] == self._state_of) & (ends - begins == 1))
+
+    def surely_reach(self, goal: np.ndarray) -> Ways:
+        """The states from which some policy reaches a column of the goal with probability 1."""
+        found, row = self.may_reach(goal)
+        while True:
+            # Rows that stay in their state do not help; with them, this could take a round for each state.
+            forced, risky = self._forced(~found, self._stays)
+            found = self._reach(goal, ~risky, row)
+            # Then none is forced to leave these, and all of them reach the goal meanwhile.
+            if np.array_equal(found, ~forced):
+                allowed = ~risky
+                allowed[self._mdp.state_ptr[:-1][~found[: self._mdp.n_states] | (self._n_free == 0)]] = True
+                return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
+
+    def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+        """Return the first allowed row of each state, or where play by these cannot reach the goal, one that does.
+
+        Args:
+            goal: bool ``[n_columns]``.
+            allowed: bool ``[n_rows]``, at least one of each state.
+        """
+        mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
+        taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
+        taken[first] = True
+        sure = self._reach(goal, taken & self._goes_on, unused)
+        reached = self._reach(sure, allowed & self._goes_on, unused)
+        if np.array_equal(reached, sure):
+            return first
+        # States in the order in which the search found them.
+        order = np.full(mdp.n_columns, mdp.n_columns)
+        n_reached = int(reached.sum())
+        order[self._queue[:n_reached]] = np.arange(n_reached)
+        order[sure] = -1
+        nearest = np.minimum.reduceat(np.where(mdp.data > 0, order[mdp.indices], mdp.n_columns), mdp.indptr[:-1])
+        nearer = np.flatnonzero(allowed & (nearest < order[:n][self._state_of]))[::-1]
+        nearer = nearer[~sure[self._state_of[nearer]]]
+        first[self._state_of[nearer]] = nearer
+        return first
+
+    def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
+        """Return True if a policy, int64 ``[n_states]``, reaches the goal almost surely from every state."""
+        taken, row = np.zeros(self._mdp.n_rows, dtype=bool), np.empty(self._mdp.n_states, dtype=np.int64)
+        taken[choice] = True
+        return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
+
+    def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """The states from which allowed rows may lead to the goal, ``[n_columns]``; ``row`` becomes that of `Ways`."""
+        reached = goal.copy()
+        row[:] = -1
+        _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
+        return reached
+
+    def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The states that reach given columns with a positive probability under every policy, ``[n_columns]``.
+
+        And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops. Policies take no
+        row of ``out``, bool ``[n_rows]``.
+        """
+        forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
+        if out is not None:
+            risky |= out
+            n_free = count_rows(self._mdp, ~risky)
+        args = self._column_ptr, self._into, self._state_of, n_free.copy(), forced, risky, self._queue
+        _graph.find_forced(*args)
+        return forced, risky
+
+    def leads_to(self, columns: np.ndarray) -> np.ndarray:
+        """Return bool ``[n_rows]``, the rows that may lead to one of the given columns, bool ``[n_columns]``."""
+        return ~self.stays(~columns)
+
+    def stays(self, columns: np.ndarray) -> np.ndarray:
+        """Whether each row leads to the given columns (bool ``[n_columns]``) only, bool ``[n_rows]``."""
+        mdp, safe = self._mdp, np.empty(self._mdp.n_rows, dtype=bool)
+        for_chunks(_graph.mark_safe, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, columns, safe)
+        return safe
+
+
+def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
+    """A set of columns, bool ``[n_columns]``, from one of states or of columns; None is empty.
+
+    Raises:
+        SolveError: ``marks`` is no such array; the message calls it ``name``.
+    """
+    columns = np.zeros(mdp.n_columns, dtype=bool)
+    if marks is None:
+        return columns
+    marks = np.asarray(marks)
+    if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
+        raise SolveError(
+            f"{name}: {marks.dtype} {marks.shape}, allowed is bool ({mdp.n_states},), or ({mdp.n_columns},) with "
+            "terminals"
+        )
+    columns[: len(marks)] = marks
+    return columns
+
+
+def endless_states(mdp: MDP) -> np.ndarray:
+    """The states from which some policy goes on for ever, bool ``[n_states]``."""
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
+
+
+def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
+    """Return a policy, int64 ``[n_states]``, if play surely ends under it, and otherwise one under which it does."""
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    graph = TransitionGraph(mdp, ends)
+    return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row

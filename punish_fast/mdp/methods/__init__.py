@@ -1,0 +1,1 @@
+"""Solution methods, and the choice between them."""

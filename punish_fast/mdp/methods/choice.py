@@ -1,0 +1,233 @@
+"""Methods for processes without layers, and the choice between them.
+
+All of them alternate an advance and a certified backup (``improvement.py``), so they differ only in how they advance:
+
+=================================  =====================================================================================
+``value-iteration``                not at all: the backup alone, shifted to the middle of its bounds
+``anderson``                       to an extrapolation of the last backups (``anderson.py``)
+``modified-policy-iteration``      by sweeps over the rows of the greedy policy
+``policy-iteration``               to the values of the greedy policy, by a Krylov method
+``gauss-seidel``                   by sweeps that use new values at once, in both directions
+``prioritized-sweeping``           by sweeps over the blocks of states whose values change most
+``topological``                    by solving strongly connected components one after the other
+=================================  =====================================================================================
+
+**The choice.** ``auto`` evaluates one greedy policy after the other. It begins with sweeps (modified policy iteration),
+and goes on with them as long as residuals lose a digit for as many entries read as the process has. Otherwise it tries
+the Krylov method, and then takes what lately gained more for each entry read; what a method gained is trusted less with
+every step of the other one, so each gets its turn. If a hundred sweeps' worth of entries did not reach the goal and the
+process falls into many components, these are solved in topological order. Only counts of entries decide, never a clock,
+so every run and every number of threads does the same.
+
+**Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
+as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.methods.anderson import Anderson
+from punish_fast.mdp.methods.gauss_seidel import GaussSeidel
+from punish_fast.mdp.methods.krylov_policy_iteration import KrylovPolicyIteration
+from punish_fast.mdp.methods.modified_policy_iteration import ModifiedPolicyIteration
+from punish_fast.mdp.methods.prioritized_sweeping import PrioritizedSweeping
+from punish_fast.mdp.methods.topological_order import Topological
+from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.model import MDP
+
+GENERAL_METHODS = (
+    "value-iteration",
+    "anderson",
+    "modified-policy-iteration",
+    "policy-iteration",
+    "gauss-seidel",
+    "prioritized-sweeping",
+    "topological",
+)
+_PATIENCE = 32
+# Maximum number of steps for a large component, and of sweeps for a small one; the next backup bounds the error.
+_STEPS_OF_PART, _SWEEPS_OF_PART = 1000, 1000
+# Digits that residuals lose for as many entries as the process has, with which auto is content.
+_CONTENT = 1.0
+# What no step gains less than, and by how much hope grows with every step of another method.
+_LEAST_RATE = 0.001
+_HOPE = 1.1
+# Entries, as a multiple of those of the process, that are read before components are sought.
+_BEFORE_COMPONENTS = 100
+# Components are worth it if the largest one has at most this share of the states.
+_LARGEST_SHARE = 0.5
+
+
+class Method(Protocol):
+    """A way to bring values nearer to the optimal ones."""
+
+    def advance(self, point: Improvement) -> object:
+        """Change the values of ``point``, which were just backed up."""
+
+
+class ValueIteration:
+    """Backups alone."""
+
+    def advance(self, point: Improvement) -> None:
+        """Leave the values as they are."""
+
+
+class Extrapolation:
+    """Anderson acceleration of backups."""
+
+    def __init__(self) -> None:
+        self._acceleration = Anderson()
+        self._before: np.ndarray | None = None
+
+    def advance(self, point: Improvement) -> None:
+        """Extrapolate from the last backups."""
+        values = point.v[: point.mdp.n_states]
+        if self._before is not None:
+            values[:] = self._acceleration.next(self._before, values.copy())
+        self._before = values.copy()
+
+
+class Automatic:
+    """Policies, each evaluated by the method that lately gained most for each entry read.
+
+    Attributes:
+        used: The steps made by each method.
+    """
+
+    def __init__(self, mdp: MDP, may_split: bool = True) -> None:
+        """Begin with nothing known.
+
+        Args:
+            mdp: The process.
+            may_split: Whether to look for components.
+        """
+        self._mdp, self._may_split = mdp, may_split
+        self._evaluations: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
+            "modified-policy-iteration": ModifiedPolicyIteration(),
+            "policy-iteration": KrylovPolicyIteration(),
+        }
+        # Digits that residuals lost for as many entries as the process has.
+        self._rate: dict[str, float] = {}
+        self.used: dict[str, int] = {}
+
+    def advance(self, point: Improvement) -> None:
+        """Solve by components, or evaluate the greedy policy."""
+        if self._may_split and point.work > _BEFORE_COMPONENTS * self._mdp.n_entries:
+            self._may_split = False
+            found = Topological(self._mdp, solve_part(point.discount), _SWEEPS_OF_PART)
+            if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
+                self._count("topological")
+                found.advance(point)
+                return
+        name, work = self._pick(), point.work
+        self._count(name)
+        digits = self._evaluations[name].advance(point)
+        for other in self._rate:
+            self._rate[other] *= _HOPE
+        self._rate[name] = max(digits * self._mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
+
+    @property
+    def reason(self) -> str:
+        """What was used, and how often."""
+        steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
+        return steps or "value-iteration"
+
+    def _count(self, name: str) -> None:
+        self.used[name] = self.used.get(name, 0) + 1
+
+    def _pick(self) -> str:
+        sweeps, krylov = self._evaluations
+        if sweeps not in self._rate or self._rate[sweeps] >= _CONTENT:
+            return sweeps
+        return krylov if krylov not in self._rate else max(self._rate, key=self._rate.__getitem__)
+
+
+_METHOD_OF: dict[str, Callable[[], Method]] = {
+    "value-iteration": ValueIteration,
+    "anderson": Extrapolation,
+    "modified-policy-iteration": ModifiedPolicyIteration,
+    "policy-iteration": KrylovPolicyIteration,
+    "gauss-seidel": GaussSeidel,
+    "prioritized-sweeping": PrioritizedSweeping,
+}
+
+
+class StepLimits(NamedTuple):
+    """When to stop before the goal is reached.
+
+    Attributes:
+        steps: Largest number of steps, those in the log included.
+        sweeps: Largest number of entries read, in sweeps over the process.
+    """
+
+    steps: int
+    sweeps: float = math.inf
+
+
+def method_of(name: str, mdp: MDP, discount: float) -> Method:
+    """The method of a name, ``auto`` included."""
+    if name == "auto":
+        return Automatic(mdp)
+    if name == "topological":
+        return Topological(mdp, solve_part(discount))
+    return _METHOD_OF[name]()
+
+
+def solve_part(discount: float) -> Callable[[MDP, float, np.ndarray], np.ndarray]:
+    """How a large component is solved: as a process of its own, but for its components."""
+
+    def solve(mdp: MDP, tolerance: float, start: np.ndarray) -> np.ndarray:
+        point = Improvement(mdp, discount, tolerance, start)
+        iterate(point, Automatic(mdp, may_split=False), Log(), StepLimits(_STEPS_OF_PART))
+        return point.v[: mdp.n_states]
+
+    return solve
+
+
+def reason_of(method: Method) -> str:
+    """Return the methods that ``auto`` used, and how often; empty for others."""
+    return method.reason if isinstance(method, Automatic) else ""
+
+
+def iterate(
+    point: Improvement,
+    method: Method,
+    log: Log,
+    limits: StepLimits,
+    progress: Callable[[int, float], None] | None = None,
+) -> None:
+    """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
+
+    Args:
+        point: Initial values; afterwards, the values of the last backup.
+        method: How to advance.
+        log: Gets one entry for each backup.
+        limits: When to stop.
+        progress: Called with the number of backups and the error bound.
+    """
+    least, n_stalled, patience = np.inf, 0, _PATIENCE
+    while True:
+        begin = time.perf_counter()
+        if point.bound is not None and n_stalled < patience:
+            method.advance(point)
+            point.clip()
+        point.improve()
+        n_stalled = 0 if point.error < least else n_stalled + 1
+        least = min(least, point.error)
+        if n_stalled == 2 * patience:
+            n_stalled, patience = 0, 2 * patience
+        assert point.bound is not None
+        log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
+        log.seconds.append(time.perf_counter() - begin)
+        if progress is not None:
+            progress(len(log.seconds), point.error)
+        is_over = len(log.seconds) >= limits.steps or point.work > limits.sweeps * point.mdp.n_entries
+        if point.is_done or is_over:
+            return

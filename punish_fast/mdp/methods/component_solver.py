@@ -1,0 +1,148 @@
+"""A process without a discount and without layers, solved component by component once its end components are collapsed.
+
+Sweeps of components between bounds come first (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the
+operations of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``), and if that proves too
+little, sweeps up to their maximum. If play might not end, a quotient is solved (``end_components.py``). In the end, the
+policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from punish_fast.mdp.bounds.component_brackets import bracketed
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
+from punish_fast.mdp.chain.elimination import patience
+from punish_fast.mdp.chain.rational import PRECISION, is_small, solve_certified
+from punish_fast.mdp.graph.end_components import collapsed
+from punish_fast.mdp.graph.qualitative import TransitionGraph, ending_choice, endless_states
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solve_options import Effort
+
+# The largest error bound, as a share of values, that is returned if policy iteration proves no more.
+_LEAST_PRECISION = 1e-3
+
+
+def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
+    """Find the largest total reward, and a policy that earns it up to the error bound.
+
+    Args:
+        mdp: The process, not compact, whose own rewards are ignored; play ends under every policy.
+        payoff: The rewards of rows and terminals.
+        effort: The error bound to reach, and the work allowed.
+        may_not_end: Play does not end under some policies, and all of these lose without limit.
+
+    Returns:
+        Values and policy. The error bound exceeds the tolerance by at most 1e-9 of the largest value, or 1e-3 if the
+        process is too large for rational arithmetic, or by the rounding of probabilities when the process was made.
+
+    Raises:
+        SolveError: no such bound could be proved, or a value is too large for floating point.
+    """
+    with np.errstate(all="ignore"):
+        few = min(effort.max_sweeps, patience(mdp))
+        found = bracketed(mdp, payoff, replace(effort, max_sweeps=few, is_patient=False))
+        if found.error_bound <= effort.tolerance:
+            return found
+        choice = ending_choice(mdp, found.choice) if may_not_end else found.choice
+        n = found.rounds
+        exact = solve_certified(
+            mdp, payoff, choice, effort.tolerance, progress=lambda k: effort.progress(n + k, np.inf)
+        )
+        if exact is not None:
+            exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
+            least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
+            # Sweeps prove no more than rational arithmetic.
+            if exact.error_bound <= least or is_small(mdp):
+                return exact
+        found = bracketed(mdp, payoff, effort)
+    if found.error_bound <= effort.tolerance:
+        return found
+    if exact is not None and exact.error_bound <= _LEAST_PRECISION * float(np.abs(exact.v).max(initial=0)):
+        return exact
+    proved = "nothing" if exact is None else f"only {exact.error_bound:.1e}"
+    raise SolveError(
+        f"tolerance: {effort.max_sweeps:,} sweeps do not reach it, and policy iteration proves {proved}; a "
+        "larger tolerance, a discount or more sweeps help"
+    )
+
+
+def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> tuple[Exact, np.ndarray]:
+    """Solve a process without a discount, one component after the other.
+
+    Args:
+        mdp: The process, not compact and of one layer, whose own rewards are ignored.
+        endless: bool ``[n_states]``, the states from which play does not end under some policy.
+        payoff: The rewards of rows and terminals; one of them is 0.
+        effort: The error bound to reach, and the work allowed.
+
+    Returns:
+        Values and policy, and the values of rows, float64 ``[n_rows]``.
+
+    Raises:
+        SolveError: play can be paid without end, no bound could be proved, or a value is too large for floating point.
+    """
+    found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
+    found, q = first_of_ties(mdp, payoff, found, effort)
+    effort.progress(found.rounds, found.error_bound)
+    return found, q
+
+
+def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
+    """Find the largest total reward, and a policy, if play without end pays nothing."""
+    if not endless.any():
+        return largest_total(mdp, payoff, effort)
+    paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
+    quotient = collapsed(paid, endless, pays=bool(payoff.row.any()))
+    if (still := endless_states(quotient.mdp)).any():
+        raise SolveError(explain_endless(still[quotient.number]))
+    start = None if effort.start is None else effort.start[quotient.first]
+    payoff = payoff._replace(row=quotient.mdp.reward, end=quotient.mdp.terminal_reward)
+    found = largest_total(quotient.mdp, payoff, replace(effort, start=start))
+    return replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice))
+
+
+def first_of_ties(
+    mdp: MDP, payoff: Payoff, found: Exact, effort: Effort, must_end: bool = False
+) -> tuple[Exact, np.ndarray]:
+    """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
+
+    Args:
+        mdp: The process, not compact, whose own rewards are ignored.
+        payoff: The rewards of rows and terminals.
+        found: Optimal values, within half the tolerance, and a policy.
+        effort: The error bound to reach, and the work allowed.
+        must_end: Play must end even if play without end is worth as much.
+
+    Returns:
+        Values and policy, and the values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
+    """
+    goal = np.ones(mdp.n_columns, dtype=bool)
+    # If nothing can be won, play need not end.
+    goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
+    graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
+
+    def evaluate(chain: MDP) -> Exact | None:
+        collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
+        # After policy iteration, sweeps would not be enough either.
+        most = effort.max_sweeps if found.policies == 0 else 1
+        inner = Effort(effort.tolerance / 2, most, start=found.v)
+        return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
+
+    q = values_of_rows(mdp, payoff, found)
+    paid = replace(mdp, reward=payoff.row)
+    ties = TieBreak(lambda tied: graph.first_rows(goal, tied), evaluate)
+    return settle_ties(paid, q, found, effort.tolerance, ties, payoff.scale)
+
+
+def explain_endless(endless: np.ndarray) -> str:
+    """Return the error message if play can be paid without end from the states bool ``[n_states]``."""
+    return (
+        f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the first "
+        f"is number {endless.argmax()}) it can be paid for ever, so values may be infinite; use a discount below 1, "
+        "total_reward (costs until a goal) or average_reward (reward per step)"
+    )

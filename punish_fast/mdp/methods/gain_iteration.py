@@ -1,0 +1,146 @@
+"""Policy iteration for the largest average rewards of end components, all at the same time.
+
+Sweeps take the longer, the more slowly play forgets its first state; an elimination (``elimination.py``) takes the same
+time for all chains. A policy with several recurrent classes in a component is changed to lead all states of the
+component to the best class. Let ``k`` be a state of this class, and ``x(s)`` and ``t(s)`` the expected reward and the
+expected number of steps until play next reaches ``k``. The gain and the bias of the policy are
+
+    g = x(k) / t(k),        h = x - g t        (0 at k)
+
+and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves it [Howard 1960; Puterman 1994, sec. 8.6 and
+9.5]. ``h`` is a sum of two floats, of which only differences are used (``exact_iteration.py``), so rounding errors
+depend only on the terms of each row. The certificate is in ``average_reward.py``.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
+from punish_fast.mdp.chain.elimination import Elimination, closed_classes
+from punish_fast.mdp.graph.qualitative import TransitionGraph
+from punish_fast.mdp.methods.exact_iteration import Double, Rows
+from punish_fast.mdp.model import MDP
+
+_MOST_ROUNDS = 100
+_MOST_REFINEMENTS = 8
+_GOES_ON = 1 - 1e-11
+
+
+def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
+    """Find the bias of a policy whose gain no other policy exceeds by more than the tolerance, or rounding.
+
+    Args:
+        mdp: The process, not compact and without terminals.
+        component: int64 ``[n_states]``, the number of each state's component, from 0. No row leaves its component, and
+            states of one can reach each other.
+        choice: int64 ``[n_states]``, the rows of the first policy.
+        tolerance: Largest distance of the bounds on the gain of a component that follow from the bias.
+
+    Returns:
+        The bias, ``[n_states]``; not finite if the elimination overflows.
+    """
+    rows = Rows.of(mdp, mdp.reward)
+    graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
+    begins, order = _groups(component)
+    for _ in range(_MOST_ROUNDS):
+        choice, ends = _with_one_class(rows, graph, component, choice)
+        h = _evaluated(rows, component, choice, ends)
+        gain, error = rows.gains(h)
+        best = rows.best(gain - error)
+        # In states that play seldom leaves, the bias may be off by more than the gains show.
+        size = np.maximum.reduceat(np.abs(h.high)[order], begins)
+        upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
+        is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
+        better = (gain - error)[best] > (gain + error)[choice] + UNIT_ROUNDOFF * size[component]
+        better &= is_wide[component]
+        if not better.any():
+            break
+        choice = np.where(better, best, choice)
+    return h
+
+
+def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return an order in which components are consecutive, and the begin of each component."""
+    order = np.argsort(component, kind="stable")
+    return np.searchsorted(component[order], np.arange(component.max() + 1)), order
+
+
+def _with_one_class(
+    rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lead all states to the recurrent class of their component that has the largest gain.
+
+    Returns:
+        The policy, and a state of the class of each component, int64 ``[n_components]``.
+    """
+    chain = rows.matrix[choice]
+    classes = closed_classes(chain)
+    ends = _central_states(chain, classes)
+    is_single = np.bincount(component[ends]) == 1
+    if is_single.all():
+        return choice, ends[np.argsort(component[ends])]
+    elimination = _until(chain, ends)
+    gains = elimination.solve(rows.reward[choice])[ends] / elimination.solve(np.ones(len(choice)))[ends]
+    best_first = np.lexsort((-np.nan_to_num(gains, nan=-np.inf), component[ends]))
+    best = best_first[np.unique(component[ends][best_first], return_index=True)[1]]
+    into = is_single[component]
+    into[np.concatenate([classes[k] for k in best])] = True
+    return np.where(into, choice, graph.may_reach(into).row), ends[best]
+
+
+def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
+    """Return a state of each recurrent class that is visited often, so that play comes back to it soon.
+
+    The state has the largest number of visits if play begins in every state of the class and stops with a small
+    probability. The digits of these numbers do not matter.
+    """
+    from scipy.sparse import csc_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    states = np.concatenate(classes)
+    begins = np.cumsum([0, *(len(members) for members in classes)])
+    try:
+        factors: Any = splu(csc_array(eye_array(len(states)) - _GOES_ON * chain[states][:, states]))
+        visits = np.nan_to_num(np.abs(factors.solve(np.ones(len(states)), "T")))
+    except RuntimeError:
+        return np.asarray(states[begins[:-1]])
+    return np.array([states[i + visits[i:j].argmax()] for i, j in pairwise(begins)])
+
+
+def _until(chain: Any, ends: np.ndarray) -> Elimination:
+    """Eliminate a chain that stops when it next reaches one of the given states."""
+    from scipy.sparse import csr_array, hstack
+
+    kept = np.ones(chain.shape[0])
+    kept[ends] = 0.0
+    arrives = csr_array((chain @ (1 - kept))[:, None])
+    return Elimination(hstack([csr_array(chain.multiply(kept[None, :])), arrives], format="csr"))
+
+
+def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
+    """Return the bias of a policy, 0 in the states ``ends``, one of the only recurrent class of each component."""
+    taken = rows.taken(choice)
+    elimination = _until(taken.matrix, ends)
+    steps = elimination.solve(np.ones(len(choice)))
+    # The bias of another policy can be so much larger that corrections of it have no correct digit.
+    gain, h = np.zeros(len(choice)), Double(np.zeros(len(choice)), np.zeros(len(choice)))
+    for _ in range(_MOST_REFINEMENTS):
+        local, error = taken.gains(h)
+        missing = local - gain
+        if (np.abs(missing) <= error).all():
+            break
+        x = elimination.solve(missing)
+        change = (x[ends] / steps[ends])[component]
+        moved = x - change * steps
+        moved[ends] = 0.0
+        # A component whose values overflow must not stop the others.
+        is_lost = np.bincount(component, ~np.isfinite(moved)) > 0
+        if is_lost.all():
+            break
+        change[is_lost[component]] = moved[is_lost[component]] = 0.0
+        gain, h = gain + change, h.plus(moved)
+    return h

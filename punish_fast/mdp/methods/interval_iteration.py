@@ -1,0 +1,171 @@
+"""Interval iteration: win probabilities, bracketed from below and above.
+
+A terminal that pays more than nothing is a *win*. The largest probability of reaching one is a fixed point of
+
+    (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
+
+that is, of total rewards where only the arrival at a win pays, once. ``T`` is monotone.
+
+**Play must end.** In an *end component*, a set of states that some policy never leaves, every constant solves the
+equations, and the best action there may be to stay for ever. Sweeps find them: of the set of all states, keep those
+with an action that stays in the set for sure, until no state is left or none drops out [the *always* of de Alfaro
+1997]. If none is left, play ends under every policy, and sweeps from any start converge to the only fixed point ``v*``
+[Bertsekas and Tsitsiklis 1991]. Otherwise ``end_components.py`` makes a process of it in which play ends.
+
+**Brackets.** Let ``F`` be a sweep, on the values it carries. Then for any ``u`` and any number of sweeps ``k``
+
+    F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
+
+because applying ``F^k`` again and again to both sides leads from ``u`` down to ``v*``, and from ``l`` up to it. The
+bounds 0 and 1 satisfy this at once: iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput.
+Sci. 735], which gains as much per sweep as plain value iteration, for twice the work. So accelerated sweeps from below
+come first; they prove nothing. The bracket then starts at a small distance on both sides of their result, within 0 and
+1, and is swept until both conditions hold. A bracket that does not get there starts again, sixteen times as wide, for
+twice as many sweeps; at the latest, it is that of 0 and 1.
+
+**Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
+every upper value and subtracted from every lower one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import Contraction
+from punish_fast.mdp.methods.value_iteration import Layered
+from punish_fast.mdp.process import Payment, Process
+
+# Ratio of a bracket's first width to the last change, since errors are larger than changes.
+_MARGIN = 16.0
+_PATIENCE = 8
+_WIDENING = 16.0
+
+
+class Reachability(Layered):
+    """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
+
+    _least = 0.0
+    _most = 1.0
+
+    def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
+        """Start with sweeps, or with the bracket of 0 and 1.
+
+        Args:
+            mdp: The process.
+            goal: The error bound to reach; None starts with the bracket of 0 and 1.
+            start: float64 ``[n_states]``, initial probabilities; zeros if None.
+        """
+        super().__init__(mdp, 1.0, start)
+        self._goal = goal
+        self._change = np.inf
+        self._bracket: Bracket | None = None
+        self._payment = Payment(np.zeros(mdp.n_rows), 1.0)
+        np.clip(self.v, 0.0, 1.0, out=self.v)
+        self.v[mdp.n_states :] = mdp.terminal_reward > 0
+        if goal is None:
+            self._begin_bracket(1.0, _PATIENCE)
+
+    @property
+    def _error(self) -> float:
+        """The largest rounding error of a sweep."""
+        return float(self._rounding().sum())
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the values provably lie within a bracket."""
+        return self._bracket is not None and self._bracket.is_proved
+
+    def sweep(self) -> float:
+        """Sweep once, from both sides if there is a bracket; return the error bound after `close`."""
+        if self._bracket is not None:
+            return self._narrow(self._bracket)
+        super().sweep()
+        assert self._goal is not None
+        if self._change <= max(self._goal / (2 * _MARGIN), 2 * self._error):
+            self._begin_bracket(max(self._goal / 2, 2 * _MARGIN * self._error), _PATIENCE)
+        return 1.0
+
+    def _bound(self, residuals: list[float]) -> float:
+        self._change = residuals[-1] if self.mdp.is_cycle else max(residuals)
+        return 1.0
+
+    def _begin_bracket(self, distance: float, patience: int) -> None:
+        """Start a bracket at a distance on both sides of ``v``."""
+        n = self.mdp.n_states
+        lower, upper = self.v.copy(), self.v.copy()
+        lower[:n] = np.clip(self.v[:n] - distance, self._least, self._most)
+        upper[:n] = np.clip(self.v[:n] + distance, self._least, self._most)
+        self._bracket = Bracket(lower, upper, self._n_carried, patience)
+
+    def _narrow(self, bracket: Bracket) -> float:
+        """Sweep both bounds; ``v`` becomes their mean."""
+        n = self.mdp.n_states
+        lower, upper = bracket.lower.copy(), bracket.upper.copy()
+        lower = self._sweep_with(self._payment.reward, lower)
+        upper = self._sweep_with(self._payment.reward, upper)
+        lower[:n] = np.clip(lower[:n] - self._error, self._least, self._most)
+        upper[:n] = np.clip(upper[:n] + self._error, self._least, self._most)
+        change = bracket.replace(lower, upper)
+        self.log.residual.append(change)
+        self.v = (lower + upper) / 2
+        if bracket.is_proved:
+            self.is_at_floor = change <= 2 * self._error
+            return self._closed(bracket.half_width)
+        if bracket.n_rounds == bracket.patience:
+            self._begin_bracket(_WIDENING * max(bracket.distance, bracket.half_width), 2 * bracket.patience)
+        return 1.0
+
+    def _find_contraction(self) -> Contraction:
+        """A single sweep need not contract, but several do; no probability is above 1."""
+        self.endless = self._find_endless(self._n_carried)
+        return Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
+
+    def close(self) -> None:
+        """Back up every state once more, and cut values that rounding put above 1."""
+        super().close()
+        if self.q.max(initial=0) > 1:
+            np.minimum(self.q, 1.0, out=self.q)
+            np.minimum(self.v, 1.0, out=self.v)
+
+
+class Bracket:
+    """Lower and upper bounds, and whether they are proved.
+
+    Attributes:
+        lower: float64 ``[n_columns]``, lower bounds of all values.
+        upper: float64 ``[n_columns]``, upper bounds.
+        patience: Number of rounds after which an unproved bracket is given up.
+        n_rounds: Rounds so far.
+        distance: Half the initial width.
+        is_proved: Whether the values provably lie between the bounds.
+    """
+
+    def __init__(self, lower: np.ndarray, upper: np.ndarray, n_carried: int, patience: int) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.patience = patience
+        self.n_rounds = 0
+        self.is_proved = False
+        self._first = lower[:n_carried].copy(), upper[:n_carried].copy()
+        self.distance = self.half_width
+
+    @property
+    def half_width(self) -> float:
+        """Half the largest distance between the bounds, rounded up."""
+        width = float((self.upper - self.lower).max(initial=0))
+        return float(np.nextafter(width / 2, np.inf)) + float(np.finfo(np.float64).eps)
+
+    def replace(self, lower: np.ndarray, upper: np.ndarray) -> float:
+        """Replace the bounds by those of the next round; return the largest change."""
+        change = max(_largest_change(self.lower, lower), _largest_change(self.upper, upper))
+        self.lower, self.upper = lower, upper
+        self.n_rounds += 1
+        first_lower, first_upper = self._first
+        n = len(first_lower)
+        if not self.is_proved:
+            self.is_proved = bool((lower[:n] >= first_lower).all() and (upper[:n] <= first_upper).all())
+        return change
+
+
+def _largest_change(before: np.ndarray, after: np.ndarray) -> float:
+    return float(np.abs(after - before).max(initial=0))

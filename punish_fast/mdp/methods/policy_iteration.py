@@ -1,0 +1,154 @@
+"""Policy iteration for the value of the terminal that is reached, where play may go on for ever.
+
+Each terminal has a worth of 0 or more, and play that never ends is worth 0. The largest expected worth ``v*`` is the
+least of all ``v >= 0`` with
+
+    v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
+
+[Puterman 1994, ch. 7.2]. There may be others: on a loop that a policy can keep up for ever any constant solves the
+equations, so sweeps from above may converge to anything, and no contraction bounds their error. (``solver.py`` brackets
+win probabilities, in processes of any size, once ``end_components.py`` has made loops into states.) Two facts help.
+
+* *Under one policy*, states from which no terminal of positive worth can be reached are worth 0. The chain on all other
+  states is transient, and its equations have one solution, which sparse linear algebra finds up to rounding.
+* *Over policies*: change a policy with values ``v`` only where another action is strictly better. On a loop that the
+  new policy never leaves, ``v`` cannot increase from one state to the next without coming back to itself, so it is
+  constant there and nothing was changed; and then it was 0. Hence values never fall, and policy iteration ends. It ends
+  with ``T v <= v``, and ``v*`` is the least such ``v``; so ``v`` is both achieved by a policy and an upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.policy import first_best
+
+# The smallest gain that rounding cannot explain.
+_MARGIN = 1e-13
+_MOST_ROUNDS = 1000
+# The factors of a large chain that mixes well fill up, so larger chains are swept first.
+_MOST_DIRECT = 2000
+_MOST_SWEEPS = 5000
+_STILL_GOING = 1e-16
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """The best policy and its values.
+
+    Attributes:
+        v: float64 ``[n_states]``, values.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
+        excess: The largest gain of any other action: the certificate, 0 but for rounding.
+        rounds: Number of policies evaluated.
+    """
+
+    v: np.ndarray
+    choice: np.ndarray
+    excess: float
+    rounds: int
+
+
+def reach(mdp: MDP, worth: np.ndarray) -> Reached:
+    """The largest expected worth of the terminal that is reached.
+
+    Args:
+        mdp: The process; its rewards are ignored.
+        worth: float64 ``[n_terminals]``, 0 or more; with 1 and 0, values are probabilities.
+
+    Raises:
+        SolveError: ``worth`` is not of this form, or policy iteration does not end.
+        ModelError: the arrays of ``mdp`` do not fit together.
+    """
+    check_arrays(mdp)
+    worth = _checked(worth, len(mdp.terminal_reward))
+    transitions = mdp.to_scipy()
+    begins = mdp.state_ptr[:-1]
+    choice = begins.copy()
+    for rounds in range(1, _MOST_ROUNDS + 1):
+        v = absorption_values(transitions[choice], worth)
+        q = transitions @ np.concatenate([v, worth])
+        best = first_best(mdp.state_ptr, q)
+        gain = q[best] - v
+        better = gain > _MARGIN
+        if not better.any():
+            return Reached(v, choice, max(float(gain.max(initial=0)), 0.0), rounds)
+        choice = np.where(better, best, choice)
+    raise SolveError(f"policy iteration: no end after {_MOST_ROUNDS} rounds")
+
+
+def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
+    """The expected worth of the terminal that a chain ends in, float64 ``[n_states]``.
+
+    Args:
+        chain: A sparse or dense matrix ``[n_states, n_states + n_terminals]`` of probabilities.
+        worth: float64 ``[n_terminals]``, 0 or more.
+
+    Raises:
+        SolveError: ``worth`` is not of this form.
+    """
+    from scipy.sparse import csr_array
+
+    chain = csr_array(chain)
+    n_states, n_columns = chain.shape
+    worth = _checked(worth, n_columns - n_states)
+    within, out = chain[:, :n_states], chain[:, n_states:] @ worth
+    alive = np.flatnonzero(_can_reach(within, out > 0))
+    v = np.zeros(n_states)
+    if len(alive):
+        v[alive] = _solved(within[alive][:, alive], out[alive])
+    return v
+
+
+def _solved(within: Any, out: np.ndarray) -> np.ndarray:
+    """The solution of ``v = within @ v + out``, for a transient chain."""
+    found = _swept(within, out) if len(out) > _MOST_DIRECT else None
+    return _factorised(within, out) if found is None else found
+
+
+def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
+    """The solution by sweeps from 0, or None if it takes too many.
+
+    The error is at most the largest probability that the chain still goes on.
+    """
+    both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
+    absorbed = np.column_stack([out, np.zeros(len(out))])
+    for _ in range(_MOST_SWEEPS):
+        both = within @ both + absorbed
+        if both[:, 1].max() <= _STILL_GOING:
+            return np.asarray(both[:, 0])
+    return None
+
+
+def _factorised(within: Any, out: np.ndarray) -> np.ndarray:
+    """The solution by a sparse factorisation."""
+    from scipy.sparse import csc_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    matrix = csc_array(eye_array(len(out)) - within)
+    factors = splu(matrix)
+    found = factors.solve(out)
+    # One step of refinement: long chains are badly conditioned.
+    return np.asarray(found + factors.solve(out - matrix @ found))
+
+
+def _can_reach(within: Any, marked: np.ndarray) -> np.ndarray:
+    """The states from which a marked state can be reached, bool ``[n_states]``."""
+    reached = marked
+    while True:
+        more = reached | (within @ reached.astype(np.float64) > 0)
+        if np.array_equal(more, reached):
+            return reached
+        reached = more
+
+
+def _checked(worth: np.ndarray, n_terminals: int) -> np.ndarray:
+    worth = np.asarray(worth, dtype=np.float64)
+    if worth.shape != (n_terminals,) or not (np.isfinite(worth) & (worth >= 0)).all():
+        raise SolveError(f"worth: must be {n_terminals} finite numbers, none negative")
+    return worth

@@ -1,0 +1,1 @@
+"""Objectives: discounted and total rewards, reach probabilities, average rewards, finite horizons."""

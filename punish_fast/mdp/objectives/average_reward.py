@@ -1,0 +1,228 @@
+"""The largest average reward per step, in processes of any structure.
+
+The *gain* of a policy is its expected reward per step in the long run, and the differences of a *bias* ``h`` are the
+advantages of one initial state over another. For an optimal policy
+
+    g(s)  =  max_a sum_t P(t | s, a) g(t),        g(s) + h(s)  =  r(s, a) + sum_t P(t | s, a) h(t)
+
+[Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward at every step.
+
+**Components.** Under every policy, play finally stays in an end component. Within a maximal one, all states can reach
+each other, so they have the same largest gain, which is bracketed (``component_gains.py``).
+
+**Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
+this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997]. If
+staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row for which
+the gain is proved.
+
+**Error bound.** The error bound of the quotient's values, plus half the width of the widest bracket that matters,
+rounding included. A bracket does not matter if leaving its component is better than staying at the upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
+from punish_fast.mdp.chain.component_gains import ComponentGains, component_gains
+from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
+from punish_fast.mdp.chain.rational import PRECISION
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.end_components import Quotient, collapsed
+from punish_fast.mdp.graph.restriction import restriction
+from punish_fast.mdp.graph.row_selection import first_marked, rows_of_states, states_of_rows
+from punish_fast.mdp.methods.component_solver import solve_by_component
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
+from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
+from punish_fast.mdp.solver import solve
+
+# Maximum number of sweeps for the bias of states that play leaves, in addition to policy iteration.
+_SWEEPS_OF_BIAS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class AverageReward:
+    """Average rewards per step, and the policy that earns them.
+
+    Attributes:
+        gain: float64 ``[n_states]``, the largest average reward from each state.
+        bias: float64 ``[n_states]``, relative values of the policy: they solve the second equation, and are 0 in a
+            state of each component that it stays in.
+        error_bound: Upper bound on the error of ``gain``, and on ``gain`` less the gain of the policy.
+        bias_residual: By how much ``bias`` and ``gain`` miss the second equation under the policy at most; infinite if
+            ``bias`` has values too large for floating point, which are infinite or not a number.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
+    """
+
+    gain: np.ndarray
+    bias: np.ndarray
+    error_bound: float
+    bias_residual: float
+    choice: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
+
+
+def average_reward(
+    mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Progress | None = None, max_sweeps: int = MAX_SWEEPS
+) -> AverageReward:
+    """Find the largest average reward per step.
+
+    Args:
+        mdp: The process, unichain or multichain. `check` validates one of unknown origin.
+        tolerance: Stop at this error bound of gains.
+        progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep in end components, and as
+            ``progress("solve", sweeps, error_bound)`` after those between them.
+        max_sweeps: Maximum number of sweeps in end components, and between them. Policy iteration also evaluates up to
+            100 policies of each component for which 1,000 sweeps are not enough.
+
+    Raises:
+        SolveError: an option is out of range, a value is too large for floating point, or neither ``max_sweeps`` nor
+            policy iteration reach the tolerance or 1e-9 of the gain; the message has the bracket that was proved.
+        ModelError: the arrays of ``mdp`` do not fit together.
+
+    Examples:
+        A machine earns 1 as long as it runs, and breaks down half the time; a repair takes one step and costs 0.5:
+
+        >>> from punish_fast.mdp.model import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
+        >>> found = average_reward(mdp)
+        >>> found.gain.round(6), found.choice
+        (array([0.5, 0.5]), array([0, 2]))
+    """
+    check_options(tolerance=tolerance)
+    check_arrays(mdp)
+    mdp = normalized(mdp.expanded()).without_zeros()
+    quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
+    report = keep_quiet if progress is None else partial(progress, "gain")
+    gains = component_gains(mdp, quotient.number, quotient.inside, Effort(tolerance / 2, max_sweeps, report))
+    wide = gains.is_wide(tolerance / 2, PRECISION)
+    if wide.any():
+        k = int(np.where(wide, gains.half_width, -1.0).argmax())
+        raise SolveError(
+            f"tolerance: {max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that "
+            f"a component of {int((gains.component == k).sum()):,} states has an average reward from "
+            f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; a larger tolerance or more sweeps help"
+        )
+    paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
+    reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
+    reward[staying] = gains.gain
+    between = Effort.of(tolerance / 2, max_sweeps, progress)
+    ends = np.zeros(paying.n_states, dtype=bool)
+    found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
+    # The bracket does not matter if staying is worse than the value even at its upper bound.
+    matters = gains.upper > found.v[states_of_rows(paying)[staying]]
+    width = float(gains.half_width[matters].max(initial=0))
+    bound = float(np.nextafter(found.error_bound + width, np.inf))
+    choice, inside = quotient.lifted_choice(found.choice), gains.part.states
+    settled = (quotient.row[found.choice] < 0)[quotient.number[inside]]
+    choice[inside[settled]] = gains.rows[settled]
+    found = replace(found, v=found.v[quotient.number], choice=choice, error_bound=bound)
+    found, earned = _first_of_ties(quotient, gains, found, q, replace(between, tolerance=tolerance))
+    gain = found.v
+    if earned is not None:
+        residual = earned.bias_residual + float(np.abs(gain - earned.gain).max())
+        return replace(earned, gain=gain, error_bound=found.error_bound, bias_residual=residual, choice=found.choice)
+    bias = np.zeros(mdp.n_states)
+    bias[inside[settled]] = gains.h[settled]
+    bias, residual = _bias(mdp, gain, bias, choice, inside[settled])
+    return AverageReward(gain, bias, found.error_bound, residual, choice)
+
+
+def _first_of_ties(
+    quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
+) -> tuple[Exact, AverageReward | None]:
+    """Take the first of the rows that stay in a component or leave it, if these are tied and the gain is proved.
+
+    Args:
+        quotient: The process, with its end components collapsed.
+        gains: The gains of staying in components, and policies that stay.
+        found: Gains and policy of the process.
+        q: float64 ``[n_rows of the quotient]``, values of rows.
+        effort: The error bound allowed, and the work to prove it.
+
+    Returns:
+        Gains and policy; and the evaluation of the policy, None if it has not changed.
+    """
+    mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
+    values = np.full(mdp.n_rows, -np.inf)
+    # Differences below the width of a component's bracket count as ties.
+    doubt = np.zeros(len(quotient.first))
+    doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.half_width
+    values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]
+    values[gains.rows] = (q[is_staying] + gains.half_width)[gains.component]
+    earned: list[AverageReward] = []
+
+    def first(tied: np.ndarray) -> np.ndarray:
+        may_stay = np.zeros(mdp.n_states, dtype=bool)
+        may_stay[inside] = tied[gains.rows]
+        marked = tied & rows_of_states(mdp, may_stay)
+        marked[found.choice[~may_stay]] = True
+        return first_marked(mdp.state_ptr, marked)
+
+    def evaluate(chain: MDP) -> Exact:
+        earned.append(average_reward(chain, effort.tolerance / 2, max_sweeps=effort.max_sweeps))
+        return Exact(earned[-1].gain, earned[-1].choice, earned[-1].error_bound, 0)
+
+    best, _ = settle_ties(mdp, values, found, effort.tolerance, TieBreak(first, evaluate))
+    return best, None if best is found else earned[-1]
+
+
+def evaluate_average_reward(mdp: MDP, weight: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> AverageReward:
+    """Find the average reward of a policy, and its bias.
+
+    Args:
+        mdp: The process.
+        weight: float64 ``[n_rows]``, the probability of each row in its state.
+        tolerance: Stop at this error bound of gains.
+
+    Returns:
+        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `average_reward`.
+        ModelError: the arrays of ``mdp`` do not fit together.
+    """
+    check_arrays(mdp)
+    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    found = average_reward(chain, tolerance)
+    if not rounding.any():
+        return found
+    more = average_reward(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward), tolerance)
+    return replace(found, error_bound=found.error_bound + float(more.gain.max(initial=0)) + more.error_bound)
+
+
+def _bias(
+    mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Relative values of a policy in all states, from those where it has settled, and their residual."""
+    rows = mdp.to_scipy()[choice]
+    is_passing = np.ones(mdp.n_states, dtype=bool)
+    is_passing[settled] = False
+    earned = mdp.reward[choice] - gain
+    if is_passing.any():
+        # What is paid on arrival at a settled state is its bias.
+        taken = np.zeros(mdp.n_rows, dtype=bool)
+        taken[choice[is_passing]] = True
+        reward = np.zeros(mdp.n_rows)
+        reward[choice] = earned + rows[:, : mdp.n_states] @ bias
+        terminal = np.zeros(mdp.n_columns, dtype=np.int64)
+        part = restriction(mdp, taken, terminal, np.zeros(1), reward)
+        scale = max(1.0, float(np.abs(reward).max(initial=0)))
+        bias = bias.copy()
+        try:
+            effort = Effort(DEFAULT_TOLERANCE * scale, _SWEEPS_OF_BIAS)
+            bias[part.states] = solve(part.mdp, 1.0, tolerance=effort).v
+        except SolveError:
+            bias[part.states] = np.nan
+    with np.errstate(all="ignore"):
+        earned = earned + rows[:, : mdp.n_states] @ bias - bias
+    residual = np.nan_to_num(np.abs(earned), nan=np.inf).max(initial=0)
+    return bias, float(residual)

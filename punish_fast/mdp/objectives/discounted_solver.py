@@ -1,0 +1,132 @@
+"""Discounted rewards of a process without layers.
+
+A method of ``methods.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without reaching the
+tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value, policy iteration
+follows (``rational.py``). The policy takes the first of tied rows where its guarantee allows (``improvement.py``,
+``tie_break.py``).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import partial
+
+import numpy as np
+
+from punish_fast.mdp.bounds.improvement import Closed, Improvement
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
+from punish_fast.mdp.chain.elimination import operations, patience
+from punish_fast.mdp.chain.rational import PRECISION, solve_certified
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.row_selection import first_marked
+from punish_fast.mdp.methods.choice import StepLimits, iterate, method_of, reason_of
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
+from punish_fast.mdp.methods.value_iteration import Log
+from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import Effort
+
+# Entries read, in sweeps over the process, after which policy iteration is tried if it is cheap, and in any case.
+_CHECKS, _PATIENCE = (200, 1000), 20_000
+# Operations of an elimination, as a share of the entries read before, that are cheap. If `patience` has few sweeps, as
+# many operations as entries are.
+_SHARE_OF_WORK, _FEW = 0.1, 100
+# Backups that may lower an error bound by less than half.
+_FURTHER_BACKUPS = 8
+# Larger values are left to policy iteration, since their squares overflow.
+_LARGE_VALUE = 1e150
+
+
+def solve_discounted(
+    mdp: MDP, discount: float, method: str, effort: Effort, start: np.ndarray | None = None
+) -> Solution:
+    """Solve by a method that needs no layers, and by policy iteration if that leaves more than rounding explains.
+
+    Args:
+        mdp: The process, of one layer.
+        discount: Below 1.
+        method: ``"auto"`` or one of ``methods.py``; only the first is followed by policy iteration, unless values are
+            large.
+        effort: The error bound to reach, and the work allowed.
+        start: float64 ``[n_states]``, initial values; zeros if None.
+
+    Raises:
+        SolveError: a value is too large for floating point, or the maximum number of steps was not enough.
+    """
+    mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
+    point = Improvement(mdp, discount, goal, start)
+    steps, log, is_auto = method_of(method, mdp, discount), Log(), method == "auto"
+    is_large = point.contraction.largest_value > _LARGE_VALUE
+    found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
+    exact, is_done = None, False
+    few = patience(mdp) if is_auto else math.inf
+    for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
+        if not is_large:
+            point.most_work = limit * mdp.n_entries if limit <= _FEW else math.inf
+            iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
+            is_done, cheap = point.is_done, point.work * (1.0 if limit <= _FEW else _SHARE_OF_WORK)
+            if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
+                continue
+            found = _closed(point)
+        least = PRECISION * float(np.abs(found.v).max(initial=0))
+        if found.error_bound <= goal or (is_done and (found.error_bound <= least or not (is_auto or is_large))):
+            break
+        if is_auto or is_large:
+            exact = _solve_exactly(mdp, found.rows_taken, discount, effort)
+        if exact is not None and not exact.error_bound >= found.error_bound:
+            found = exact
+            log.residual.append(exact.error_bound)
+            log.seconds.append(time.perf_counter() - begin)
+            break
+        if is_large:
+            raise SolveError(f"reward: values can reach {point.contraction.largest_value:g}, too much for this process")
+        if is_done:
+            break
+    else:
+        raise SolveError(
+            f"max_sweeps: {effort.max_sweeps:,} leave an error bound of {found.error_bound:.1e}, allowed are more, or "
+            f"a larger tolerance than {goal:g}"
+        )
+    return Solution(
+        **found._asdict(),
+        state_ptr=mdp.state_ptr,
+        objective="discounted",
+        discount=discount,
+        method=method,
+        tolerance=goal,
+        sweeps=len(log.residual),
+        residual=log.residual[-1],
+        log=log,
+        reason=reason_of(steps) if exact is None else "exact policy iteration",
+    )
+
+
+def _closed(point: Improvement) -> Closed:
+    """Close at a point, and again after further backups while rounding leaves an error bound just above the goal."""
+    found = point.close()
+    for _ in range(_FURTHER_BACKUPS):
+        if point.goal < found.error_bound <= 2 * point.goal:
+            point.improve()
+            found = min(found, point.close(), key=lambda closed: closed.error_bound)
+    return found
+
+
+def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
+    """Solve by policy iteration, with a discount, from a first policy; return None if nothing could be proved."""
+    goal = effort.tolerance
+
+    def solved(process: MDP, rows: np.ndarray) -> Exact | None:
+        payoff = Payoff(process.reward, mdp.terminal_reward)
+        return solve_certified(
+            process, payoff, rows, goal / 2, discount, lambda rounds: effort.progress(rounds, math.inf)
+        )
+
+    found = solved(mdp, choice)
+    if found is None:
+        return None
+    q = values_of_rows(mdp, Payoff(mdp.reward, mdp.terminal_reward / (1 - discount)), found, discount)
+    first = partial(first_marked, mdp.state_ptr)
+    found, q = settle_ties(mdp, q, found, goal, TieBreak(first, lambda chain: solved(chain, np.arange(mdp.n_states))))
+    return Closed(found.v, q, found.choice, found.error_bound, found.policies)

@@ -1,0 +1,187 @@
+"""The largest and the smallest probability of reaching a set of states, between certified bounds.
+
+*Largest*: states that cannot reach the goal have 0, and those from which some policy reaches it almost surely have 1;
+both are found in the graph (``graph.py``). What is left is a process whose terminals are these two, and the largest
+probability of the one is bracketed from both sides (``component_brackets.py``), after its end components are collapsed
+(``end_components.py``).
+
+*Smallest*: let ``Z`` be the states from which some policy never reaches the goal. All other states have no end
+component without the goal, since staying in it would never reach the goal; so play from there leads to ``Z`` or to
+the goal under every policy, and the smallest probability is 1 less the largest one of reaching ``Z`` first [Baier and
+Katoen 2008, sec. 10.6]. That one is found as above, and needs no end component collapsed.
+
+The policy attains its probabilities up to the error bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
+from punish_fast.mdp.chain.induced_chain import induced_chain
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
+from punish_fast.mdp.graph.restriction import restriction
+from punish_fast.mdp.graph.row_selection import rows_of_states
+from punish_fast.mdp.methods.component_solver import solve_by_component
+from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
+from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
+
+
+@dataclass(frozen=True, eq=False)
+class ReachProbability:
+    """Probabilities of reaching a goal, and a policy.
+
+    Attributes:
+        v: float64 ``[n_states]``, the largest or smallest probability.
+        lower: float64 ``[n_states]``, lower bounds of it.
+        upper: float64 ``[n_states]``, upper bounds.
+        error_bound: Upper bound on the error of ``v`` in the sup norm, and on how much worse than ``v`` the policy is.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
+        maximize: Whether these are the largest probabilities.
+    """
+
+    v: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    error_bound: float
+    choice: np.ndarray
+    maximize: bool
+
+    def __repr__(self) -> str:
+        kind = "largest" if self.maximize else "smallest"
+        return f"ReachProbability({len(self.v):,} states, {kind}, error bound {self.error_bound:.1e})"
+
+
+def reach_probability(
+    mdp: MDP,
+    goal: np.ndarray,
+    maximize: bool = True,
+    avoid: np.ndarray | None = None,
+    tolerance: float = DEFAULT_TOLERANCE,
+    progress: Progress | None = None,
+    max_sweeps: int = MAX_SWEEPS,
+) -> ReachProbability:
+    """Find the largest or smallest probability of reaching a goal.
+
+    Args:
+        mdp: The process; its rewards are ignored. `check` validates one of unknown origin.
+        goal: bool ``[n_states]``, or ``[n_columns]`` if it has terminals.
+        maximize: Whether to find the largest probability.
+        avoid: bool, shaped like ``goal``, states in which play fails unless they are in the goal; by default none.
+        tolerance: Stop at this error bound.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
+            100 policies if 1,000 sweeps are not enough.
+
+    Raises:
+        SolveError: an option is out of range, or neither ``max_sweeps`` nor policy iteration prove a bound.
+        ModelError: the arrays of ``mdp`` do not fit together.
+
+    Examples:
+        A gambler with 1 or 2 of 3 coins may stop, or bet a coin at even odds:
+
+        >>> from punish_fast.mdp.model import from_rows
+        >>> states = [[(0, {0: 1.0}), (0, {2: 0.5, 1: 0.5})], [(0, {1: 1.0}), (0, {0: 0.5, 3: 0.5})]]
+        >>> found = reach_probability(from_rows(states, terminals=[0, 1]), np.array([False, False, False, True]))
+        >>> found.v.round(6), found.choice
+        (array([0.333333, 0.666667]), array([1, 3]))
+    """
+    check_options(tolerance=tolerance)
+    check_arrays(mdp)
+    mdp = normalized(mdp.expanded())
+    goal = columns_of(mdp, "goal", goal)
+    stops = columns_of(mdp, "avoid", avoid) & ~goal
+    effort = Effort.of(tolerance, max_sweeps, progress)
+    found = largest_probability(mdp, goal, stops, effort) if maximize else _largest_evasion(mdp, goal, stops, effort)
+    v, bound = found.v, found.error_bound
+    # A sum is rounded once.
+    lower = np.where(found.is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
+    upper = np.where(found.is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
+    return ReachProbability(v, lower, upper, bound, found.choice, maximize)
+
+
+def evaluate_reach_probability(
+    mdp: MDP,
+    weight: np.ndarray,
+    goal: np.ndarray,
+    avoid: np.ndarray | None = None,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> ReachProbability:
+    """Find the probability that a policy reaches a goal.
+
+    Args:
+        mdp: The process.
+        weight: float64 ``[n_rows]``, the probability of each row in its state.
+        goal: As in `reach_probability`.
+        avoid: As in `reach_probability`.
+        tolerance: Stop at this error bound.
+
+    Returns:
+        The probabilities; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `reach_probability`.
+        ModelError: the arrays of ``mdp`` do not fit together.
+    """
+    check_arrays(mdp)
+    return reach_probability(induced_chain(mdp, weight), goal, avoid=avoid, tolerance=tolerance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReachSolution(Exact):
+    """Probabilities, a policy, and the states whose probability is known from the graph.
+
+    Attributes:
+        is_sure: bool ``[n_states]``, True if the probability is exactly 0 or 1.
+    """
+
+    is_sure: np.ndarray
+
+
+def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+    """Find the largest probability of reaching a goal.
+
+    Args:
+        mdp: The process, not compact.
+        goal: bool ``[n_columns]``.
+        stops: bool ``[n_columns]``, other columns in which play stops; it always stops in terminals.
+        effort: The error bound to reach, and the work allowed.
+    """
+    stops = stops.copy()
+    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
+    graph = TransitionGraph(mdp, goal | stops)
+    return _bracket(mdp, graph, graph.surely_reach(goal), effort)
+
+
+def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+    """Find the smallest probability of reaching a goal, 1 less the largest one of reaching where it can be avoided."""
+    stops = stops.copy()
+    stops[mdp.n_states :] |= ~goal[mdp.n_states :]
+    graph = TransitionGraph(mdp, goal | stops)
+    found = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
+    # A difference is rounded once.
+    bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
+    return replace(found, v=1 - found.v, error_bound=bound)
+
+
+def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0) -> ReachSolution:
+    """Find the largest probability of reaching the columns ``sure``, where their rows are taken; see `Payoff.scale`."""
+    n = mdp.n_states
+    is_open = graph.may_reach(sure.found).found & ~sure.found
+    endless = graph.may_avoid(~is_open)[:n]
+    v, bound, work = sure.found[:n].astype(np.float64), 0.0, (0, 0)
+    choice = np.where(sure.row >= 0, sure.row, mdp.state_ptr[:-1])
+    if is_open[:n].any():
+        rows = rows_of_states(mdp, is_open[:n])
+        part = restriction(mdp, rows, sure.found, np.array([0.0, 1.0]), mdp.reward)
+        inner = part.mdp.in_one_layer()
+        payoff = Payoff(np.zeros(inner.n_rows), np.array([0.0, 1.0]), PROBABILITY, scale)
+        found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
+        v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
+        choice[part.states] = part.rows[found.choice]
+    return ReachSolution(v, choice, bound, *work, is_sure=~is_open[:n])

@@ -1,0 +1,257 @@
+"""The largest or smallest expected total reward until a goal is reached: stochastic shortest paths.
+
+A run collects the rewards of its rows until it first visits the goal. **A run that never reaches the goal is worth
+plus infinity**, whether rewards are maximised or minimised, as in Storm's and PRISM's ``R [F goal]``. So
+
+* the largest value is infinite where some policy misses the goal with a positive probability;
+* the smallest is infinite where every policy does: only policies that reach the goal almost surely count.
+
+Rewards may have either sign. For costs to be kept small, minimise costs; do not maximise negative rewards. The rewards
+of terminals do not count.
+
+*Largest.* From all other states play reaches the goal under every policy, and ``component_solver.py`` finds the only
+fixed point.
+
+*Smallest.* Rows that might lead to a state without a sure way to the goal are left out. Play might still continue
+without end. If it does so in an end component whose rows pay nothing, all states of the component have one value, and
+it is collapsed, without a row to stay in it (``end_components.py``). If all other play without end has costs, the
+optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds
+that hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With rewards
+below 0, an end component might pay in the long run. The sign of its least average reward (``component_gains.py``)
+decides: below 0, play can stay for any number of steps before it ends, so the smallest value is minus infinity in all
+states from which the component can be reached; above 0, staying costs; at 0, the process is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.chain.component_gains import component_gains
+from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
+from punish_fast.mdp.conversion.construction import normalized
+from punish_fast.mdp.graph.end_components import collapsed, end_components
+from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
+from punish_fast.mdp.graph.restriction import restriction
+from punish_fast.mdp.graph.row_selection import rows_of_states, states_of_rows
+from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total
+from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
+from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
+
+# Shares of the largest reward up to which the gain of an end component is found, to know its sign.
+_PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TotalReward:
+    """Expected total rewards until a goal.
+
+    Attributes:
+        v: float64 ``[n_states]``, the largest or smallest total reward, or plus or minus infinity.
+        lower: float64 ``[n_states]``, lower bounds of it.
+        upper: float64 ``[n_states]``, upper bounds.
+        error_bound: Upper bound on the error of finite values, and on how much worse than these the policy is.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state. If ``v`` is minus infinity, policies
+            earn the less, the later they turn to the goal, and this one never does.
+        maximize: Whether these are the largest rewards.
+    """
+
+    v: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    error_bound: float
+    choice: np.ndarray
+    maximize: bool
+
+    def __repr__(self) -> str:
+        kind, n = "largest" if self.maximize else "smallest", int(np.isinf(self.v).sum())
+        return f"TotalReward({len(self.v):,} states, {n:,} infinite, {kind}, error bound {self.error_bound:.1e})"
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Values of some states, the rows that attain them, and the error bound."""
+
+    v: np.ndarray
+    choice: np.ndarray
+    bound: float
+
+
+def total_reward(
+    mdp: MDP,
+    goal: np.ndarray,
+    maximize: bool = True,
+    tolerance: float = DEFAULT_TOLERANCE,
+    progress: Progress | None = None,
+    max_sweeps: int = MAX_SWEEPS,
+) -> TotalReward:
+    """Find the largest or smallest expected total reward until a goal is reached.
+
+    Args:
+        mdp: The process. `check` validates one of unknown origin.
+        goal: bool ``[n_states]``, or ``[n_columns]`` if it has terminals; play stops there.
+        maximize: Whether to find the largest reward.
+        tolerance: Stop at this error bound.
+        progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
+            100 policies if 1,000 sweeps are not enough.
+
+    Raises:
+        SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
+            policy iteration prove a bound, or rewards of either sign are minimised and might add up to 0 in play
+            without end.
+        ModelError: the arrays of ``mdp`` do not fit together.
+
+    Examples:
+        A coin is tossed, at a cost of 1, until it shows heads; a goal that may be missed has infinite cost:
+
+        >>> from punish_fast.mdp.model import from_rows
+        >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})], [(1, {0: 0.5, 3: 0.5})]], terminals=[0])
+        >>> total_reward(mdp, np.array([False, True, False]), maximize=False).v.round(6)
+        array([ 2.,  0., inf])
+    """
+    check_options(tolerance=tolerance)
+    check_arrays(mdp)
+    mdp = normalized(mdp.expanded()).without_zeros()
+    goal = columns_of(mdp, "goal", goal)
+    stops = goal.copy()
+    stops[mdp.n_states :] = True
+    graph, n = TransitionGraph(mdp, stops), mdp.n_states
+    if maximize:
+        never = graph.never_reach(goal)
+        missed = graph.may_reach(never.found).found
+        infinite = missed[:n]
+        leads = graph.leads_to(missed)
+        leads[mdp.state_ptr[:-1][~infinite]] = True
+        safe = np.where(never.row >= 0, never.row, np.where(infinite, graph.first_rows(never.found, leads), -1))
+        rows = np.ones(mdp.n_rows, dtype=bool)
+    else:
+        sure = graph.surely_reach(goal)
+        infinite, safe = ~sure.found[:n], sure.row
+        rows = graph.stays(sure.found)
+    v = np.where(infinite, np.inf, 0.0)
+    choice, bound = np.where(safe >= 0, safe, mdp.state_ptr[:-1]), 0.0
+    finite = ~infinite & ~goal[:n]
+    if finite.any():
+        rows &= rows_of_states(mdp, finite)
+        sign, effort = 1.0 if maximize else -1.0, Effort.of(tolerance, max_sweeps, progress)
+        part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.zeros(1), sign * mdp.reward)
+        found = _largest(part.mdp, effort) if maximize else _least_cost(part.mdp, effort)
+        v[part.states], bound = sign * found.v + 0.0, found.bound
+        choice[part.states] = part.rows[found.choice]
+    is_known = np.isinf(v) | goal[:n]
+    lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
+    upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
+    return TotalReward(v, lower, upper, bound, choice, maximize)
+
+
+def evaluate_total_reward(
+    mdp: MDP, weight: np.ndarray, goal: np.ndarray, tolerance: float = DEFAULT_TOLERANCE
+) -> TotalReward:
+    """Find the expected total reward of a policy until a goal; infinite where the policy may miss it.
+
+    Args:
+        mdp: The process.
+        weight: float64 ``[n_rows]``, the probability of each row in its state.
+        goal: As in `total_reward`.
+        tolerance: Stop at this error bound.
+
+    Returns:
+        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
+
+    Raises:
+        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
+            `total_reward`.
+        ModelError: the arrays of ``mdp`` do not fit together.
+    """
+    check_arrays(mdp)
+    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    found = total_reward(chain, goal, tolerance=tolerance)
+    if not rounding.any():
+        return found
+    more = total_reward(replace(chain, reward=rounding), goal, tolerance=tolerance)
+    error = float(more.upper[np.isfinite(more.upper)].max(initial=0))
+    lower, upper = np.nextafter(found.lower - error, -np.inf), np.nextafter(found.upper + error, np.inf)
+    return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
+
+
+def _largest(mdp: MDP, effort: Effort) -> _Found:
+    """The largest total reward of a process that ends under every policy."""
+    return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
+
+
+def _settled(mdp: MDP, found: Exact, effort: Effort) -> _Found:
+    """Values, and the first of tied rows."""
+    found, _ = first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)
+    return _Found(found.v, found.choice, found.error_bound)
+
+
+def _payoff(mdp: MDP) -> Payoff:
+    return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
+
+
+def _least_cost(mdp: MDP, effort: Effort) -> _Found:
+    """The largest total reward of policies that end play almost surely; some policy does from every state."""
+    number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
+    if len(inside) == 0:
+        return _largest(mdp, effort)
+    earns = np.zeros(mdp.n_states, dtype=bool)
+    state_of = states_of_rows(mdp)
+    earns[state_of[inside[mdp.reward[inside] > 0]]] = True
+    earning = inside[np.isin(number[state_of[inside]], number[earns])]
+    if len(earning) == 0:
+        return _of_quotient(mdp, effort)
+    unbounded = _unbounded(mdp, number, earning)
+    v, bound = np.where(unbounded.found[: mdp.n_states], np.inf, 0.0), 0.0
+    choice = unbounded.row
+    rest = v == 0
+    if rest.any():
+        terminal = np.zeros(mdp.n_columns, dtype=np.int64)
+        part = restriction(mdp, rows_of_states(mdp, rest), terminal, np.zeros(1), mdp.reward)
+        found = _of_quotient(part.mdp, effort)
+        v[part.states], bound = found.v, found.bound
+        choice[part.states] = part.rows[found.choice]
+    return _Found(v, choice, bound)
+
+
+def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
+    """Find the states from which play can be paid any amount before it ends, by rows ``earning`` of end components.
+
+    Raises:
+        SolveError: the gain of a component is so near 0 that its sign is not known.
+    """
+    largest = float(np.abs(mdp.reward[earning]).max())
+    for precision in _PRECISIONS:
+        gains = component_gains(mdp, number, earning, Effort(precision * largest))
+        is_open = (gains.lower <= 0) & (gains.upper >= 0)
+        if not is_open.any():
+            break
+    else:
+        k = int(is_open.argmax())
+        low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
+        raise SolveError(
+            f"reward: play can go on for ever in a component of {n} states for {low:.1e} to {high:.1e} a step, which "
+            "may be 0; with rewards of either sign that cannot be minimised"
+        )
+    paid = np.zeros(mdp.n_columns, dtype=bool)
+    is_paid = gains.lower[gains.component] > 0
+    paid[gains.part.states[is_paid]] = True
+    ends = np.zeros(mdp.n_columns, dtype=bool)
+    ends[mdp.n_states :] = True
+    ways = TransitionGraph(mdp, ends).may_reach(paid)
+    ways.row[gains.part.states[is_paid]] = gains.rows[is_paid]
+    return ways
+
+
+def _of_quotient(mdp: MDP, effort: Effort) -> _Found:
+    """The largest total reward of policies that end play, after end components that pay nothing are collapsed."""
+    quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
+    inner = replace(effort, tolerance=effort.tolerance / 2)
+    # Play without end has infinite costs, and some policy ends play from every state.
+    found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
+    return _settled(
+        mdp, replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice)), effort
+    )
