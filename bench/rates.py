@@ -25,10 +25,10 @@ from punish_fast.arena.players import Player
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import simulate
-from punish_fast.games import gwent_playouts
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.gwent_decks import DEFAULT_DECK, deck_rows
-from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
+from punish_fast.games.gwent import playouts as gwent_playouts
+from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.incan_gold.playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.space import StateSpace

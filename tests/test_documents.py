@@ -16,7 +16,7 @@ from documents import agrees, blocks_of, steps_of
 from playing import some_games
 
 from punish_fast.cli.app import run as run_app
-from punish_fast.learn import agent_file
+from punish_fast.games.learn import agent_file
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 

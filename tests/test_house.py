@@ -21,7 +21,6 @@ STACK = (
     "arena",
     "study",
     "cluster",
-    "learn",
     "games",
     "store",
     "equilibrium",
@@ -40,31 +39,30 @@ HOMES = {
     "typer": {"cli", "play"},
     "rich": {"cli", "play"},
     "sqlite3": {"records"},
-    "jax": {"enemies", "learn"},
-    "optax": {"enemies", "learn"},
+    "jax": {"enemies", "games"},
+    "optax": {"enemies", "games"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
-    "matplotlib": {"arena", "enemies", "learn", "records", "runtime", "study"},
+    "matplotlib": {"arena", "enemies", "games", "records", "runtime", "study"},
 }
 # Imports that a room may have: mdp imports no game, and the other games import nothing of the card game.
 BLIND = {
     "mdp": {"mdp", "runtime"},
     "games": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"},
-    "learn": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"},
 }
 # Rooms that do not name another game.
-PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "cluster", "learn", "games"}
+PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "cluster", "games"}
 # The one module that owns the decorators.
 OWNER = "runtime/_jit.py"
 # Kernels whose loops take arrays by themselves: Numba counts references wherever an array is taken out of a tuple.
 WIDE_KERNELS = {
     "duel/_best_response.py: respond_full",
-    "learn/_qlearning.py: _learn_by_author",
-    "learn/_qlearning.py: _learn_negamax",
+    "games/learn/_qlearning.py: _learn_by_author",
+    "games/learn/_qlearning.py: _learn_negamax",
     "mdp/_bellman.py: back_up_rows",
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
@@ -79,12 +77,11 @@ TOP = "(top)"
 BUDGET = {
     "cli": 6170,
     "web": 1291,
-    "play": 2407,
+    "play": 2408,
     "arena": 915,
     "study": 803,
     "cluster": 873,
-    "learn": 2412,
-    "games": 3706,
+    "games": 6125,
     "store": 1975,
     "equilibrium": 1811,
     "records": 1779,

@@ -1,7 +1,7 @@
 """Make the position sets or the opening book of Connect Four: ``python -m bench.make.connect4 sets|book``.
 
-The sets of ``punish_fast/games/connect4_sets.py`` come from random play and are scored by our solver.
-``punish_fast/games/connect4_book.py`` describes the book. Its file is written every minute, and an interrupted run
+The sets of ``punish_fast/games/connect4/known_scores.py`` come from random play and are scored by our solver.
+``punish_fast/games/connect4/book.py`` describes the book. Its file is written every minute, and an interrupted run
 continues with the entries of the file; a new book needs a new file. It takes about an hour of one core.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games import connect4_sets
-from punish_fast.games.connect4 import Connect4, Connect4State
-from punish_fast.games.connect4_book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, read_book
-from punish_fast.games.connect4_sets import FULL, SETS, STONES, PositionSet, set_of
-from punish_fast.games.connect4_solver import Connect4Solver, distance_to_centre, plies_to_end
+from punish_fast.games.connect4 import known_scores as connect4_sets
+from punish_fast.games.connect4.book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, read_book
+from punish_fast.games.connect4.game import Connect4, Connect4State
+from punish_fast.games.connect4.known_scores import FULL, SETS, STONES, PositionSet, set_of
+from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()

@@ -13,10 +13,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from punish_fast.games.learn import pretrained
+from punish_fast.games.learn.agent_file import load_as
+from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.registry import describe, game_of
-from punish_fast.learn import pretrained
-from punish_fast.learn.agent_file import load_as
-from punish_fast.learn.dqn import DqnLearner
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games.positions import Positions
+from punish_fast.games.solve.positions import Positions
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import MDP

@@ -8,19 +8,19 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from punish_fast.games.connect4 import Connect4, Connect4Variant
-from punish_fast.games.connect4_oracle import Connect4Oracle
+from punish_fast.games.connect4.game import Connect4, Connect4Variant
+from punish_fast.games.connect4.oracle import Connect4Oracle
+from punish_fast.games.connect4.vector import VectorConnect4
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
-from punish_fast.games.gwent import DEFAULT_DECKS, Gwent, GwentVariant
-from punish_fast.games.incan_gold import IncanGold, IncanGoldVariant
-from punish_fast.games.oracle import Oracle
-from punish_fast.games.retrograde import RetrogradeOracle
+from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
+from punish_fast.games.gwent.vector import VectorGwent
+from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
+from punish_fast.games.incan_gold.vector import VectorIncanGold
+from punish_fast.games.solve.oracle import Oracle
+from punish_fast.games.solve.retrograde import RetrogradeOracle
+from punish_fast.games.solve.vector_positions import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
-from punish_fast.games.vector_connect4 import VectorConnect4
-from punish_fast.games.vector_gwent import VectorGwent
-from punish_fast.games.vector_incan_gold import VectorIncanGold
-from punish_fast.games.vector_positions import vectorise_positions
 
 
 class GameEntry(NamedTuple):

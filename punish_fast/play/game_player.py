@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import TableGame
-from punish_fast.games.oracle import Oracle
 from punish_fast.games.registry import describe, perfect_play
-from punish_fast.games.retrograde import OUTCOMES
+from punish_fast.games.solve.oracle import Oracle
+from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.game_match import GameMatch, GamePolicy, GameView, has_secrets
 from punish_fast.play.game_policies import RANDOM_SHARES, RULE_BREAKS, file_policy, levels_of, policy_at
 from punish_fast.play.players import PolicyPlayer, numbered

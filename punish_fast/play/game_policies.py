@@ -8,17 +8,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games import gwent_players, incan_gold_players
 from punish_fast.games.contract import Game, TableGame, VectorBoardGame
-from punish_fast.games.oracle import Oracle
-from punish_fast.games.positions import Positions, enumerate_positions
+from punish_fast.games.gwent import players as gwent_players
+from punish_fast.games.incan_gold import players as incan_gold_players
+from punish_fast.games.learn.agent_file import load_agent
+from punish_fast.games.learn.movers import PLAY_TEMPERATURE, softmax
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
+from punish_fast.games.learn.pretrained import file_of, pretrained_network
+from punish_fast.games.learn.q_network import Architecture, evaluate
+from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
 from punish_fast.games.registry import entry_of
-from punish_fast.learn.agent_file import load_agent
-from punish_fast.learn.movers import PLAY_TEMPERATURE, softmax
-from punish_fast.learn.muzero.learner import MuZeroLearner
-from punish_fast.learn.pretrained import file_of, pretrained_network
-from punish_fast.learn.q_network import Architecture, evaluate
-from punish_fast.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
+from punish_fast.games.solve.oracle import Oracle
+from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.play.game_match import GamePolicy
 from punish_fast.runtime.extras import are_installed, require
 

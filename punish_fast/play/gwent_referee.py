@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.gwent import N_PLAYERS, Gwent
-from punish_fast.games.gwent_state import PASS, GwentState
+from punish_fast.games.gwent.game import N_PLAYERS, Gwent
+from punish_fast.games.gwent.state import PASS, GwentState
 from punish_fast.play.events import Event, Moved, Told
 from punish_fast.play.referee import Step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from punish_fast.games.incan_gold import ARTIFACT, CARDS, FIRST_HAZARD, N_PLAYERS, STAY, TREASURES, IncanGoldState
+from punish_fast.games.incan_gold.game import ARTIFACT, CARDS, FIRST_HAZARD, N_PLAYERS, STAY, TREASURES, IncanGoldState
 from punish_fast.play.events import Event, Moved, Told
 from punish_fast.play.referee import Step
 

@@ -8,10 +8,10 @@ import pytest
 
 from bench import connect4
 from bench.make import connect4 as maker
-from punish_fast.games import connect4_sets
-from punish_fast.games.connect4 import Connect4
-from punish_fast.games.connect4_book import FILE, OpeningBook, opening_book, read_book
-from punish_fast.games.connect4_sets import SETS, STONES, position_sets
+from punish_fast.games.connect4 import known_scores as connect4_sets
+from punish_fast.games.connect4.book import FILE, OpeningBook, opening_book, read_book
+from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.connect4.known_scores import SETS, STONES, position_sets
 
 GAME = Connect4()
 

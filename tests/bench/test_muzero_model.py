@@ -11,11 +11,11 @@ from learn.muzero.test_learner import METHOD
 
 from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
+from punish_fast.games.learn.agent_file import save_agent
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.muzero.learner import new_muzero
 from punish_fast.games.registry import oracle_of, vectorise
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.agent_file import save_agent
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.muzero.learner import new_muzero
 
 N_ACTIONS = 7
 
@@ -95,7 +95,7 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
-    from punish_fast.learn.muzero.network import mean_of, networks_of
+    from punish_fast.games.learn.muzero.network import mean_of, networks_of
 
     states = sampled_states(learner.board, 8, np.random.default_rng(3))
     networks, game = networks_of(learner.shape, learner.weights), TicTacToe()

@@ -17,7 +17,7 @@ from numba import config
 
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve
-from punish_fast.games.retrograde import CertificateError
+from punish_fast.games.solve.retrograde import CertificateError
 from punish_fast.punish import space
 
 OLD = b"old content"

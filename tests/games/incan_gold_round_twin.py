@@ -11,8 +11,8 @@ from math import comb
 import numpy as np
 
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold, IncanGoldState
-from punish_fast.games.incan_gold_rounds import RoundDeck
+from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold, IncanGoldState
+from punish_fast.games.incan_gold.rounds import RoundDeck
 
 Cards = tuple[str, ...]
 

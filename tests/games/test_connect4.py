@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from games.laws import check_game
-from punish_fast.games.connect4 import Connect4, Connect4State
+from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = Connect4()
 # The number of different boards after each number of moves (OEIS A212693).

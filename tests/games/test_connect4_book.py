@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from punish_fast.games.connect4 import Connect4
-from punish_fast.games.connect4_book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, opening_book, read_book
-from punish_fast.games.connect4_solver import Connect4Solver
+from punish_fast.games.connect4.book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, opening_book, read_book
+from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.connect4.solver import Connect4Solver
 
 GAME = Connect4()
 

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from punish_fast.games.connect4 import WIDTH, Connect4
-from punish_fast.games.connect4_oracle import Connect4Oracle
-from punish_fast.games.connect4_sets import position_sets
-from punish_fast.games.connect4_solver import distance_to_centre
+from punish_fast.games.connect4.game import WIDTH, Connect4
+from punish_fast.games.connect4.known_scores import position_sets
+from punish_fast.games.connect4.oracle import Connect4Oracle
+from punish_fast.games.connect4.solver import distance_to_centre
 
 GAME = Connect4()
 

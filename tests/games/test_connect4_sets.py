@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.connect4 import Connect4, Connect4State
-from punish_fast.games.connect4_sets import (
+from punish_fast.games.connect4.game import Connect4, Connect4State
+from punish_fast.games.connect4.known_scores import (
     FULL,
     SETS,
     STONES,
@@ -16,7 +16,7 @@ from punish_fast.games.connect4_sets import (
     set_of,
     shares,
 )
-from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end
+from punish_fast.games.connect4.solver import Connect4Solver, plies_to_end
 from punish_fast.runtime._jit import config
 
 GAME = Connect4()

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punish_fast.games.connect4 import Connect4, Connect4State
-from punish_fast.games.connect4_solver import Connect4Solver, distance_to_centre, plies_to_end, value_of
+from punish_fast.games.connect4.game import Connect4, Connect4State
+from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end, value_of
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.runtime._jit import config, set_threads, threads
 from punish_fast.runtime.parallel import for_each
 
@@ -130,7 +130,7 @@ def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     try:
         set_threads(1)
         whole = Connect4Solver(memory=1).solve_many(states)
-        monkeypatch.setattr("punish_fast.games.connect4_solver._BUDGET", 7)
+        monkeypatch.setattr("punish_fast.games.connect4.solver._BUDGET", 7)
         steps = Connect4Solver(memory=1).solve_many(states)
         assert np.array_equal(whole.nodes, steps.nodes)
     finally:
@@ -150,8 +150,8 @@ def test_an_interrupted_search_leaves_a_sound_table(monkeypatch):
 
     solver = Connect4Solver(memory=1)
     with monkeypatch.context() as patch:
-        patch.setattr("punish_fast.games.connect4_solver._BUDGET", 2)
-        patch.setattr("punish_fast.games.connect4_solver.for_each", interrupted)
+        patch.setattr("punish_fast.games.connect4.solver._BUDGET", 2)
+        patch.setattr("punish_fast.games.connect4.solver.for_each", interrupted)
         with pytest.raises(KeyboardInterrupt):
             solver.solve_many(states)
     assert np.array_equal(solver.solve_many(states).score, Connect4Solver(memory=1).solve_many(states).score)

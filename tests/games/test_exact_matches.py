@@ -10,10 +10,10 @@ import pytest
 from games.laws import check_game
 from games.small import Nim
 from games.test_matches import random_policy
-from punish_fast.games.judgement import winning_policy
 from punish_fast.games.matches import best_response, both_scores, error_bound
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.solve.judgement import winning_policy
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 

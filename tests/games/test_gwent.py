@@ -12,11 +12,11 @@ import pytest
 from games.gwent_twin import Duel
 from games.laws import LawError, check_game
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.gwent import N_MOVES, Gwent, GwentVariant
-from punish_fast.games.gwent_decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
-from punish_fast.games.gwent_state import PASS
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
+from punish_fast.games.gwent.game import N_MOVES, Gwent, GwentVariant
+from punish_fast.games.gwent.state import PASS
 from punish_fast.games.registry import describe, game_of, make_game
+from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = Gwent()
 # Both have four cards, hold two and draw one.

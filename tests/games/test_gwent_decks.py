@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.gwent_decks import (
+from punish_fast.games.gwent.decks import (
     DEFAULT_DECK,
     MAX_CARD,
     MAX_SUM,

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from punish_fast.games import gwent_tournament
 from punish_fast.games.contract import GameError
-from punish_fast.games.gwent_decks import random_decks
-from punish_fast.games.gwent_playouts import play_games
-from punish_fast.games.gwent_tournament import FreshGames, RoundRobin, play_random_decks, play_round_robin
+from punish_fast.games.gwent import tournament as gwent_tournament
+from punish_fast.games.gwent.decks import random_decks
+from punish_fast.games.gwent.playouts import play_games
+from punish_fast.games.gwent.tournament import FreshGames, RoundRobin, play_random_decks, play_round_robin
 from punish_fast.runtime._jit import set_threads, threads
 
 DECKS = random_decks(np.random.default_rng(1), 5)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from games.incan_gold_twin import HAZARDS, Table
 from games.laws import LawError, check_game
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.incan_gold import (
+from punish_fast.games.incan_gold.game import (
     ARTIFACT,
     CARDS,
     COPIES,
@@ -24,7 +24,7 @@ from punish_fast.games.incan_gold import (
     IncanGold,
     IncanGoldVariant,
 )
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = IncanGold()
 PRINTED = IncanGold(IncanGoldVariant("taken"))

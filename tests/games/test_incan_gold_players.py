@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games import _incan_gold as layout
 from punish_fast.games.contract import CHANCE, GameError
-from punish_fast.games.incan_gold import COPIES, HAZARDS, STAY, IncanGold
-from punish_fast.games.incan_gold_equilibrium import RoundEquilibrium, solve_equilibrium
-from punish_fast.games.incan_gold_players import (
+from punish_fast.games.incan_gold import _game as layout
+from punish_fast.games.incan_gold.equilibrium import RoundEquilibrium, solve_equilibrium
+from punish_fast.games.incan_gold.game import COPIES, HAZARDS, STAY, IncanGold
+from punish_fast.games.incan_gold.players import (
     LEAVE_AT,
     EquilibriumMover,
     PolicyMover,
@@ -17,9 +17,9 @@ from punish_fast.games.incan_gold_players import (
     player_named,
     rule_of_thumb,
 )
-from punish_fast.games.incan_gold_playouts import N_HELD, play_games, random_policy, threshold_policy
-from punish_fast.games.incan_gold_rounds import RoundDeck, RoundSets
-from punish_fast.games.vector_incan_gold import VectorIncanGold
+from punish_fast.games.incan_gold.playouts import N_HELD, play_games, random_policy, threshold_policy
+from punish_fast.games.incan_gold.rounds import RoundDeck, RoundSets
+from punish_fast.games.incan_gold.vector import VectorIncanGold
 
 GAME = IncanGold()
 VECTORS = VectorIncanGold(GAME)

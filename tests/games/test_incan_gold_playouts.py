@@ -7,7 +7,7 @@ import pytest
 
 from games.incan_gold_twin import GOLD, HAZARDS, Table
 from punish_fast.games.contract import GameError
-from punish_fast.games.incan_gold_playouts import play_games, random_policy, threshold_policy
+from punish_fast.games.incan_gold.playouts import play_games, random_policy, threshold_policy
 from punish_fast.runtime._jit import set_threads, threads
 from punish_fast.runtime._random import draw_words
 

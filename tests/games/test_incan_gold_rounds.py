@@ -8,7 +8,7 @@ import pytest
 
 from games.incan_gold_round_twin import solo_points
 from punish_fast.games.contract import GameError
-from punish_fast.games.incan_gold_rounds import (
+from punish_fast.games.incan_gold.rounds import (
     RoundDeck,
     RoundSets,
     best_single_threshold,

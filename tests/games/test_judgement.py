@@ -9,9 +9,9 @@ import pytest
 
 from games.small import Nim
 from punish_fast.games.contract import GameError
-from punish_fast.games.judgement import judge, last_first, losing_lines, unfold_policy, winning_policy
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.solve.judgement import judge, last_first, losing_lines, unfold_policy, winning_policy
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.mdp.policy import PolicyError, check_policy

@@ -17,8 +17,8 @@ from punish_fast.games.matches import (
     exact_score,
     process_against,
 )
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.mdp.model import check
 from punish_fast.mdp.policy import PolicyError, check_policy

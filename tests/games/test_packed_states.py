@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.games.packed_states import room_for_steps, signed
+from punish_fast.games.solve.packed_states import room_for_steps, signed
 
 
 def test_words_stay_the_same_and_have_no_gaps():

@@ -8,7 +8,7 @@ import pytest
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 
@@ -87,6 +87,6 @@ def test_games_that_are_not_zero_sum_are_refused(monkeypatch):
 
 
 def test_too_large_games_are_refused(monkeypatch):
-    monkeypatch.setattr("punish_fast.games.positions._MAX_POSITIONS", 100)
+    monkeypatch.setattr("punish_fast.games.solve.positions._MAX_POSITIONS", 100)
     with pytest.raises(GameError, match=r"^tapnswap: has more than 100 positions$"):
         enumerate_positions(TapnSwap())

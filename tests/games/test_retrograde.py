@@ -9,8 +9,8 @@ import pytest
 
 from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
 
 

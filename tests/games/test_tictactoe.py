@@ -9,8 +9,8 @@ import pytest
 
 from games.laws import check_game
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import check_perfect_play, solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import check_perfect_play, solve_game
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeState
 
 GAME = TicTacToe()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from games.laws import check_vector_game
-from punish_fast.games.connect4 import Connect4
-from punish_fast.games.vector_connect4 import VectorConnect4
+from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.connect4.vector import VectorConnect4
 
 VECTORS = VectorConnect4(Connect4())
 

@@ -8,11 +8,11 @@ import pytest
 from games.gwent_twin import features
 from games.laws import check_vector_game
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.gwent import Gwent, GwentVariant
-from punish_fast.games.gwent_decks import decks_text
-from punish_fast.games.gwent_state import state_of_words, words_of
+from punish_fast.games.gwent.decks import decks_text
+from punish_fast.games.gwent.game import Gwent, GwentVariant
+from punish_fast.games.gwent.state import state_of_words, words_of
+from punish_fast.games.gwent.vector import VectorGwent
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.vector_gwent import VectorGwent
 
 ONES, FEW = (1,) * 100, (*(1,) * 20, 2, 3, 30, 45)
 VARIANTS = {

@@ -8,9 +8,9 @@ import pytest
 from games.incan_gold_twin import features
 from games.laws import check_vector_game
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.incan_gold import ARTIFACT, CARDS, LEAVE, STAY, IncanGold, IncanGoldVariant, words_of
+from punish_fast.games.incan_gold.game import ARTIFACT, CARDS, LEAVE, STAY, IncanGold, IncanGoldVariant, words_of
+from punish_fast.games.incan_gold.vector import VectorIncanGold
 from punish_fast.games.registry import vectorise
-from punish_fast.games.vector_incan_gold import VectorIncanGold
 
 VECTORS = VectorIncanGold(IncanGold())
 

@@ -8,10 +8,10 @@ import pytest
 from games.laws import LawError, check_vector_game
 from games.small import Corridor, Nim
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import GAMES, make_game, vectorise
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.vector_positions import VectorPositions, vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.games.vector_positions import VectorPositions, vectorise_positions
 
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])

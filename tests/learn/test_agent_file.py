@@ -11,17 +11,17 @@ import pytest
 
 from learn.muzero.test_learner import METHOD as MUZERO
 from learn.muzero.test_learner import grown
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.learn import agent_file
+from punish_fast.games.learn.agent_file import load_agent, load_as, load_policies, save_agent
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, new_dqn
+from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
+from punish_fast.games.learn.strength import live_states, network_policy, strength_of
+from punish_fast.games.learn.trainer import train
 from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn import agent_file
-from punish_fast.learn.agent_file import load_agent, load_as, load_policies, save_agent
-from punish_fast.learn.dqn import DqnLearner, DqnMethod, new_dqn
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.qlearning import Hyperparameters, learn, new_learner
-from punish_fast.learn.strength import live_states, network_policy, strength_of
-from punish_fast.learn.trainer import train
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 

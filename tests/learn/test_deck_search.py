@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punish_fast.games.gwent_decks import checked_deck, random_decks
-from punish_fast.games.gwent_tournament import FreshGames
-from punish_fast.learn import deck_search
-from punish_fast.learn.deck_search import (
+from punish_fast.games.gwent import deck_search
+from punish_fast.games.gwent.deck_search import (
     PLAYERS,
     DeckSearch,
     SearchMethod,
@@ -25,7 +23,9 @@ from punish_fast.learn.deck_search import (
     ranking,
     run_search,
 )
-from punish_fast.learn.hyperparameters import LearnError
+from punish_fast.games.gwent.decks import checked_deck, random_decks
+from punish_fast.games.gwent.tournament import FreshGames
+from punish_fast.games.learn.hyperparameters import LearnError
 
 # So few games that a fitness is mostly luck.
 FEW = SearchMethod(pool=20, games=2, survivors=4, newcomers=2, deviation=1.0, player="random")

@@ -10,10 +10,10 @@ import pytest
 from games.small import Corridor
 
 from learn.test_q_network import by_hand
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, check_method, method_for, new_dqn, values_of
+from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.dqn import DqnLearner, DqnMethod, check_method, method_for, new_dqn, values_of
-from punish_fast.learn.hyperparameters import LearnError
+from punish_fast.games.solve.vector_positions import vectorise_positions
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from games.small import Corridor
 
+from punish_fast.games.learn.episodes import NONE, EpisodeError, play, play_out, retrace
+from punish_fast.games.learn.movers import GreedyMover
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.solve.vector_positions import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.games.vector_positions import vectorise_positions
-from punish_fast.learn.episodes import NONE, EpisodeError, play, play_out, retrace
-from punish_fast.learn.movers import GreedyMover
 
 
 @pytest.fixture(scope="module")

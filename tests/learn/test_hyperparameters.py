@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 import pytest
 
-from punish_fast.learn.deck_search import SearchMethod
-from punish_fast.learn.dqn import DqnMethod
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.muzero.method import MuZeroMethod
-from punish_fast.learn.qlearning import Hyperparameters, hyperparameters
+from punish_fast.games.gwent.deck_search import SearchMethod
+from punish_fast.games.learn.dqn import DqnMethod
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters
 
 
 @pytest.mark.parametrize("method", [Hyperparameters, DqnMethod, MuZeroMethod, SearchMethod])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.incan_gold import IncanGold
-from punish_fast.games.incan_gold_players import player_named
-from punish_fast.games.incan_gold_playouts import play_games, threshold_policy
-from punish_fast.games.vector_incan_gold import VectorIncanGold
-from punish_fast.learn.incan_gold_matches import THRESHOLDS, best_responder, match_of, play_match
+from punish_fast.games.incan_gold.game import IncanGold
+from punish_fast.games.incan_gold.matches import THRESHOLDS, best_responder, match_of, play_match
+from punish_fast.games.incan_gold.players import player_named
+from punish_fast.games.incan_gold.playouts import play_games, threshold_policy
+from punish_fast.games.incan_gold.vector import VectorIncanGold
 
 VECTOR = VectorIncanGold(IncanGold())
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numba import config
 
+from punish_fast.games.learn import league
+from punish_fast.games.learn.agent_file import load_agent
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.league import BEST, LeagueError, grid_plans, pair_points, run_league
+from punish_fast.games.learn.qlearning import Hyperparameters
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn import league
-from punish_fast.learn.agent_file import load_agent
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.league import BEST, LeagueError, grid_plans, pair_points, run_league
-from punish_fast.learn.qlearning import Hyperparameters
 
 GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.learn.movers import GreedyMover, MixedMover, drawn_actions, first_best_actions, softmax
+from punish_fast.games.learn.movers import GreedyMover, MixedMover, drawn_actions, first_best_actions, softmax
 
 N = 4000
 LEGAL = np.tile([True, False, True, True], (N, 1))

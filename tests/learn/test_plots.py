@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.learn.plots import draw_learning, draw_strength
+from punish_fast.games.learn.plots import draw_learning, draw_strength
 
 pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")
 

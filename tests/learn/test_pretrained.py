@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from bench.make import pretrained as maker
-from punish_fast.games.connect4 import Connect4
-from punish_fast.games.connect4_sets import position_sets, shares
-from punish_fast.games.gwent_players import rule_player
-from punish_fast.games.incan_gold_players import player_named
+from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.connect4.known_scores import position_sets, shares
+from punish_fast.games.gwent.matches import play_duels
+from punish_fast.games.gwent.players import rule_player
+from punish_fast.games.incan_gold.matches import play_match
+from punish_fast.games.incan_gold.players import player_named
+from punish_fast.games.learn import pretrained
+from punish_fast.games.learn.agent_file import save_agent
+from punish_fast.games.learn.dqn import DqnMethod, new_dqn, values_of
+from punish_fast.games.learn.movers import GreedyMover
+from punish_fast.games.learn.pretrained import file_of, pretrained_network
+from punish_fast.games.learn.q_network import evaluate
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn import pretrained
-from punish_fast.learn.agent_file import save_agent
-from punish_fast.learn.dqn import DqnMethod, new_dqn, values_of
-from punish_fast.learn.gwent_matches import play_duels
-from punish_fast.learn.incan_gold_matches import play_match
-from punish_fast.learn.movers import GreedyMover
-from punish_fast.learn.pretrained import file_of, pretrained_network
-from punish_fast.learn.q_network import evaluate
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):

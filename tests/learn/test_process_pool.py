@@ -8,7 +8,7 @@ import signal
 import pytest
 from numba import config
 
-from punish_fast.learn.process_pool import WorkerError, run_all
+from punish_fast.games.learn.process_pool import WorkerError, run_all
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="processes are tried with the JIT on")
 

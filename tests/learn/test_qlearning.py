@@ -10,12 +10,12 @@ from games.small import Corridor, Nim
 from numba import config
 
 from learn.twin import Table, learn_by_author, learn_negamax
-from punish_fast.games.positions import enumerate_positions
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.learn import qlearning
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.qlearning import Hyperparameters, assess, learn, learner_of, new_learner
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn import qlearning
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.qlearning import Hyperparameters, assess, learn, learner_of, new_learner
 
 GAMES = 60
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")

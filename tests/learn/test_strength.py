@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from punish_fast.games.contract import GameError
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.learn import strength
+from punish_fast.games.learn.dqn import values_of
+from punish_fast.games.learn.q_network import Architecture, first_weights
+from punish_fast.games.learn.qlearning import assess
+from punish_fast.games.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.retrograde import solve_game
-from punish_fast.learn import strength
-from punish_fast.learn.dqn import values_of
-from punish_fast.learn.q_network import Architecture, first_weights
-from punish_fast.learn.qlearning import assess
-from punish_fast.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 

@@ -7,15 +7,15 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from punish_fast.games.positions import enumerate_positions
+from punish_fast.games.learn.agent_file import load_agent, save_agent
+from punish_fast.games.learn.dqn import DqnMethod, new_dqn
+from punish_fast.games.learn.qlearning import Hyperparameters, assess, new_learner, points_of
+from punish_fast.games.learn.strength import strength_of
+from punish_fast.games.learn.trainer import stream_of, train
 from punish_fast.games.registry import vectorise
-from punish_fast.games.retrograde import solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn.agent_file import load_agent, save_agent
-from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.qlearning import Hyperparameters, assess, new_learner, points_of
-from punish_fast.learn.strength import strength_of
-from punish_fast.learn.trainer import stream_of, train
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 METHOD = DqnMethod(hidden=(8,), games=300, memory=2, steps=2, batch=16, renewal=2, decay=1000, max_plies=30)

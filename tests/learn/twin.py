@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.learn.qlearning import Hyperparameters
+from punish_fast.games.learn.qlearning import Hyperparameters
 from punish_fast.runtime import _random
 
 _MASK = (1 << 64) - 1

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scripted import ScriptedPlayer
 
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.gwent import Gwent, GwentVariant
-from punish_fast.games.incan_gold import LEAVE, STAY, IncanGold
+from punish_fast.games.gwent.game import Gwent, GwentVariant
+from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold
 from punish_fast.play.events import End, Moved, SharedEnd, Told
 from punish_fast.play.game_match import GameMatch, has_secrets
 from punish_fast.play.game_policies import CARD_LEVELS, card_policy

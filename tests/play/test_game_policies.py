@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.connect4 import Connect4
+from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.contract import CHANCE
-from punish_fast.games.gwent import Gwent
-from punish_fast.games.incan_gold import IncanGold
+from punish_fast.games.gwent.game import Gwent
+from punish_fast.games.incan_gold.game import IncanGold
+from punish_fast.games.learn import pretrained
+from punish_fast.games.learn.agent_file import save_agent
+from punish_fast.games.learn.dqn import DqnMethod, new_dqn
+from punish_fast.games.learn.q_network import evaluate
+from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
+from punish_fast.games.learn.strength import live_states, network_policy
 from punish_fast.games.matches import exact_score
-from punish_fast.games.positions import enumerate_positions
 from punish_fast.games.registry import vectorise
-from punish_fast.games.retrograde import RetrogradeOracle, solve_game
+from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn import pretrained
-from punish_fast.learn.agent_file import save_agent
-from punish_fast.learn.dqn import DqnMethod, new_dqn
-from punish_fast.learn.q_network import evaluate
-from punish_fast.learn.qlearning import Hyperparameters, new_learner
-from punish_fast.learn.strength import live_states, network_policy
 from punish_fast.play import game_policies
 from punish_fast.play.game_match import GameMatch
 from punish_fast.play.game_player import file_player

@@ -7,7 +7,7 @@ import pytest
 from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
-from punish_fast.games.retrograde import RetrogradeOracle
+from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.play.events import End, Moved
 from punish_fast.play.game_match import GameMatch, GameView
 from punish_fast.play.game_policies import level_policy

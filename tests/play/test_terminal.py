@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from games.small import Nim
 
-from punish_fast.games.connect4 import Connect4
-from punish_fast.games.gwent import Gwent, GwentVariant
-from punish_fast.games.retrograde import RetrogradeOracle
+from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.gwent.game import Gwent, GwentVariant
+from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.game_match import GameMatch

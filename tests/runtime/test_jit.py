@@ -172,7 +172,7 @@ ROOMS = sorted({path.parent.name for path in PACKAGE.rglob("_*.py") if not path.
 
 
 def test_rooms_with_kernels_are_found():
-    assert {"duel", "equilibrium", "games", "learn", "mdp", "punish", "runtime"} <= set(ROOMS)
+    assert {"connect4", "duel", "equilibrium", "learn", "mdp", "punish", "runtime"} <= set(ROOMS)
 
 
 @pytest.mark.parametrize("room", ROOMS)

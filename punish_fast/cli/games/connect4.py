@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from punish_fast.games.connect4 import Connect4, Connect4State
-    from punish_fast.games.connect4_sets import PositionSet
-    from punish_fast.games.connect4_solver import Connect4Solver
+    from punish_fast.games.connect4.game import Connect4, Connect4State
+    from punish_fast.games.connect4.known_scores import PositionSet
+    from punish_fast.games.connect4.solver import Connect4Solver
     from punish_fast.games.contract import VectorGame
-    from punish_fast.learn.movers import Values
+    from punish_fast.games.learn.movers import Values
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
 # Against the random player, in each seat; fewer by searches.
@@ -30,7 +30,7 @@ _GAMES, _SEARCHED_GAMES = 2000, 500
 
 def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
     """The report of ``games solve`` on a position."""
-    from punish_fast.games.connect4_solver import compile_search, value_of
+    from punish_fast.games.connect4.solver import compile_search, value_of
 
     clock, state = Stopwatch(), game.state_of(position)
     with clock("kernels"), Progress(quiet).stage("kernels"):
@@ -90,9 +90,9 @@ def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict
 
 def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
     """Return the report of an agent in one row, or of MuZero in a row for each number of simulations."""
-    from punish_fast.games.connect4_sets import search_policy
-    from punish_fast.learn.agent_file import judged_values, load_as
-    from punish_fast.learn.trainer import NetworkTrainer
+    from punish_fast.games.connect4.known_scores import search_policy
+    from punish_fast.games.learn.agent_file import judged_values, load_as
+    from punish_fast.games.learn.trainer import NetworkTrainer
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
@@ -124,7 +124,7 @@ def _judged_values(name: str, simulations: int | None, network: _Network) -> dic
 
 def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
     """The shares of a policy in each set."""
-    from punish_fast.games.connect4_sets import position_sets, shares
+    from punish_fast.games.connect4.known_scores import position_sets, shares
 
     return {"sets": {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}}
 
@@ -133,7 +133,7 @@ def _choices(network: _Network, found: PositionSet) -> np.ndarray:
     """The move of a network in each position: of legal ones alone, if it was kept to them."""
     import numpy as np
 
-    from punish_fast.learn.movers import first_best_actions
+    from punish_fast.games.learn.movers import first_best_actions
 
     vector, values, keeps_rules = network
     legal = vector.legal(found.boards)
@@ -143,7 +143,7 @@ def _choices(network: _Network, found: PositionSet) -> np.ndarray:
 
 def _against_random(network: _Network, games: int) -> dict[str, Any]:
     """The endings of games against the random player, moving first and second."""
-    from punish_fast.learn.strength import SampledStrength
+    from punish_fast.games.learn.strength import SampledStrength
 
     vector, values, keeps_rules = network
     measures = SampledStrength(vector, games=2 * games).measure(values, keeps_rules)

@@ -33,7 +33,7 @@ def decks(options: DecksOptions) -> None:
 
     In each generation all decks of a pool meet; the fittest survive, and have offspring with other cards.
     """
-    from punish_fast.learn.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
+    from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
 
     game = options.make("decks")
     method = SearchMethod(**SearchMethod.parse(options.settings or ()))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from punish_fast.games.contract import Mover
-    from punish_fast.games.gwent import Gwent
-    from punish_fast.learn.dqn import DqnLearner
-    from punish_fast.learn.gwent_matches import SeatMatches
+    from punish_fast.games.gwent.game import Gwent
+    from punish_fast.games.gwent.matches import SeatMatches
+    from punish_fast.games.learn.dqn import DqnLearner
 
 _SHARES = ("win", "tie", "loss")
 
@@ -31,9 +31,9 @@ def judged(
         agents: Names of players, or files; None for all players that have a name.
         progress: What tells how far it has come.
     """
-    from punish_fast.games.gwent_players import PLAYERS
+    from punish_fast.games.gwent.matches import play_duels
+    from punish_fast.games.gwent.players import PLAYERS
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.gwent_matches import play_duels
 
     clock, reports = Stopwatch(), []
     with clock("agents"), progress.stage("agents"):
@@ -58,7 +58,7 @@ def judged(
 
 
 def _built_in(name: str) -> Mover:
-    from punish_fast.games.gwent_players import PLAYERS
+    from punish_fast.games.gwent.players import PLAYERS
 
     if name not in PLAYERS:
         allowed = f"{', '.join(PLAYERS)}, {TRAINED}, and files .h5"
@@ -68,8 +68,8 @@ def _built_in(name: str) -> Mover:
 
 def _load(path: Path) -> DqnLearner:
     """A network, whatever decks it has learned with, since features are the same with all."""
-    from punish_fast.learn.agent_file import load_as
-    from punish_fast.learn.dqn import DqnLearner
+    from punish_fast.games.learn.agent_file import load_as
+    from punish_fast.games.learn.dqn import DqnLearner
 
     network = load_as(path, DqnLearner)
     if network.game.name != "gwent":

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.report import Stopwatch, print_table
 
 if TYPE_CHECKING:
-    from punish_fast.games.incan_gold import IncanGold
-    from punish_fast.games.incan_gold_rounds import RoundSets
+    from punish_fast.games.incan_gold.game import IncanGold
+    from punish_fast.games.incan_gold.rounds import RoundSets
 
 _TITLES = {"solo": "alone", "against_stayers": "against two who never leave"}
 
 
 def solution(game: IncanGold) -> dict[str, Any]:
     """The report of ``games solve``."""
-    from punish_fast.games.incan_gold import N_PLAYERS
-    from punish_fast.games.incan_gold_equilibrium import solve_equilibrium
-    from punish_fast.games.incan_gold_rounds import RoundSets, best_single_threshold, solve_solo
+    from punish_fast.games.incan_gold.equilibrium import solve_equilibrium
+    from punish_fast.games.incan_gold.game import N_PLAYERS
+    from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_solo
 
     clock = Stopwatch()
     with clock("solo"):

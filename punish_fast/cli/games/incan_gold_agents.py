@@ -12,7 +12,7 @@ from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import Mover
-    from punish_fast.games.incan_gold import IncanGold
+    from punish_fast.games.incan_gold.game import IncanGold
 
 # Two of each sit against every agent; these are judged by default, too.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
@@ -21,11 +21,11 @@ _SHARES = ("win", "tie", "loss", "first")
 
 def judged(game: IncanGold, agents: list[str] | None, n_games: int, seed: int, progress: Progress) -> dict[str, Any]:
     """Return the report of ``games judge``."""
-    from punish_fast.games.incan_gold_players import player_named
+    from punish_fast.games.incan_gold.matches import best_responder, play_match
+    from punish_fast.games.incan_gold.players import player_named
+    from punish_fast.games.learn.agent_file import load_as
+    from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.agent_file import load_as
-    from punish_fast.learn.dqn import DqnLearner
-    from punish_fast.learn.incan_gold_matches import best_responder, play_match
 
     clock, vector, reports = Stopwatch(), vectorise(game), []
     with clock("agents"), progress.stage("agents"):
@@ -54,7 +54,7 @@ def judged(game: IncanGold, agents: list[str] | None, n_games: int, seed: int, p
 
 def _built_in(name: str) -> Mover:
     from punish_fast.games.contract import GameError
-    from punish_fast.games.incan_gold_players import NAMES, player_named
+    from punish_fast.games.incan_gold.players import NAMES, player_named
 
     try:
         return player_named(name)

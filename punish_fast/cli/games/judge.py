@@ -16,10 +16,10 @@ from punish_fast.runtime.printable import printable
 if TYPE_CHECKING:
     import numpy as np
 
-    from punish_fast.games.gwent import Gwent
-    from punish_fast.games.incan_gold import IncanGold
-    from punish_fast.games.judgement import Judgement
-    from punish_fast.games.retrograde import PerfectPlay
+    from punish_fast.games.gwent.game import Gwent
+    from punish_fast.games.incan_gold.game import IncanGold
+    from punish_fast.games.solve.judgement import Judgement
+    from punish_fast.games.solve.retrograde import PerfectPlay
 
 _MOST_GAMES = 10_000_000
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
@@ -68,12 +68,12 @@ def judge(options: JudgeOptions) -> None:
     Lite, by many games in both seats against random play and a rule of thumb, with the given decks, or with the
     default deck and with random ones.
     """
-    from punish_fast.games.connect4 import Connect4
-    from punish_fast.games.gwent import Gwent
-    from punish_fast.games.incan_gold import IncanGold
-    from punish_fast.games.judgement import last_first
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import solve_game
+    from punish_fast.games.connect4.game import Connect4
+    from punish_fast.games.gwent.game import Gwent
+    from punish_fast.games.incan_gold.game import IncanGold
+    from punish_fast.games.solve.judgement import last_first
+    from punish_fast.games.solve.positions import enumerate_positions
+    from punish_fast.games.solve.retrograde import solve_game
 
     clock, game = Stopwatch(), options.make("judge")
     if isinstance(game, IncanGold | Gwent):
@@ -103,7 +103,7 @@ def judge(options: JudgeOptions) -> None:
 def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
     """Judge agents of a game with chance by many games."""
     from punish_fast.cli.games import gwent, incan_gold_agents, judged_agents
-    from punish_fast.games.gwent import DEFAULT_DECKS, RANDOM_DECKS, Gwent
+    from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
 
     n_games = judged_agents.GAMES if options.games is None else options.games
     settings = options.agents, n_games, options.seed or 0, Progress(options.quiet)
@@ -117,8 +117,8 @@ def _judge_in_games(options: JudgeOptions, game: IncanGold | Gwent) -> None:
 
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """Return the report of a built-in agent or a file, in one row, or of MuZero by simulations."""
-    from punish_fast.games.judgement import judge, unfold_policy
-    from punish_fast.learn.agent_file import load_policies
+    from punish_fast.games.learn.agent_file import load_policies
+    from punish_fast.games.solve.judgement import judge, unfold_policy
     from punish_fast.play.game_policies import trained_table
 
     if name in _BUILT_IN:
@@ -138,7 +138,7 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
 
 def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
     """The policy of a built-in agent."""
-    from punish_fast.games.judgement import winning_policy
+    from punish_fast.games.solve.judgement import winning_policy
 
     positions = perfect.positions
     random = positions.uniform()

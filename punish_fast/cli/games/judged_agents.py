@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from punish_fast.games.contract import Mover, TableGame, VectorGame
-    from punish_fast.learn.movers import Values
-    from punish_fast.learn.trainer import NetworkTrainer
+    from punish_fast.games.learn.movers import Values
+    from punish_fast.games.learn.trainer import NetworkTrainer
 
 # Of a match, by default.
 GAMES = 3000
@@ -58,9 +58,9 @@ def agents_of(
 
 def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
     """Return the values of actions by the network that comes with the package, and its game."""
+    from punish_fast.games.learn.dqn import values_of
+    from punish_fast.games.learn.pretrained import pretrained_network
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.dqn import values_of
-    from punish_fast.learn.pretrained import pretrained_network
     from punish_fast.runtime.extras import require
 
     require("learn", "jax", "optax")
@@ -73,7 +73,7 @@ def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
 
 def _of_values(name: str, values: Values, keeps_rules: bool = True) -> list[JudgedAgent]:
     """A network, which plays greedy and mixed."""
-    from punish_fast.learn.movers import PLAY_TEMPERATURE, GreedyMover, MixedMover
+    from punish_fast.games.learn.movers import PLAY_TEMPERATURE, GreedyMover, MixedMover
 
     return [
         JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, keeps_rules)),

@@ -43,8 +43,8 @@ def league(options: LeagueOptions) -> None:
     By default the grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. Values of --set
     are separated by commas. Repeat the command to resume; with more --rounds it goes on.
     """
-    from punish_fast.learn.league import grid_plans, run_league
-    from punish_fast.learn.qlearning import Hyperparameters
+    from punish_fast.games.learn.league import grid_plans, run_league
+    from punish_fast.games.learn.qlearning import Hyperparameters
 
     game = options.make("league")
     grid: dict[str, list[Any]] = {}

@@ -15,11 +15,11 @@ def methods(options: CommonOptions) -> None:
 
     Some games have other defaults.
     """
-    from punish_fast.learn.deck_search import SearchMethod
-    from punish_fast.learn.dqn import DqnMethod
-    from punish_fast.learn.hyperparameters import allowed_text
-    from punish_fast.learn.muzero.method import MuZeroMethod
-    from punish_fast.learn.qlearning import Hyperparameters
+    from punish_fast.games.gwent.deck_search import SearchMethod
+    from punish_fast.games.learn.dqn import DqnMethod
+    from punish_fast.games.learn.hyperparameters import allowed_text
+    from punish_fast.games.learn.muzero.method import MuZeroMethod
+    from punish_fast.games.learn.qlearning import Hyperparameters
 
     known = {"q": Hyperparameters, "dqn": DqnMethod, "muzero": MuZeroMethod, "decks": SearchMethod}
     found = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from punish_fast.games.contract import TableGame
-    from punish_fast.games.oracle import Oracle
+    from punish_fast.games.solve.oracle import Oracle
     from punish_fast.play.game_match import GamePolicy
     from punish_fast.play.players import SessionPlayer
     from punish_fast.play.terminal import Result

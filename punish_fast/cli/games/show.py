@@ -10,7 +10,7 @@ from punish_fast.cli.options import argument, verb
 from punish_fast.cli.report import Progress, print_text
 
 if TYPE_CHECKING:
-    from punish_fast.games.oracle import Oracle
+    from punish_fast.games.solve.oracle import Oracle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class GameShowOptions(GameOptions):
 def show(options: GameShowOptions) -> None:
     """Show a position: the value of each move, and the line of perfect play."""
     from punish_fast.games.registry import oracle_of
-    from punish_fast.games.retrograde import RetrogradeOracle
+    from punish_fast.games.solve.retrograde import RetrogradeOracle
 
     game = options.make("show")
     state = game.state_of(options.position)
@@ -52,7 +52,7 @@ def show(options: GameShowOptions) -> None:
 
 
 def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
-    from punish_fast.games.retrograde import OUTCOMES
+    from punish_fast.games.solve.retrograde import OUTCOMES
 
     game, moves = oracle.game, oracle.move_values(state)
     best = oracle.best_action(state) if moves else None

@@ -13,9 +13,9 @@ from punish_fast.cli.report import Stopwatch, print_table, print_text
 if TYPE_CHECKING:
     import numpy as np
 
-    from punish_fast.games.connect4 import Connect4
+    from punish_fast.games.connect4.game import Connect4
     from punish_fast.games.contract import TableGame
-    from punish_fast.games.positions import Positions
+    from punish_fast.games.solve.positions import Positions
 
 _SEATS = ("first", "second")
 
@@ -46,8 +46,8 @@ def solve(options: GamesSolveOptions) -> None:
     Connect Four has too many positions to list them; a search finds the score of every move of one POSITION. Of Incan
     Gold, the first round is solved for players who want as many points as possible.
     """
-    from punish_fast.games.connect4 import Connect4
-    from punish_fast.games.incan_gold import IncanGold
+    from punish_fast.games.connect4.game import Connect4
+    from punish_fast.games.incan_gold.game import IncanGold
 
     game = options.make("solve")
     if isinstance(game, Connect4):
@@ -67,8 +67,8 @@ def solve(options: GamesSolveOptions) -> None:
 def _solution(game: TableGame) -> tuple[dict[str, Any], list[str], str]:
     """The report on a game whose positions can be listed, the names of its own counts, and its value in words."""
     from punish_fast.games.matches import exact_score
-    from punish_fast.games.positions import enumerate_positions
-    from punish_fast.games.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
+    from punish_fast.games.solve.positions import enumerate_positions
+    from punish_fast.games.solve.retrograde import OUTCOMES, check_perfect_play, outcome_text, solve_game
 
     clock = Stopwatch()
     with clock("positions"):
@@ -113,7 +113,7 @@ def _solution(game: TableGame) -> tuple[dict[str, Any], list[str], str]:
 def _search(options: GamesSolveOptions, game: Connect4) -> None:
     """Solve a position of Connect Four."""
     from punish_fast.cli.games.connect4 import print_solution, solution
-    from punish_fast.games.connect4_solver import Connect4Solver, plies_to_end
+    from punish_fast.games.connect4.solver import Connect4Solver, plies_to_end
 
     position = options.position or ""
     state = game.state_of(position)

@@ -16,7 +16,7 @@ from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import TableGame
-    from punish_fast.learn.trainer import Trainer
+    from punish_fast.games.learn.trainer import Trainer
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
@@ -80,8 +80,8 @@ def train(options: TrainOptions) -> None:
 
     By default written to GAME.h5, which is a checkpoint during training.
     """
-    from punish_fast.learn.agent_file import save_agent
-    from punish_fast.learn.trainer import train
+    from punish_fast.games.learn.agent_file import save_agent
+    from punish_fast.games.learn.trainer import train
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
@@ -137,12 +137,12 @@ class _Prepared(NamedTuple):
 
 def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
     """Return the agent with all training planned, and the measures of its strength."""
+    from punish_fast.games.learn.agent_file import load_agent
+    from punish_fast.games.learn.qlearning import QLearner
+    from punish_fast.games.learn.strength import strength_of
+    from punish_fast.games.learn.trainer import NetworkTrainer
     from punish_fast.games.registry import vectorise
-    from punish_fast.games.retrograde import solve_game
-    from punish_fast.learn.agent_file import load_agent
-    from punish_fast.learn.qlearning import QLearner
-    from punish_fast.learn.strength import strength_of
-    from punish_fast.learn.trainer import NetworkTrainer
+    from punish_fast.games.solve.retrograde import solve_game
     from punish_fast.runtime.extras import require
 
     if options.former is None:
@@ -174,12 +174,12 @@ def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
 def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
     """Return an agent that has learned nothing."""
     from punish_fast.games.contract import GameError
+    from punish_fast.games.learn.agent_file import positions_of
+    from punish_fast.games.learn.dqn import DqnMethod, method_for, new_dqn
+    from punish_fast.games.learn.muzero.learner import new_muzero
+    from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
+    from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
     from punish_fast.games.registry import vectorise
-    from punish_fast.learn.agent_file import positions_of
-    from punish_fast.learn.dqn import DqnMethod, method_for, new_dqn
-    from punish_fast.learn.muzero.learner import new_muzero
-    from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
-    from punish_fast.learn.qlearning import Hyperparameters, hyperparameters, new_learner
 
     settings = options.settings or ()
     if method == "q":
@@ -204,16 +204,16 @@ def _settings(trainer: Trainer) -> dict[str, Any]:
 
 
 def _settings_of(path: Path) -> dict[str, Any]:
-    from punish_fast.learn.agent_file import load_agent
+    from punish_fast.games.learn.agent_file import load_agent
 
     return _settings(load_agent(path))
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
     """Return judgements: one of a deep Q-network, one per number of simulations of MuZero, none of a table."""
-    from punish_fast.learn.agent_file import judged_values
-    from punish_fast.learn.dqn import DqnLearner
-    from punish_fast.learn.muzero.learner import MuZeroLearner
+    from punish_fast.games.learn.agent_file import judged_values
+    from punish_fast.games.learn.dqn import DqnLearner
+    from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
     if isinstance(trainer, DqnLearner):
         with progress.stage("judge"):
@@ -235,7 +235,7 @@ def _strength(trainer: Trainer) -> str:
 
 def _draw(trainer: Trainer, plot: Path | None) -> None:
     if plot is not None:
-        from punish_fast.learn.plots import draw_learning, draw_strength
+        from punish_fast.games.learn.plots import draw_learning, draw_strength
 
         (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, plot)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.games.gwent_decks import checked_deck
-from punish_fast.learn import deck_search
+from punish_fast.games.gwent import deck_search
+from punish_fast.games.gwent.decks import checked_deck
 
 DECKS = ("games", "decks", "gwent", "--quiet")
 SMALL = ("--set", "pool=6", "--set", "games=2", "--set", "survivors=2", "--set", "newcomers=1")

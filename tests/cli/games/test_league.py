@@ -11,7 +11,7 @@ from numba import config
 
 from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.games import league
-from punish_fast.learn.agent_file import load_agent
+from punish_fast.games.learn.agent_file import load_agent
 
 LEAGUE = ("games", "league", "tapnswap", "agents", "--quiet")
 GRID = ("--set", "scheme=negamax,author", "--set", "epsilon=0.3", "--games", "50")

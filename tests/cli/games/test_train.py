@@ -12,8 +12,8 @@ from importlib.util import find_spec
 import pytest
 
 from cli.conftest import COMMAND, clean_environment
-from punish_fast.learn import agent_file, trainer
-from punish_fast.learn.agent_file import load_agent
+from punish_fast.games.learn import agent_file, trainer
+from punish_fast.games.learn.agent_file import load_agent
 
 TABLE = ("games", "train", "tapnswap", "--quiet")
 NETWORK = ("games", "train", "tapnswap:limit=3", "--method", "dqn", "--set", "hidden=8", "--quiet")

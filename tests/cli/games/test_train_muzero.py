@@ -9,13 +9,13 @@ import pytest
 
 from punish_fast.cli import report
 from punish_fast.cli.games import connect4
+from punish_fast.games.learn import agent_file, trainer
+from punish_fast.games.learn.agent_file import load_agent, save_agent
+from punish_fast.games.learn.muzero import method
+from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn import agent_file, trainer
-from punish_fast.learn.agent_file import load_agent, save_agent
-from punish_fast.learn.muzero import method
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.play.game_policies import file_policy
 
 TRAIN = ("games", "train", "tictactoe", "--quiet")

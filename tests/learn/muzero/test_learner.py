@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from punish_fast.games.learn.episodes import NONE
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.muzero import learner as learner_module
+from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
+from punish_fast.games.learn.muzero.replay import remember
+from punish_fast.games.learn.muzero.search import Found
+from punish_fast.games.learn.strength import strength_of
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.learn.episodes import NONE
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.muzero import learner as learner_module
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.muzero.method import MuZeroMethod, muzero_method_for
-from punish_fast.learn.muzero.replay import remember
-from punish_fast.learn.muzero.search import Found
-from punish_fast.learn.strength import strength_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = MuZeroMethod(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.muzero.method import MuZeroMethod, check_game, muzero_method_for
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.muzero.method import MuZeroMethod, check_game, muzero_method_for
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.learn.muzero.network import ModelShape, kinds_of, mean_of, networks_of
+from punish_fast.games.learn.muzero.network import ModelShape, kinds_of, mean_of, networks_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 SHAPE = ModelShape((2, 3, 3), (), 6, 9)

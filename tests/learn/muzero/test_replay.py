@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from punish_fast.games.learn.episodes import NONE
+from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.muzero.replay import LEAST_ERROR, draw, remember
+from punish_fast.games.learn.muzero.self_play import empty_games
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.learn.episodes import NONE
-from punish_fast.learn.hyperparameters import LearnError
-from punish_fast.learn.muzero.method import MuZeroMethod
-from punish_fast.learn.muzero.replay import LEAST_ERROR, draw, remember
-from punish_fast.learn.muzero.self_play import empty_games
 
 VECTOR = vectorise(make_game("tictactoe", {}))
 

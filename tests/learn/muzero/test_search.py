@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.muzero.search import plan_of, policy_logits, search, shape_of
+from punish_fast.games.learn.trainer import stream_of
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.learn.muzero.method import MuZeroMethod
-from punish_fast.learn.muzero.search import plan_of, policy_logits, search, shape_of
-from punish_fast.learn.trainer import stream_of
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 

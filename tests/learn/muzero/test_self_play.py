@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.learn.episodes import NONE, retrace
-from punish_fast.learn.muzero.learner import new_muzero
-from punish_fast.learn.muzero.method import MuZeroMethod
-from punish_fast.learn.muzero.search import plan_of, search
-from punish_fast.learn.muzero.self_play import play_searched, without_ends
+from punish_fast.games.learn.episodes import NONE, retrace
+from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.muzero.search import plan_of, search
+from punish_fast.games.learn.muzero.self_play import play_searched, without_ends
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = {"simulations": 4, "width": 4, "games": 40, "max_plies": 12}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.games.learn.muzero.true_rules import TrueRules
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.learn.muzero.true_rules import TrueRules
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "tapnswap"])

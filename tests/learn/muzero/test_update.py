@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.learn.muzero.network import ModelShape, networks_of
-from punish_fast.learn.muzero.update import Optimiser, compiled_update, losses
+from punish_fast.games.learn.muzero.network import ModelShape, networks_of
+from punish_fast.games.learn.muzero.update import Optimiser, compiled_update, losses
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 SHAPE = ModelShape((4,), (), 3, 2)

@@ -1,0 +1,1 @@
+"""Connect Four: rules, search, opening book, many games at once."""

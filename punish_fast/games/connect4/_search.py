@@ -1,0 +1,333 @@
+"""The search of Connect Four: whether the player to move scores at least a target.
+
+**Scores.** A win is worth 22 less the stones that the winner will have played, a loss the same below 0, and a draw 0.
+So with ``n`` stones on the board, a stone that wins now scores ``(43 - n) // 2``.
+
+**Questions instead of windows.** The search answers one question about a position: is its score at least ``target``?
+Then the question about a successor is whether its score, which the other player gets, is at least ``1 - target``; if
+not, the move is good enough. So one number goes down the tree instead of two bounds. An answer is a bound: a score that
+the position reaches, at least the target, or one that it does not exceed, below the target. `_next_target` picks the
+next question beside the last bound, until they leave a single score. Bounds often jump far, so few questions are asked.
+
+**No position is searched that ends within two moves.** The player to move never has a win at once, since moves that
+allow one are left out: only squares that block, if the opponent threatens to win, and never a square below one where
+the opponent wins. If no move is left, the game is lost to the next stone. If a move threatens two things at once, it
+wins, without looking further.
+
+**Order.** Moves that make more squares win come first, above all squares in the rows that the player gets at the end:
+odd ones for the first player, even ones for the second, counted from 1. Of equal moves, those nearer the centre come
+first. A move's successor is being fetched from the table while the others are ordered. Where much work is left, all
+successors are looked up before the first one is searched.
+
+**Even squares.** If every column has an even height, the second player can always answer in the column where the first
+one plays, and gets all empty squares in even rows. If the first player's stones and the empty odd squares make no line,
+the first player cannot win; if then the second player's stones and the empty even squares make one, the second player
+wins.
+
+Answers go into a table (``_connect4_table.py``). The search keeps its own stack: it runs for a number of nodes,
+returns, and goes on in the next call, so that it can be interrupted between them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from punish_fast.games.connect4._game import (
+    BOARD,
+    BOTTOM,
+    COLUMN,
+    N_SQUARES,
+    STEP,
+    WIDTH,
+    contains_line,
+    count_bits,
+    playable_squares,
+    winning_squares,
+)
+from punish_fast.games.connect4._table import (
+    board_key,
+    find_entry,
+    lower_bound,
+    place_of,
+    store_answer,
+    upper_bound,
+)
+from punish_fast.runtime._jit import kernel, routine
+from punish_fast.runtime._prefetch import prefetch
+
+# The words of a job: the stones of the player to move and all stones, what is known of the score, and the work so far.
+OWN, FILLED, LOW, HIGH, IS_EXACT, IS_RUNNING, TARGET, NODES = range(8)
+N_JOB_WORDS = 8
+# The words of a stack: the position to enter next, and what the opponent threatens there; then its levels.
+_AT_OWN, _AT_FILLED, _AT_THREATS, _AT_DEPTH, _LEVELS = range(5)
+# The words of a level: the board, what is known of it, its moves, and what each of them threatens.
+_KEY, _OWN, _FILLED, _BEST, _BEFORE, _NEXT, _N_MOVES, _MOVES = range(8)
+_LEVEL_WORDS = _MOVES + 2 * WIDTH
+STACK_WORDS = _LEVELS + (N_SQUARES + 1) * _LEVEL_WORDS
+# How many squares a move makes win is kept above its bits.
+_WEIGHT_SHIFT = WIDTH * STEP
+_SQUARES = (1 << _WEIGHT_SHIFT) - 1
+
+# The columns from the centre outwards.
+_COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
+# Rows counted from 1. A column of even height has its next square in an odd row, or the bit above the board.
+_ODD_ROWS = BOTTOM * 0b010101
+_EVEN_ROWS = BOTTOM * 0b101010
+
+# With fewer stones, successors are looked up before one is searched.
+_LOOK_AHEAD_BELOW = 26
+# More than any score.
+_UNKNOWN = 100
+
+
+@kernel
+def open_jobs(begin, end, boards, is_exact, jobs):
+    """Write the jobs of positions, with bounds that the number of stones sets.
+
+    A job is finished if the game is over, or won with the next stone.
+
+    Args:
+        boards: int64 ``[n, 2]``, the stones of the player to move and all stones.
+        is_exact: Whether scores are wanted, or else only who wins.
+        jobs: int64 ``[n, N_JOB_WORDS]``, to fill.
+    """
+    for k in range(begin, end):
+        own, filled = boards[k, 0], boards[k, 1]
+        n_stones = count_bits(filled)
+        low, high = -((N_SQUARES - n_stones) >> 1), (N_SQUARES - 1 - n_stones) >> 1
+        if contains_line(own ^ filled):
+            low = high = -((N_SQUARES + 2 - n_stones) >> 1)
+        elif filled == BOARD:
+            low = high = 0
+        elif winning_squares(own, filled) & playable_squares(filled):
+            low = high = (N_SQUARES + 1 - n_stones) >> 1
+        jobs[k] = 0
+        jobs[k, OWN], jobs[k, FILLED], jobs[k, LOW], jobs[k, HIGH] = own, filled, low, high
+        jobs[k, IS_EXACT] = is_exact
+
+
+@kernel
+def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
+    """Let each worker answer the questions of its jobs, one after the other, for about ``budget`` nodes.
+
+    Args:
+        ranges: int64 ``[n_workers, 2]``, the place in the queue of each worker, which advances, and its end.
+        queue: int64 ``[n_queued]``, numbers of jobs.
+        jobs: int64 ``[n_jobs, N_JOB_WORDS]``, made by `open_jobs` and not finished. ``LOW`` and ``HIGH`` enclose the
+            score. They become equal if ``IS_EXACT``, or else tell whether it is above, at or below 0.
+        stacks: int64 ``[n_workers, STACK_WORDS]``, of the job that a worker is in.
+        table: int64 ``[2^k]``, zeros at first.
+    """
+    for worker in range(begin, end):
+        left = budget
+        while left > 0 and ranges[worker, 0] < ranges[worker, 1]:
+            job = jobs[queue[ranges[worker, 0]]]
+            before = job[NODES]
+            if _advance(job, stacks[worker], table, left):
+                ranges[worker, 0] += 1
+            left -= job[NODES] - before
+
+
+@routine
+def _advance(job, stack, table, budget):
+    """Ask questions about a position until its score is known, or the budget spent; whether it is known."""
+    limit = job[NODES] + budget
+    while not _is_decided(job):
+        if not job[IS_RUNNING]:
+            job[TARGET], job[IS_RUNNING] = _next_target(job[LOW], job[HIGH], job[IS_EXACT]), 1
+            stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_DEPTH] = job[OWN], job[FILLED], 0
+            stack[_AT_THREATS] = winning_squares(job[OWN] ^ job[FILLED], job[FILLED])
+        score = _search(job, stack, table, limit)
+        if score == _UNKNOWN:
+            return False
+        job[IS_RUNNING] = 0
+        if score >= job[TARGET]:
+            job[LOW] = max(job[LOW], score)
+        else:
+            job[HIGH] = min(job[HIGH], score)
+    return True
+
+
+@routine
+def _is_decided(job):
+    if job[LOW] >= job[HIGH]:
+        return True
+    return not job[IS_EXACT] and (job[LOW] > 0 or job[HIGH] < 0)
+
+
+@routine
+def _next_target(low, high, is_exact):
+    """The next question about a score from ``low`` to ``high``: whether it is a win, then next to what is known."""
+    if not is_exact or low < 0 < high:
+        return 1 if high > 0 else 0
+    if low >= 0:
+        return low + 1
+    return high
+
+
+@routine
+def _search(job, stack, table, limit):
+    """The answer to the question ``TARGET`` about the position of a job, or _UNKNOWN after ``limit`` nodes."""
+    own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
+    depth, nodes = stack[_AT_DEPTH], job[NODES]
+    target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
+    base = _LEVELS + depth * _LEVEL_WORDS
+    while nodes < limit:
+        nodes += 1
+        score = _open_level(stack, base, own, filled, threats, target, table)
+        if score == _UNKNOWN:
+            stack[base + _BEFORE] = nodes
+        while score != _UNKNOWN:
+            if depth == 0:
+                job[NODES] = nodes
+                return score
+            # Back to the position before.
+            depth -= 1
+            base -= _LEVEL_WORDS
+            target = 1 - target
+            score = max(stack[base + _BEST], -score)
+            if score < target and stack[base + _NEXT] < stack[base + _N_MOVES]:
+                stack[base + _BEST] = score
+                score = _UNKNOWN
+            elif stack[base + _KEY] != 0:
+                store_answer(table, stack[base + _KEY], score, target, nodes - stack[base + _BEFORE])
+        move = base + _MOVES + stack[base + _NEXT]
+        stack[base + _NEXT] += 1
+        filled = stack[base + _FILLED]
+        own = stack[base + _OWN] ^ filled
+        filled |= stack[move] & _SQUARES
+        threats = stack[move + WIDTH]
+        depth += 1
+        base += _LEVEL_WORDS
+        target = 1 - target
+    stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS], stack[_AT_DEPTH] = own, filled, threats, depth
+    job[NODES] = nodes
+    return _UNKNOWN
+
+
+@routine
+def _open_level(stack, base, own, filled, threats, target, table):
+    """Enter a position: a score that answers the question about it, or _UNKNOWN and its moves in a level."""
+    n_stones = count_bits(filled)
+    moves = _safe_moves(filled, threats)
+    score = _score_at_sight(own, filled, moves, n_stones, target)
+    if score != _UNKNOWN:
+        return score
+    key = 0
+    # A single move is made at once; what follows is in the table.
+    if moves & (moves - 1):
+        key = board_key(own, filled, n_stones)
+        score = _score_in_table(table, key, target)
+        if score != _UNKNOWN:
+            return score
+    stack[base + _KEY], stack[base + _OWN], stack[base + _FILLED] = key, own, filled
+    stack[base + _BEST], stack[base + _NEXT] = -_UNKNOWN, 0
+    if _order_moves(stack, base, moves, n_stones, table):
+        return (N_SQUARES - 1 - n_stones) >> 1
+    if n_stones < _LOOK_AHEAD_BELOW:
+        return _score_by_successor(stack, base, target, n_stones, table)
+    return _UNKNOWN
+
+
+@routine
+def _score_by_successor(stack, base, target, n_stones, table):
+    """A score that answers the question because a successor is in the table, or _UNKNOWN."""
+    own, filled = stack[base + _OWN], stack[base + _FILLED]
+    for k in range(stack[base + _N_MOVES]):
+        after = filled | (stack[base + _MOVES + k] & _SQUARES)
+        entry = find_entry(table, board_key(own ^ filled, after, n_stones + 1))
+        if entry != 0 and -upper_bound(entry) >= target:
+            return -upper_bound(entry)
+    return _UNKNOWN
+
+
+@routine
+def _score_at_sight(own, filled, moves, n_stones, target):
+    """A score that answers the question without a move, or _UNKNOWN; ``moves`` are those that do not lose at once."""
+    if moves == 0:
+        return -((N_SQUARES - n_stones) >> 1)
+    if n_stones >= N_SQUARES - 2:
+        return 0
+    # Neither player wins with the next stone.
+    low, high = -((N_SQUARES - 2 - n_stones) >> 1), (N_SQUARES - 1 - n_stones) >> 1
+    if low >= target:
+        return low
+    if high < target:
+        return high
+    return _score_by_follow_up(own, filled, moves, target)
+
+
+@routine
+def _score_in_table(table, key, target):
+    """A bound in the table that answers the question, or _UNKNOWN."""
+    entry = find_entry(table, key)
+    if entry != 0:
+        if lower_bound(entry) >= target:
+            return lower_bound(entry)
+        if upper_bound(entry) < target:
+            return upper_bound(entry)
+    return _UNKNOWN
+
+
+@routine
+def _safe_moves(filled, threats):
+    """The moves after which the opponent, who wins on ``threats``, has no win at once."""
+    moves = playable_squares(filled)
+    blocks = moves & threats
+    if blocks & (blocks - 1):
+        return 0
+    if blocks:
+        moves = blocks
+    return moves & ~(threats >> 1)
+
+
+@routine
+def _score_by_follow_up(own, filled, moves, target):
+    """A score that answers the question if the second player only follows up, or else _UNKNOWN."""
+    if target < 0 or target > 1:
+        return _UNKNOWN
+    odd_columns = (filled + BOTTOM) & _EVEN_ROWS
+    is_first = odd_columns == 0
+    # Or the second player is to move, and can make all heights even.
+    is_second = odd_columns != 0 and odd_columns & (odd_columns - 1) == 0 and odd_columns & moves != 0
+    if not (is_first or is_second):
+        return _UNKNOWN
+    first, second, empty = own, own ^ filled, BOARD ^ filled
+    if is_second:
+        first, second = second, first
+    if contains_line(first | (empty & _ODD_ROWS)):
+        return _UNKNOWN
+    # The second player has a draw at least, which answers one of the questions.
+    if is_first == (target == 1):
+        return 0
+    if not contains_line(second | (empty & _EVEN_ROWS)):
+        return _UNKNOWN
+    return -1 if is_first else 1
+
+
+@routine
+def _order_moves(stack, base, moves, n_stones, table):
+    """Write the moves of a level, best first; whether one of them wins with the next stone."""
+    own, filled = stack[base + _OWN], stack[base + _FILLED]
+    good_rows = _EVEN_ROWS if n_stones & 1 else _ODD_ROWS
+    n_moves = 0
+    for column in _COLUMNS:
+        move = moves & column
+        if move == 0:
+            continue
+        after = filled | move
+        threats = winning_squares(own | move, after)
+        at_once = threats & playable_squares(after)
+        # Two at once, or one above the other.
+        if at_once & (at_once - 1) or (at_once << 1) & threats:
+            return True
+        prefetch(table, np.uint64(place_of(table, board_key(own ^ filled, after, n_stones + 1))))
+        weight = 2 * count_bits(threats) + count_bits(threats & good_rows)
+        k = base + _MOVES + n_moves
+        while k > base + _MOVES and stack[k - 1] >> _WEIGHT_SHIFT < weight:
+            stack[k], stack[k + WIDTH] = stack[k - 1], stack[k - 1 + WIDTH]
+            k -= 1
+        stack[k], stack[k + WIDTH] = (weight << _WEIGHT_SHIFT) | move, threats
+        n_moves += 1
+    stack[base + _N_MOVES] = n_moves
+    return False

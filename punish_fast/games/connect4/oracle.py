@@ -1,0 +1,131 @@
+"""Perfect play of Connect Four, by the opening book and search; see `oracle.Oracle`."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from punish_fast.games.connect4.book import opening_book
+from punish_fast.games.connect4.game import Connect4, Connect4State
+from punish_fast.games.connect4.solver import (
+    DEFAULT_MEMORY,
+    Connect4Solver,
+    OutOfTimeError,
+    compile_search,
+    plies_to_end,
+)
+from punish_fast.games.solve.oracle import MoveValue
+
+T = TypeVar("T")
+
+# Answers that are remembered, up to a thousand bytes each.
+_MOST_ANSWERS = 20_000
+
+
+class Connect4Oracle:
+    """Perfect play by search, which takes seconds in some positions with six to ten stones.
+
+    A player that follows `best_action` from the empty board on meets none of these, since they are in the book.
+    """
+
+    is_quick = False
+
+    def __init__(self, game: Connect4, memory: int = DEFAULT_MEMORY) -> None:
+        """Remember the game.
+
+        Args:
+            memory: Of the solver's table, in MB.
+        """
+        self.game, self._memory = game, memory
+        # Agents ask for the same position more than once: what they would play, then the move.
+        self._columns: dict[Connect4State, int] = {}
+        self._values: dict[Connect4State, list[MoveValue | None]] = {}
+
+    @cached_property
+    def _solver(self) -> Connect4Solver:
+        return Connect4Solver(self._memory)
+
+    @property
+    def n_positions(self) -> int:
+        """The number of boards."""
+        return self.game.n_positions
+
+    def open(self) -> None:
+        """Read the book, and load or compile the search."""
+        opening_book()
+        compile_search()
+
+    def prepare(self, state: Connect4State, until: float) -> bool:
+        """Search until a moment of ``time.monotonic``; return True if `best_action` needs no further search."""
+        try:
+            self._best_column(state, until)
+        except OutOfTimeError:
+            return False
+        return True
+
+    def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
+        """Return the values that are known at a moment of ``time.monotonic``, and whether they are `move_values`."""
+        if state in self._values:
+            return self._values[state], True
+        actions = self.game.actions(state)
+        bounds = -self._bounds([self.game.apply(state, action) for action in actions], until)[:, ::-1]
+        found = [_value_of(state, k, action, bounds) for k, action in enumerate(actions)]
+        is_exact = bool((bounds[:, 0] == bounds[:, 1]).all())
+        if is_exact:
+            _remember(self._values, state, found)
+        return found, is_exact
+
+    def move_values(self, state: Connect4State) -> list[MoveValue]:
+        """The value of each action of a state, in the order of ``game.actions``."""
+        return [value for value in self.known_values(state, math.inf)[0] if value is not None]
+
+    def best_action(self, state: Connect4State) -> int:
+        """Of the best actions, the one nearest to the centre."""
+        return self._best_column(state, math.inf)
+
+    def line(self, state: Connect4State) -> list[int]:
+        """The best actions of both players to the end."""
+        actions = []
+        while not self.game.is_terminal(state):
+            actions.append(self.best_action(state))
+            state = self.game.apply(state, actions[-1])
+        return actions
+
+    def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:
+        """Bounds of scores, int64 ``[n, 2]``: by the book, or else by search."""
+        known = [opening_book().score(state) for state in states]
+        unknown = [k for k, score in enumerate(known) if score is None]
+        bounds = np.array([(score or 0, score or 0) for score in known], dtype=np.int64).reshape(-1, 2)
+        bounds[unknown] = self._solver.bounds([states[k] for k in unknown], until)
+        return bounds
+
+    def _best_column(self, state: Connect4State, until: float) -> int:
+        column = self._columns.get(state)
+        if column is None:
+            column = opening_book().best_column(state)
+        if column is None:
+            ((low, high),) = self._bounds([state], until).tolist()
+            if low < high:
+                raise OutOfTimeError
+            column = self._solver.best_column(state, low, until)
+            _remember(self._columns, state, column)
+        return column
+
+
+def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> MoveValue | None:
+    """Return the value of a move as far as it follows from ``bounds``, int64 ``[n_moves, 2]``."""
+    low, high = bounds[k].tolist()
+    is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
+    if low == high:
+        return MoveValue(action, int(np.sign(low)), plies_to_end(state, low), is_best)
+    return MoveValue(action, 1 if low > 0 else -1, None, is_best) if low > 0 or high < 0 else None
+
+
+def _remember(answers: dict[Connect4State, T], state: Connect4State, answer: T) -> None:
+    """Remember an answer, and forget the first one if there are too many."""
+    answers[state] = answer
+    if len(answers) > _MOST_ANSWERS:
+        answers.pop(next(iter(answers)), None)

@@ -1,0 +1,1 @@
+"""Gwent Lite: rules, decks, players, whole games and the deck search."""

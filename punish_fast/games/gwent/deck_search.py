@@ -1,0 +1,260 @@
+"""A genetic search over decks of Gwent Lite.
+
+A *pool* has a fixed number of decks of 25 cards, at first random ones. In each generation they meet in a round-robin
+(`games/gwent_tournament.py`), in games that one and the same player plays on both sides. The next pool has
+
+1. the *survivors*: the decks of the highest fitness, the best first;
+2. *offspring* of survivors drawn at random: to each card a normal deviate is added, and the deck is repaired;
+3. *newcomers*: random decks.
+
+No deck is twice in a pool. Fitness is luck, too, and is relative to a pool that gets stronger. So the strength of the
+survivors is measured apart, against random decks in games that selection never sees.
+
+Everything random in a generation follows from the random seed, the number of the generation and its purpose, so a
+longer search begins with the same generations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games.gwent.decks import MIN_CARDS, deck_rows, random_decks, repaired_deck
+from punish_fast.games.gwent.tournament import (
+    FreshGames,
+    OnGames,
+    RoundRobin,
+    play_random_decks,
+    play_round_robin,
+)
+from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, hyperparameter
+from punish_fast.games.learn.trainer import check_seed
+from punish_fast.runtime.json_values import brief, is_whole
+
+# Players of the games, and their names in `gwent_playouts.POLICIES`.
+PLAYERS = {"rule-of-thumb": "rule", "random": "random"}
+MAX_GENERATIONS = 100_000
+# Games against random decks that measure a strength.
+FRESH_GAMES = 40_000
+# What random numbers are for.
+_BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
+
+
+@dataclass(frozen=True)
+class SearchMethod(CheckedMethod):
+    """The settings of a search."""
+
+    pool: int = hyperparameter(50, (2, 1000), "Decks that meet in each generation.")
+    games: int = hyperparameter(400, (2, 1_000_000), "Games of each two decks in a generation, even.")
+    survivors: int = hyperparameter(10, (1, 999), "Decks that stay, the fittest.")
+    newcomers: int = hyperparameter(5, (0, 999), "Random decks that join each generation.")
+    # Below, rounding leaves most decks as they are.
+    deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
+    player: str = hyperparameter("rule-of-thumb", tuple(PLAYERS), "Player of all games, on both sides.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.games % 2:
+            raise LearnError(f"games: {self.games} is not allowed, it must be even, since each deck has either seat")
+        if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
+            told = f"{self.survivors} survivors and {self.newcomers} newcomers"
+            raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")
+
+    def __str__(self) -> str:
+        offspring = self.pool - self.survivors - self.newcomers
+        return (
+            f"{self.pool} decks ({self.survivors} survivors, {offspring} offspring, {self.newcomers} newcomers), "
+            f"{self.games} games of each two, deviation {self.deviation:g}, played by {self.player}"
+        )
+
+
+class Generation(NamedTuple):
+    """A generation and its results."""
+
+    decks: np.ndarray  # the pool, int8 [n_decks, 25], cards ascending
+    tournament: RoundRobin
+    fresh: FreshGames  # games of the survivors against random decks
+
+    @property
+    def ranking(self) -> np.ndarray:
+        """Indices of the decks by fitness, the best first; of equals, the first one."""
+        return ranking(self.tournament.points)
+
+
+@dataclass(eq=False)
+class DeckSearch:
+    """A search."""
+
+    method: SearchMethod
+    seed: int = 0
+    history: list[Generation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+    @property
+    def policy(self) -> str:
+        """The name of the player in `gwent_playouts.POLICIES`."""
+        return PLAYERS[self.method.player]
+
+
+def run_search(
+    search: DeckSearch,
+    n_generations: int,
+    on_generation: Callable[[int, int], None] | None = None,
+    on_games: OnGames | None = None,
+) -> None:
+    """Breed and try generations.
+
+    Args:
+        search: The search, whose history grows by whole generations.
+        n_generations: Number of generations in all.
+        on_generation: Called after each generation, with the number of generations done and of all.
+        on_games: Called with the games of a tournament that are done, and how many it has.
+    """
+    if not is_whole(n_generations, 1, MAX_GENERATIONS):
+        allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
+        raise LearnError(f"generations: {brief(n_generations)} is not allowed, {allowed}")
+    while len(search.history) < n_generations:
+        search.history.append(_next_generation(search, on_games))
+        if on_generation is not None:
+            on_generation(len(search.history), n_generations)
+
+
+@dataclass(frozen=True)
+class FoundDeck:
+    """A deck of the last generation."""
+
+    deck: list[int]  # its cards, ascending
+    text: str
+    since: int  # the generation in which it joined the pool
+    strength: float  # against random decks, in games of its own
+    strength_error: float
+    fresh_games: int  # number of these games
+
+
+def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
+    """Measure the ``n`` fittest decks of the last generation against random decks."""
+    last, number, found = search.history[-1], len(search.history) - 1, []
+    for rank, place in enumerate(last.ranking[:n]):
+        deck = last.decks[place]
+        seed = _seed(search, _BEST, number, rank)
+        fresh = play_random_decks(deck[np.newaxis], search.policy, FRESH_GAMES, seed)
+        since = first_seen(search, deck)
+        found.append(FoundDeck(deck.tolist(), deck_text(deck), since, fresh.strength, fresh.error, fresh.games))
+    return found
+
+
+def ranking(points: np.ndarray) -> np.ndarray:
+    """Return indices by descending numbers; equal ones keep their order."""
+    result: np.ndarray = np.argsort(-points, kind="stable")
+    return result
+
+
+def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:
+    """Return the first pool, int8 ``[n_decks, 25]``."""
+    pool: dict[tuple[int, ...], None] = {}
+    _join_newcomers(pool, method.pool, generator)
+    return deck_rows(list(pool))
+
+
+def next_pool(
+    method: SearchMethod, decks: np.ndarray, points: np.ndarray, generator: np.random.Generator
+) -> np.ndarray:
+    """Return the pool after a tournament: survivors, the best first, then offspring, then newcomers.
+
+    Args:
+        decks: The pool, integers ``[n_decks, 25]``.
+        points: What to select by, ``[n_decks]``.
+
+    Returns:
+        int8 ``[n_decks, 25]``.
+    """
+    parents = decks[ranking(points)[: method.survivors]]
+    pool = dict.fromkeys(map(tuple, parents.tolist()))
+    while len(pool) < method.pool - method.newcomers:
+        parent = parents[generator.integers(len(parents))]
+        # One that is there already adds nothing; then another one is drawn.
+        pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
+    _join_newcomers(pool, method.pool, generator)
+    return deck_rows(list(pool))
+
+
+def _join_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: np.random.Generator) -> None:
+    while len(pool) < n_decks:
+        pool[tuple(random_decks(generator, 1, MIN_CARDS)[0].tolist())] = None
+
+
+def _bred_pool(search: DeckSearch) -> np.ndarray:
+    """Return the pool of the next generation, int8 ``[n_decks, 25]``."""
+    generator = np.random.default_rng(_seed(search, _BREEDING, len(search.history)))
+    if not search.history:
+        return random_pool(search.method, generator)
+    last = search.history[-1]
+    return next_pool(search.method, last.decks, last.tournament.points, generator)
+
+
+def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation:
+    number, method = len(search.history), search.method
+    decks = _bred_pool(search)
+    seed = _seed(search, _TOURNAMENT, number)
+    tournament = play_round_robin(decks, search.policy, method.games, seed, on_games)
+    survivors = decks[ranking(tournament.points)[: method.survivors]]
+    seed = _seed(search, _SURVIVORS, number)
+    return Generation(decks, tournament, play_random_decks(survivors, search.policy, FRESH_GAMES, seed))
+
+
+def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:
+    """Return a random seed for one purpose."""
+    words = np.random.SeedSequence((search.seed, purpose, *numbers)).generate_state(1, np.uint64)
+    return int(words[0])
+
+
+def deck_text(deck: np.ndarray) -> str:
+    """Return the cards of a deck with their numbers of copies: ``"1, 2 x 3, 3 x 21"``."""
+    cards, copies = np.unique(deck, return_counts=True)
+    return ", ".join(
+        f"{card} x {number}" if number > 1 else str(card) for card, number in zip(cards, copies, strict=True)
+    )
+
+
+def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
+    """Return the generation in which a deck of the last one joined the pool."""
+    number = len(search.history) - 1
+    while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
+        number -= 1
+    return number
+
+
+def noise_of(history: list[Generation]) -> tuple[float, float]:
+    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over pools.
+
+    The spread of one small pool is uncertain; the mean over many is not.
+    """
+    tournaments = [each.tournament for each in history]
+    variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
+    square = sum(each.error**2 for each in tournaments) / len(tournaments)
+    return math.sqrt(max(variance, 0.0)), math.sqrt(square)
+
+
+@dataclass(frozen=True)
+class DeckPoint:
+    """A generation in numbers."""
+
+    generation: int  # from 0
+    spread: float  # of the decks' true strengths
+    error: float  # standard error of a fitness
+    strength: float  # of the survivors, against random decks
+    strength_error: float
+
+
+def curve_of(search: DeckSearch) -> list[DeckPoint]:
+    """Return each generation in numbers."""
+    return [
+        DeckPoint(number, each.tournament.spread, each.tournament.error, each.fresh.strength, each.fresh.error)
+        for number, each in enumerate(search.history)
+    ]

@@ -1,0 +1,1 @@
+"""Incan Gold: rules, rounds, players and whole games."""

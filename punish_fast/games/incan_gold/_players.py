@@ -1,0 +1,81 @@
+"""How probable it is that a player stays, in many states of Incan Gold at once, in kernels."""
+
+from __future__ import annotations
+
+from punish_fast.games.incan_gold._game import (
+    ARTIFACT,
+    CHEAP,
+    DEAR,
+    FIRST_HAZARD,
+    INSIDE,
+    cards_left,
+    count_hazards,
+    count_players,
+    held_by,
+    player_of,
+    small_number,
+    treasure_on_board,
+)
+from punish_fast.games.incan_gold._rounds import ARTIFACT_WORTH, IN_DECK, ON_BOARD, TAKEN, last_place, pair_place
+from punish_fast.runtime._jit import kernel, routine
+
+
+@kernel
+def follow_policy(states, policy, stay):
+    """Look states up in a policy.
+
+    Args:
+        states: int64 ``[n, 2]``, in each of which a player is asked.
+        policy: float64 ``[3, 6, N_HELD]``, see `incan_gold_playouts`.
+        stay: float64 ``[n]``, becomes the probability that the player stays.
+    """
+    for k in range(len(states)):
+        cards, points = states[k, 0], states[k, 1]
+        held = min(held_by(points, player_of(cards)), policy.shape[2] - 1)
+        stay[k] = policy[count_players(small_number(cards, INSIDE)) - 1, count_hazards(cards), held]
+
+
+@kernel
+def follow_equilibrium(states, deck, layout, tables, stay):
+    """Look states up in the equilibrium of the first round.
+
+    Args:
+        states: int64 ``[n, 2]``, in each of which a player is asked.
+        deck: All cards of the first round; see `_incan_gold_rounds`.
+        layout: As in `solve_last`.
+        tables: Values of `solve_last`, and probabilities of staying of `solve_pair` and of `solve_three`.
+        stay: float64 ``[n]``, becomes the probability that the player stays.
+    """
+    copies, strides = deck[1], deck[2]
+    for k in range(len(states)):
+        cards, points = states[k, 0], states[k, 1]
+        treasures = 0
+        for kind in range(FIRST_HAZARD):
+            treasures += (copies[kind] - cards_left(cards, kind)) * strides[kind]
+        held, rest = held_by(points, player_of(cards)), treasure_on_board(points)
+        cheap, dear, in_deck = small_number(cards, CHEAP), small_number(cards, DEAR), cards_left(cards, ARTIFACT)
+        n_inside = count_players(small_number(cards, INSIDE))
+        # While three are inside, nobody has taken the artifact of this round: it is in the deck or on the board.
+        artifact = ON_BOARD if n_inside > 1 and cheap + dear > 0 else IN_DECK if in_deck > 0 else TAKEN
+        if n_inside == 1:
+            # What lies on the board is as good as the last player's own, and may be more than the first round has.
+            most = layout[treasures, 0] + layout[treasures, 2] - 1
+            if in_deck > 0:
+                most -= ARTIFACT_WORTH
+            rest = min(rest + 5 * cheap + 10 * dear, most - held)
+        stay[k] = _stay_probability(layout, tables, n_inside, (treasures, count_hazards(cards), artifact, held, rest))
+
+
+@routine
+def _stay_probability(layout, tables, n_inside, state):
+    """Return the probability that a player stays."""
+    last, of_pair, of_three = tables
+    treasures, hazards, artifact, held, rest = state
+    if n_inside == 3:
+        return of_three[treasures, hazards, artifact]
+    if n_inside == 2:
+        return of_pair[pair_place(layout, treasures, hazards, artifact, held, rest)]
+    pay = held + rest + (ARTIFACT_WORTH if artifact == ON_BOARD else 0)
+    # The last player inside can take an artifact on the board at any time, so it counts as collected.
+    place = last_place(layout, treasures, hazards, 1 if artifact == IN_DECK else 0, pay)
+    return 0.0 if pay >= last[place] else 1.0

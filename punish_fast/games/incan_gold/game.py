@@ -1,0 +1,334 @@
+"""Incan Gold (also Diamant): three players walk into a temple and decide, all at once, when to leave with their gold.
+
+The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards of each of five hazards (fire,
+mummy, rocks, snakes, spiders). There are five rounds; for each of them one artifact more is shuffled in. A round begins
+with a card. Then everybody in the temple decides at the same time to stay or to leave; those who leave are paid, and if
+anybody stays, the next card is drawn:
+
+* A *treasure* ``v`` gives ``v // n`` to each of the ``n`` players inside; the rest stays on the board.
+* An *artifact* lies on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn, and
+  10 otherwise.
+* The second *hazard* of a kind ends the round. The players inside lose what they collected in it, and this card leaves
+  the game.
+
+Players who leave share the treasure on the board, in whole numbers; what cannot be shared stays. Artifacts go to a
+player who leaves *alone*. What a player has left with is safe. After the round, all cards but the second hazard and the
+artifacts return to the deck.
+
+After five rounds, a player with the most points alone gets 1, players who share the most get 0, and the others -1.
+Since the second hazard of some kind comes before the deck is empty, a card can always be drawn.
+
+Decisions are asked in turn, and nobody is told the others' answers: they are part of the state, but not of
+`IncanGold.information`. Action 0 leaves and 1 stays. In a chance state, an action is the kind of card that is drawn:
+the treasures from the lowest value, the hazards, the artifact.
+
+With the variant ``artifact_value="taken"``, as the printed rules have it, the first three artifacts that players take
+are worth 5, and the others 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.incan_gold import _game as _incan_gold
+from punish_fast.games.solve.packed_states import room_for_steps
+from punish_fast.runtime.printable import printable
+
+N_PLAYERS = 3
+N_ROUNDS = 5
+# The values of treasures, and the copies of each.
+TREASURES = (1, 2, 3, 4, 5, 7, 9, 11, 13, 14, 15)
+COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
+HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
+HAZARD_COPIES = 3
+# Kinds of card: treasures, then hazards, then the artifact.
+FIRST_HAZARD = len(TREASURES)
+ARTIFACT = FIRST_HAZARD + len(HAZARDS)
+N_KINDS = ARTIFACT + 1
+CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
+LEAVE, STAY = 0, 1
+_ANSWERS = ("leave", "stay")
+ARTIFACT_VALUES = ("drawn", "taken")
+# The worth of the first three artifacts, and of the others.
+_WORTH = (5, 10)
+
+Counts = tuple[int, ...]
+
+
+class IncanGoldState(NamedTuple):
+    """A state."""
+
+    # From 1.
+    round: int
+    # Cards in the deck and cards drawn in this round, of each kind.
+    deck: Counts
+    drawn: Counts
+    # Treasure on the board, and artifacts there that are worth 5, and 10.
+    treasure: int
+    artifacts: tuple[int, int]
+    # Artifacts that players have taken.
+    taken: int
+    # True for players in the temple; nobody is there at the end of the game.
+    inside: tuple[bool, ...]
+    # Points that each player inside has collected in this round, and points that are safe.
+    held: Counts
+    totals: Counts
+    # Decisions of the first of the players inside; the others are still to be asked.
+    answers: Counts
+    # True if a card is to be drawn.
+    is_drawing: bool
+
+    @property
+    def seats(self) -> list[int]:
+        """The players inside."""
+        return [player for player in range(N_PLAYERS) if self.inside[player]]
+
+
+class IncanGoldVariant(NamedTuple):
+    """The rules."""
+
+    # When the value of an artifact is fixed: ``"drawn"`` (from the deck) or ``"taken"`` (by a player).
+    artifact_value: str = "drawn"
+
+
+class IncanGold:
+    """Incan Gold; see `contract.TableGame` and `contract.SecretGame`.
+
+    Attributes:
+        variant: The rules.
+        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
+    """
+
+    name = "incan-gold"
+    n_players = N_PLAYERS
+    n_actions = N_KINDS
+    n_features = 35
+    is_zero_sum = False
+    first_number: int | None = None
+
+    def __init__(self, variant: IncanGoldVariant | None = None) -> None:
+        self.variant = variant or IncanGoldVariant()
+        if self.variant.artifact_value not in ARTIFACT_VALUES:
+            value = printable(str(self.variant.artifact_value))
+            raise GameError(f"artifact_value: {value!r} is not allowed, it must be {' or '.join(ARTIFACT_VALUES)}")
+        self.is_by_taking = self.variant.artifact_value == "taken"
+
+    def parameters(self) -> dict[str, Any]:
+        """The fields of the variant."""
+        return self.variant._asdict()
+
+    def initial(self) -> IncanGoldState:
+        """The first card of the first round is to be drawn."""
+        deck = (*COPIES, *(HAZARD_COPIES for _ in HAZARDS), 1)
+        nothing = (0,) * N_PLAYERS
+        return IncanGoldState(1, deck, (0,) * N_KINDS, 0, (0, 0), 0, (True,) * N_PLAYERS, nothing, nothing, (), True)
+
+    def player(self, state: IncanGoldState) -> int:
+        """The first player inside who has not answered; player 0 at the end of the game."""
+        if state.is_drawing:
+            return CHANCE
+        return 0 if self.is_terminal(state) else state.seats[len(state.answers)]
+
+    def is_terminal(self, state: IncanGoldState) -> bool:
+        """Whether all rounds are over."""
+        return not any(state.inside)
+
+    def actions(self, state: IncanGoldState) -> list[int]:
+        """The kinds of card in the deck, or to leave and to stay."""
+        if state.is_drawing:
+            return [kind for kind in range(N_KINDS) if state.deck[kind]]
+        return [] if self.is_terminal(state) else [LEAVE, STAY]
+
+    def probabilities(self, state: IncanGoldState) -> list[float]:
+        """The share of each kind in the deck, if a card is to be drawn."""
+        return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
+
+    def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
+        """The state after a card or an answer; after the last answer, players leave."""
+        if action not in self.actions(state):
+            raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
+        after, returns, ended = room_for_steps(1, 2, N_PLAYERS)
+        words = words_of(state)[np.newaxis]
+        _incan_gold.take_temple_actions(words, np.array([action]), self.is_by_taking, after, returns, ended)
+        drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
+        return _state_of_words(after[0], state.round, drawn)
+
+    def returns(self, state: IncanGoldState) -> tuple[float, ...]:
+        """1 for a winner alone, 0 for players who share the most points, -1 for the others."""
+        if not self.is_terminal(state):
+            return (0.0,) * N_PLAYERS
+        most = max(state.totals)
+        best = 1.0 if state.totals.count(most) == 1 else 0.0
+        return tuple(best if total == most else -1.0 for total in state.totals)
+
+    def information(self, state: IncanGoldState) -> Hashable:
+        """Everything but the answers of the others, and who is asked."""
+        return self.player(state), state._replace(answers=())
+
+    def position(self, state: IncanGoldState) -> IncanGoldState:
+        """The state: there are no symmetries."""
+        return state
+
+    def position_actions(self, state: IncanGoldState) -> list[int]:
+        """The actions themselves."""
+        return self.actions(state)
+
+    def text(self, state: IncanGoldState) -> str:
+        """All of a state in a line, answers included: for spectators, not for players."""
+        players = ", ".join(
+            f"{'in' if inside else 'out'} {held}+{total}"
+            for inside, held, total in zip(state.inside, state.held, state.totals, strict=True)
+        )
+        answers = " ".join(_ANSWERS[answer] for answer in state.answers) or "none"
+        return (
+            f"round {state.round}; drawn {_cards_text(state.drawn)}; deck {_cards_text(state.deck)}; "
+            f"treasure {state.treasure}; artifacts {_artifacts_text(state)}; taken {state.taken}; players {players}; "
+            f"{'to draw' if state.is_drawing else f'answers {answers}'}"
+        )
+
+    def action_text(self, state: IncanGoldState, action: int) -> str:
+        """The card, or ``"leave"`` or ``"stay"``."""
+        return CARDS[action] if state.is_drawing else _ANSWERS[action]
+
+    def features(self, state: IncanGoldState) -> np.ndarray:
+        """What the player to move knows, as 35 numbers; of chance states and the end, what player 0 knows.
+
+        * Points of this round and in total: of the player, of the opponent with the higher total, of the other; all six
+          as shares of what lies with the players.
+        * Whether each of these opponents is inside; the round / 5.
+        * The board: treasure / 17, artifacts worth 5 / 3, those worth 10 / 2, whether each hazard is there, players
+          inside / 3.
+        * The deck: the share of each kind of card.
+        """
+        features = np.empty((1, self.n_features), dtype=np.float32)
+        _incan_gold.describe_temples(words_of(state)[np.newaxis], features)
+        described: np.ndarray = features[0]
+        return described
+
+    def state_of(self, text: str) -> IncanGoldState:
+        """The state after cards and answers from the beginning: ``"7 stay stay leave fire"``."""
+        state = self.initial()
+        for number, word in enumerate(text.split(), 1):
+            actions = {self.action_text(state, action): action for action in self.actions(state)}
+            if word not in actions:
+                allowed = ", ".join(actions) or "nothing, the game is over"
+                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
+            state = self.apply(state, actions[word])
+        return state
+
+    def variant_text(self) -> str:
+        """For example ``"Incan Gold, artifacts valued when drawn"``."""
+        return f"Incan Gold, artifacts valued when {self.variant.artifact_value}"
+
+    def rules_text(self) -> str:
+        """The rules, in a few lines."""
+        return (
+            "In each of five rounds, cards are drawn. After each, everybody inside decides to stay or to leave.\n"
+            "A treasure is shared by the players inside; what cannot be shared stays on the board.\n"
+            "Players who leave share the board's treasure; a player who leaves alone also takes the artifacts.\n"
+            "The second hazard of a kind ends the round: the players inside lose what they collected in it.\n"
+            f"The first three artifacts {self.variant.artifact_value} are worth 5, the others 10. Most points win."
+        )
+
+    def draw(self, state: IncanGoldState, viewer: int, names: Sequence[str]) -> str:
+        """The board and the players, as every one of them sees it; answers are not shown."""
+        lines = [
+            f"round {state.round} of {N_ROUNDS}: {_cards_text(state.drawn)}",
+            f"on the board: treasure {state.treasure}, artifacts {_artifacts_text(state)}",
+        ]
+        for player in range(N_PLAYERS):
+            name = names[player] if player < len(names) else f"player {player + 1}"
+            place = f"inside with {state.held[player]}" if state.inside[player] else "outside"
+            lines.append(
+                f"{name}{' (you)' * (player == viewer and name != 'you')}: {place}, safe {state.totals[player]}"
+            )
+        return "\n".join(lines)
+
+    def board(self, state: IncanGoldState, viewer: int) -> dict[str, Any]:
+        """What lies open, as JSON values; answers are not shown."""
+        return {
+            "round": state.round,
+            "drawn": _cards(state.drawn),
+            "treasure": state.treasure,
+            "artifacts": list(_artifacts(state)),
+            "inside": list(state.inside),
+            "held": list(state.held),
+            "totals": list(state.totals),
+            "own": viewer + 1,
+        }
+
+    def counts(self) -> dict[str, int]:
+        """Empty."""
+        return {}
+
+
+def words_of(state: IncanGoldState) -> np.ndarray:
+    """Return the two words of a state as `_incan_gold` describes them, int64 ``[2]``."""
+    waiting = () if state.is_drawing else state.seats[len(state.answers) :]
+    leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
+    cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
+    cards |= sum(1 << _incan_gold.SEEN + k for k in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + k])
+    players = (_mask(each) for each in (state.seats, waiting, leavers))
+    numbers = (*state.artifacts, state.taken, state.round, *players)
+    cards |= sum(number << _incan_gold.CHEAP + 3 * k for k, number in enumerate(numbers))
+    points = state.treasure << _incan_gold.TREASURE
+    for player in range(N_PLAYERS):
+        points |= state.held[player] << _incan_gold.HELD_BITS * player
+        points |= state.totals[player] << _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player
+    return np.array([cards, points], dtype=np.int64)
+
+
+def _state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
+    """Return the state of two words, with the cards drawn in the round unless a new one has begun."""
+    cards, points = words.tolist()
+    cheap, dear, taken, number, inside, waiting, leavers = (
+        cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
+    )
+    deck = (*(cards >> 2 * kind & 3 for kind in range(ARTIFACT)), cards >> 2 * ARTIFACT & _incan_gold.SMALL)
+    held = tuple(points >> _incan_gold.HELD_BITS * player & 127 for player in range(N_PLAYERS))
+    totals = tuple(points >> _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player & 1023 for player in range(N_PLAYERS))
+    answered = [player for player in range(N_PLAYERS) if waiting and (inside ^ waiting) >> player & 1]
+    return IncanGoldState(
+        round=number,
+        deck=deck,
+        drawn=drawn if number == earlier_round else (0,) * N_KINDS,
+        treasure=points >> _incan_gold.TREASURE,
+        artifacts=(cheap, dear),
+        taken=taken,
+        inside=tuple(bool(inside >> player & 1) for player in range(N_PLAYERS)),
+        held=held,
+        totals=totals,
+        answers=tuple(LEAVE if leavers >> player & 1 else STAY for player in answered),
+        is_drawing=waiting == 0 and inside != 0,
+    )
+
+
+def _mask(players: Sequence[int]) -> int:
+    return sum(1 << player for player in players)
+
+
+def _added(counts: Counts, kind: int) -> Counts:
+    """Counts with one more of a kind."""
+    return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
+
+
+def _artifacts(state: IncanGoldState) -> tuple[int, ...]:
+    """The values of the artifacts on the board."""
+    cheap, dear = state.artifacts
+    return (_WORTH[0],) * cheap + (_WORTH[1],) * dear
+
+
+def _artifacts_text(state: IncanGoldState) -> str:
+    return " ".join(map(str, _artifacts(state))) or "none"
+
+
+def _cards(counts: Counts) -> list[str]:
+    return [CARDS[kind] for kind in range(N_KINDS) for _ in range(counts[kind])]
+
+
+def _cards_text(counts: Counts) -> str:
+    return " ".join(_cards(counts)) or "none"

@@ -1,0 +1,174 @@
+"""The first round of Incan Gold, solved exactly for a player who maximises the expected points of it.
+
+What matters of a round is the set of treasures seen, the number of hazards seen (all kinds are alike) and whether the
+artifact is in the deck. Everything else follows: each of ``n`` players inside holds ``sum(v // n)``, and ``sum(v % n)``
+lies on the board. A player alone leaves with all treasures seen and the artifact; one against two who never leave, with
+a third of each treasure, rounded down, the rest of each, and the artifact. Backward induction compares leaving with
+going on in every state, from the states with the most cards.
+
+The best rule turns out to be one of thresholds: leave with so many points; the more hazards are seen, the fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import GameError
+from punish_fast.games.incan_gold import _rounds as kernels
+from punish_fast.games.incan_gold.game import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
+from punish_fast.runtime.parallel import cumulated, for_each
+
+# In place of a threshold: the best rule.
+_BEST = -1
+
+
+class RoundDeck(NamedTuple):
+    """The cards of a round."""
+
+    values: tuple[int, ...] = TREASURES  # The different treasures.
+    copies: tuple[int, ...] = COPIES  # The copies of each.
+    n_hazards: int = len(HAZARDS)  # Kinds of hazard.
+    hazard_copies: int = HAZARD_COPIES  # The copies of each, at least 2.
+    n_artifacts: int = 1  # 0 or 1.
+
+
+class RoundSets:
+    """The sets of treasures of a deck, and the places of states in arrays.
+
+    Attributes:
+        deck: The deck.
+        counts: int64 ``[n_sets, n_kinds]``, the copies of each treasure in a set.
+        arrays: The deck as kernels take it.
+        layers: Sets with as many cards as each other, from the largest.
+        places: int64 ``[n_sets, 6]``, for each set: the least that a last player may leave with, the first place of
+            these states and the number of pays; the first place of states of two players, the numbers of points held,
+            and of treasures on the board.
+        n_last: Places of states of one player.
+        n_pair: Places of states of two players.
+    """
+
+    def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
+        if deck.n_hazards < 1 or deck.hazard_copies < 2:
+            raise GameError(f"deck: {deck.n_hazards} hazards with {deck.hazard_copies} copies, needed are 1 with 2")
+        self.deck = deck
+        sizes = np.array(deck.copies, dtype=np.int64) + 1
+        strides = np.cumprod([1, *sizes[:-1]])
+        self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
+        numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
+        self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
+        size = self.counts.sum(axis=1)
+        self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
+        self.places = self._places()
+
+    def _places(self) -> np.ndarray:
+        values, n_hazards = self.arrays[0], self.deck.n_hazards + 1
+        least, most, half = (self.counts @ each for each in (values // N_PLAYERS, values, values // 2))
+        n_pays = most - least + 1 + kernels.ARTIFACT_WORTH * self.deck.n_artifacts
+        n_held, n_rests = half - least + 1, self.counts @ (values % 2) + 1
+        of_last, of_pair = cumulated(2 * n_hazards * n_pays), cumulated(3 * n_hazards * n_held * n_rests)
+        self.n_last, self.n_pair = int(of_last[-1]), int(of_pair[-1])
+        return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
+
+    def reach(self, stay: np.ndarray) -> np.ndarray:
+        """The probability that nobody has left before a state.
+
+        Args:
+            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all stay; last, whether the artifact is
+                in the deck. Before the first card, nobody can leave.
+
+        Returns:
+            float64 of the same shape.
+        """
+        first = (0, 0, self.deck.n_artifacts)
+        stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
+        stay[first] = reach[first] = 1
+        kernels.reach_sets(np.concatenate(self.layers[::-1]), self.arrays, stay, reach)
+        return reach
+
+    def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
+        """From when on players leave, by hazards seen.
+
+        Args:
+            stay: The probability that each of those who decide stays, as in `reach`.
+
+        Returns:
+            The least points with which a player would leave alone from some state that is reached, and those with which
+            it surely leaves from all; one more than the most points if there are none.
+        """
+        pay, is_reached = self.pay(n_inside), self.reach(stay) > 0
+        is_reached[0, 0, self.deck.n_artifacts] = False
+        found = []
+        for hazards in range(self.deck.n_hazards + 1):
+            points, p = (each[:, hazards][is_reached[:, hazards]] for each in (pay, stay))
+            surely = int(points[p > 0].max(initial=-1)) + 1
+            found.append((int(points[p < 1].min(initial=surely)), surely))
+        return found
+
+    def pay(self, n_inside: int) -> np.ndarray:
+        """What a player who leaves alone of ``n_inside`` gets, int64 ``[n_sets, n_hazards + 1, 2]``."""
+        artifact = kernels.ARTIFACT_WORTH * np.maximum(self.deck.n_artifacts - np.arange(2), 0)
+        shape = (len(self.counts), self.deck.n_hazards + 1, 2)
+        return np.broadcast_to(self.worth(n_inside)[:, np.newaxis, np.newaxis] + artifact, shape)
+
+    def worth(self, n_inside: int) -> np.ndarray:
+        """The same without the artifact, int64 ``[n_sets]``."""
+        values = self.arrays[0]
+        return np.asarray(self.counts @ (values // n_inside + values % n_inside))
+
+
+@dataclass(frozen=True)
+class SoloRound:
+    """A round in which one player may leave: a single player, or one against two who never leave."""
+
+    sets: RoundSets  # The sets of treasures.
+    n_inside: int  # Players inside, 1 or 3.
+    # Points at which the player leaves, by hazards seen, or None if it leaves by the best rule.
+    leave_at: tuple[int, ...] | None
+    # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in the
+    # deck.
+    go_on: np.ndarray
+
+    @property
+    def points(self) -> float:
+        """The expected points of the round."""
+        return float(self.go_on[0, 0, self.sets.deck.n_artifacts])
+
+    def stay(self) -> np.ndarray:
+        """The probability of staying, 0 or 1, float64 of the shape of `go_on`."""
+        pay = self.sets.pay(self.n_inside)
+        limit = self.go_on if self.leave_at is None else np.array(self.leave_at)[:, np.newaxis]
+        return np.asarray(pay < limit, dtype=np.float64)
+
+    def thresholds(self) -> list[tuple[int, int]]:
+        """From when on the player leaves: see `RoundSets.thresholds`."""
+        return self.sets.thresholds(self.n_inside, self.stay())
+
+
+def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
+    """Solve the round of a player who leaves by the best rule, or by thresholds.
+
+    Args:
+        n_inside: 1 for a single player, 3 for one against two who never leave.
+        leave_at: Points at which to leave, by hazards seen, or None to compute the best rule.
+    """
+    shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
+    rule = None if leave_at is None else tuple(leave_at)
+    found, worth = SoloRound(sets, n_inside, rule, np.zeros(shape)), sets.worth(n_inside)
+    for layer in sets.layers:
+        for_each(kernels.solve_alone, len(layer), layer, sets.arrays, worth, _limits(sets, rule), found.go_on)
+    return found
+
+
+def best_single_threshold(best: SoloRound) -> SoloRound:
+    """The best rule that leaves with so many points, whatever hazards are seen."""
+    n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
+    rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
+    return max(rules, key=lambda rule: rule.points)
+
+
+def _limits(sets: RoundSets, leave_at: tuple[int, ...] | None) -> np.ndarray:
+    return np.array(leave_at or (_BEST,) * (sets.deck.n_hazards + 1), dtype=np.int64)

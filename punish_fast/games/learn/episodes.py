@@ -1,0 +1,136 @@
+"""Whole games of learners, many at once: played, kept as their actions, and traced again.
+
+The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; what chance draws is an action, too. An illegal
+action ends its game. Learners keep only actions, from which `retrace` finds the states; so a file cannot hold states
+that no game has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGame
+from punish_fast.games.learn.movers import drawn_actions
+from punish_fast.games.random_play import random_mover
+from punish_fast.runtime.errors import PunishFastError
+
+# No action: the game is over.
+NONE = -1
+
+
+class EpisodeError(PunishFastError, ValueError):
+    """Actions that are no games; the message says why."""
+
+
+class Episodes(NamedTuple):
+    """Games, step by step; at plies after the end, numbers are 0."""
+
+    action: np.ndarray  # int16 [n, n_plies]
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], before each action, and after the last one
+    player: np.ndarray  # int8 [n, n_plies], who moved, or `CHANCE`
+    is_legal: np.ndarray  # bool [n, n_plies], whether the action was legal
+    is_over: np.ndarray  # bool [n], whether the game ended by its rules
+    returns: np.ndarray  # float32 [n, n_players], 0 if it did not
+
+
+def play(
+    vector: VectorGame,
+    movers: Sequence[Mover],
+    n: int,
+    generator: np.random.Generator,
+    max_plies: int,
+    n_random: int = 0,
+) -> np.ndarray:
+    """The actions of ``n`` games from the beginning, those of chance included.
+
+    Args:
+        movers: How each player moves; equal movers are asked together.
+        max_plies: A game stops after this number of plies.
+        n_random: Number of plies at the beginning that are random.
+    """
+    action = np.full((n, max_plies), NONE, dtype=np.int16)
+    states, live, ply = vector.initial(n), np.arange(n), 0
+    while len(live) and ply < max_plies:
+        legal, player = vector.legal(states), vector.player(states)
+        chosen, goes_on = np.empty(len(live), dtype=np.int64), np.ones(len(live), dtype=np.bool_)
+        for mover in dict.fromkeys(movers):
+            mine = np.flatnonzero(np.isin(player, [k for k, each in enumerate(movers) if each == mover]))
+            if len(mine):
+                moves = random_mover if ply < n_random else mover
+                chosen[mine] = moves(states[mine], legal[mine], generator)
+                goes_on[mine] = legal[mine, chosen[mine]]
+        drawn = np.flatnonzero(player == CHANCE)
+        if len(drawn):
+            chosen[drawn] = drawn_actions(_probabilities(vector, states[drawn]), generator)
+        action[live, ply] = chosen
+        live, states = live[goes_on], states[goes_on]
+        if len(live):
+            states, _, ended = vector.step(states, chosen[goes_on])
+            live, states = live[~ended], states[~ended]
+        ply += 1
+    return action[:, :ply]
+
+
+def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
+    """The probability of each action of chance states."""
+    return cast(VectorChanceGame, vector).probabilities(states)
+
+
+def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
+    """Return games step by step, from their actions."""
+    n, n_plies = action.shape
+    game = vector.game
+    if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
+        raise EpisodeError(f"action: a number is not from {NONE} to {game.n_actions - 1}")
+    state = np.zeros((n, n_plies + 1, vector.n_words), dtype=np.uint64)
+    player, is_legal = np.zeros((n, n_plies), dtype=np.int8), np.zeros((n, n_plies), dtype=np.bool_)
+    is_over, returns = np.zeros(n, dtype=np.bool_), np.zeros((n, game.n_players), dtype=np.float32)
+    state[:, 0] = vector.initial(n)
+    goes_on = np.ones(n, dtype=np.bool_)
+    for ply in range(n_plies):
+        moves = action[:, ply] != NONE
+        if (moves & ~goes_on).any():
+            raise EpisodeError("action: one follows the end of its game")
+        live = np.flatnonzero(moves)
+        states, chosen = state[live, ply], action[live, ply].astype(np.int64)
+        player[live, ply] = vector.player(states)
+        legal = _are_legal(vector, states, chosen, player[live, ply] == CHANCE)
+        is_legal[live, ply] = legal
+        live, states, chosen = live[legal], states[legal], chosen[legal]
+        if len(live):
+            state[live, ply + 1], returns[live], is_over[live] = vector.step(states, chosen)
+        goes_on[:] = False
+        goes_on[live] = ~is_over[live]
+    return Episodes(action, state, player, is_legal, is_over, returns)
+
+
+def play_out(
+    vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
+) -> np.ndarray:
+    """The returns of whole games, float32 ``[n, n_players]``. An illegal action ends a game and loses it, with -1.
+
+    Args:
+        max_plies: More plies than any game has.
+    """
+    played = retrace(vector, play(vector, movers, n, generator, max_plies))
+    is_illegal = (played.action != NONE) & ~played.is_legal
+    games, plies = np.nonzero(is_illegal)
+    played.returns[games, played.player[games, plies]] = -1
+    n_left = int((~played.is_over & ~is_illegal.any(axis=1)).sum())
+    if n_left:
+        raise EpisodeError(f"max_plies: {max_plies} are too few, {n_left:,} of {n:,} games are not over")
+    return played.returns
+
+
+def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
+    """Return whether the action of each state is legal, bool ``[n]``."""
+    if (chosen[~is_drawn] >= vector.n_moves).any():
+        raise EpisodeError(f"action: a number of a player is not from 0 to {vector.n_moves - 1}")
+    drawn = np.flatnonzero(is_drawn)
+    if len(drawn) and not (_probabilities(vector, states[drawn])[np.arange(len(drawn)), chosen[drawn]] > 0).all():
+        raise EpisodeError("action: one is impossible for chance")
+    legal = vector.legal(states)[np.arange(len(states)), np.minimum(chosen, vector.n_moves - 1)]
+    return np.asarray(legal | is_drawn)

@@ -1,0 +1,92 @@
+"""Hyperparameters of MuZero, and the games that it can learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from punish_fast.games.contract import VectorGame
+from punish_fast.games.learn.hyperparameters import TINY, CheckedMethod, LearnError, hyperparameter
+from punish_fast.games.registry import GAMES
+
+LEARNED, RULES = "learned", "rules"
+GUMBEL, PUCT = "gumbel", "puct"
+MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
+# Planes, rows and columns; a board with a shorter side needs no filters.
+_N_AXES, _LEAST_SIDE = 3, 4
+_OF_BOARDS: dict[str, Any] = {"filters": (32, 32), "width": 128}
+
+
+@dataclass(frozen=True)
+class MuZeroMethod(CheckedMethod):
+    """Hyperparameters of MuZero.
+
+    ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The numbers of
+    random actions at the beginning of games (``opening``) are equally likely, and none of these actions ends the game
+    if another would not. Hidden layers have ``2 * width`` units.
+    """
+
+    model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")
+    search: str = hyperparameter(GUMBEL, SEARCHES, "The search.")
+    simulations: int = hyperparameter(25, (1, 1000), "Simulations of a search.")
+    considered: int = hyperparameter(16, (2, 1024), "Maximum number of actions at the root of a Gumbel search.")
+    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features have no places.")
+    width: int = hyperparameter(64, (2, 1024), "Numbers of a hidden state.")
+    opening: int = hyperparameter(0, (0, 1000), "Games begin with up to this many random actions.")
+    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Probability of a random action after that.")
+    discount: float = hyperparameter(1.0, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
+    trace: float = hyperparameter(0.9, (0.0, 1.0), "Lambda of values: 1 for the end of the game, 0 for one action.")
+    unroll: int = hyperparameter(5, (0, 20), "Actions that the model learns to follow from a state.")
+    rate: float = hyperparameter(0.003, (TINY, 1.0), "Learning rate at the beginning; it falls slowly.")
+    decay: float = hyperparameter(0.0001, (0.0, 1.0), "Decay of weights.")
+    games: int = hyperparameter(512, (1, 16_384), "Games of a round.")
+    memory: int = hyperparameter(40, (1, 1000), "Rounds whose games are remembered.")
+    steps: int = hyperparameter(64, (0, 1024), "Steps of the optimiser after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "States of a step.")
+    priority: float = hyperparameter(
+        0.0, (0.0, 2.0), "Draw states in proportion to this power of the error of their value."
+    )
+    reanalysed: float = hyperparameter(0.0, (0.0, 1.0), "Old games to search again for each new one.")
+    max_plies: int = hyperparameter(100, (1, 1000), "Longer games stop, with the value that their last search found.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_learned and self.unroll < 1:
+            raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model, it must be from 1 to 20")
+
+    def __str__(self) -> str:
+        model = {LEARNED: f"learned model, unrolled {self.unroll} actions", RULES: "the rules as model"}[self.model]
+        layers = [*(f"{n} filters" for n in self.filters), f"{self.width} hidden numbers"]
+        opening = f"up to {self.opening} random actions, then " * (self.opening > 0)
+        numbers = f"epsilon {self.epsilon:g}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
+        search = f"{self.search} search of {self.simulations} simulations"
+        return f"{model}, {search}, {', '.join(layers)}, {opening}{numbers}"
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the model is learned."""
+        return self.model == LEARNED
+
+    @property
+    def n_unrolled(self) -> int:
+        """Actions that the model follows while it learns; the rules need none."""
+        return self.unroll if self.is_learned else 0
+
+
+def muzero_method_for(vector: VectorGame, **given: Any) -> MuZeroMethod:
+    """Return a method; arguments that are missing have the defaults of the game, such as filters for large boards."""
+    is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
+    entry = GAMES.get(vector.game.name)
+    of_game = {} if entry is None else dict(entry.planning)
+    return MuZeroMethod(**(_OF_BOARDS if is_board else {}) | of_game | given)
+
+
+def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
+    """Check that MuZero can learn a game."""
+    game = vector.game
+    if not (game.n_players == 2 and game.is_zero_sum) or hasattr(vector, "probabilities"):
+        raise LearnError(f"muzero: {game.name} is not a zero-sum game of two players without chance")
+    if not hasattr(vector, "pack"):
+        raise LearnError(f"muzero: players of {game.name} do not see all of its state")
+    if method.filters and len(vector.feature_shape) != _N_AXES:
+        raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")

@@ -1,0 +1,280 @@
+"""Agents that learn a game by Q-learning against a random player, against themselves, or both in turn.
+
+``_qlearning.py`` contains the mathematics. The results of a `QLearner` depend only on its hyperparameters, its random
+seed and its sessions. A round goes from one point of the learning curve to the next. The curve is exact, and its points
+are evenly spaced on a logarithmic scale of games, because most is learned early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from punish_fast.games.contract import TableGame
+from punish_fast.games.learn import _qlearning
+from punish_fast.games.learn.hyperparameters import (
+    LAST_SEED,
+    MAX_GAMES,
+    TINY,
+    CheckedMethod,
+    LearnError,
+    hyperparameter,
+)
+from punish_fast.games.learn.trainer import Trainer, check_curve, check_games, check_seed
+from punish_fast.games.matches import exact_score
+from punish_fast.games.solve.positions import Positions
+from punish_fast.games.solve.retrograde import PerfectPlay
+from punish_fast.mdp.policy import greedy
+from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.json_values import is_whole
+
+SCHEMES = ("negamax", "author")
+OPPONENTS = ("random", "self")
+# Learning rate and discount by scheme. Games without chance need no averaging.
+_OF_SCHEME: dict[str, dict[str, float | None]] = {
+    "negamax": {"rate": 1.0, "discount": 0.95},
+    "author": {"rate": None, "discount": 1.0},
+}
+
+# Longer games are endless.
+_MAX_PLIES = 1000
+# Games of a kernel call, few enough that an interrupt need not wait.
+_BATCH = 50_000
+_POINTS_PER_DECADE = 8
+_FIRST_POINT = 100
+# Measures of a point of the learning curve, and the largest value of each.
+_CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
+
+
+@dataclass(frozen=True)
+class Hyperparameters(CheckedMethod):
+    """Hyperparameters of Q-learning."""
+
+    scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all as the game's author did.")
+    epsilon: float = hyperparameter(0.5, (0.0, 1.0), "Probability of a random action (epsilon-greedy).")
+    rate: float | None = hyperparameter(
+        1.0, (TINY, 1.0, None), "Learning rate; none for one over the visits of an action, the default of author."
+    )
+    discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; 1 is the default of author.")
+
+    def __str__(self) -> str:
+        rate = "one over visits" if self.rate is None else f"{self.rate:g}"
+        return f"scheme {self.scheme}, epsilon {self.epsilon:g}, rate {rate}, discount {self.discount:g}"
+
+
+def hyperparameters(**given: Any) -> Hyperparameters:
+    """Return hyperparameters with the defaults of their scheme for those that are not given."""
+    return Hyperparameters(**_OF_SCHEME.get(given.get("scheme", SCHEMES[0]), {}) | given)
+
+
+@dataclass
+class Session:
+    """Games against one kind of opponent."""
+
+    opponent: str  # one of `OPPONENTS`
+    games: int  # played
+    wanted: int  # to play in all
+
+
+@dataclass(eq=False, repr=False)
+class QLearner(Trainer):
+    """An agent that learns a table; `new_learner` makes one."""
+
+    kind: ClassVar[str] = "learner"
+
+    positions: Positions
+    method: Hyperparameters
+    seed: int
+    q: np.ndarray  # float64 [2, n_rows], its table, and its opponent's in self-play by the author's scheme
+    visits: np.ndarray  # int64 [2, n_rows], the visits of each action
+    sessions: list[Session] = field(default_factory=list)  # finished and planned
+    curve: list[dict[str, Any]] = field(default_factory=list)  # points: games, and the measures of `assess`
+
+    def __repr__(self) -> str:
+        return f"<QLearner {self.name}: {self.games:,} games>"
+
+    @property
+    def game(self) -> TableGame:
+        """The game."""
+        return cast(TableGame, self.positions.game)
+
+    @property
+    def name(self) -> str:
+        """For example ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+        return agent_name(self.method, [session.opponent for session in self.sessions])
+
+    @property
+    def games(self) -> int:
+        """Number of games played."""
+        return sum(session.games for session in self.sessions)
+
+    @property
+    def games_wanted(self) -> int:
+        """Number of games when all sessions are finished."""
+        return sum(session.wanted for session in self.sessions)
+
+    @property
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        """The tables."""
+        return {"q": self.q, "visits": self.visits}
+
+    @property
+    def session(self) -> Session | None:
+        """The first unfinished session; None if all are finished."""
+        return next((session for session in self.sessions if session.games < session.wanted), None)
+
+    @property
+    def _progress(self) -> tuple[Any, ...]:
+        return self.positions.digest, self.sessions
+
+    def _hashed(self) -> Iterable[tuple[np.ndarray, str]]:
+        return (self.q, "<f8"), (self.visits, "<i8")
+
+    def plan(self, opponent: str, n_games: int) -> None:
+        """Add a session after all others."""
+        if opponent not in OPPONENTS:
+            raise LearnError(f"opponent: {opponent!r} is not allowed, it must be one of {', '.join(OPPONENTS)}")
+        check_games(n_games)
+        self.sessions.append(Session(opponent, 0, n_games))
+
+    def policy(self) -> np.ndarray:
+        """Return the greedy policy, float64 ``[n_rows]``."""
+        return greedy(self.positions.live_ptr, self.q[0])
+
+    def prepare(self) -> None:
+        """Play one game of another learner, so that the kernel is compiled."""
+        other = new_learner(self.positions, Hyperparameters())
+        other.plan("self", 1)
+        learn(other, 1)
+
+    def learn_round(self) -> None:
+        """Play until the next point of the learning curve."""
+        session = self.session
+        if session is not None:
+            point = next(point for point in points_of(session.wanted) if point > session.games)
+            learn(self, point - session.games)
+
+    @property
+    def is_point(self) -> bool:
+        """True if the learning curve has a point at the current number of games."""
+        last = next((session for session in reversed(self.sessions) if session.games), None)
+        return last is not None and last.games in points_of(last.wanted)
+
+    def add_point(self, strength: PerfectPlay) -> None:
+        """Measure the greedy policy and add it to the learning curve."""
+        self.curve.append({"games": float(self.games)} | assess(self.positions, strength, self.policy()))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Everything but the tables, as JSON values."""
+        return {
+            "method": asdict(self.method),
+            "seed": self.seed,
+            "positions_digest": self.positions.digest,
+            "sessions": [asdict(session) for session in self.sessions],
+            "curve": self.curve,
+        }
+
+
+def agent_name(method: Hyperparameters, opponents: Sequence[str]) -> str:
+    """Return a name such as ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+    return f"{method.scheme}-e{method.epsilon:g}-{'-'.join(opponents)}"
+
+
+def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) -> QLearner:
+    """Return a learner with empty tables."""
+    check_seed(seed)
+    if method.scheme == "author" and (positions.sign > 0).any():
+        raise LearnError("scheme: 'author' is impossible in a game where a player may move twice")
+    shape = (2, positions.n_rows)
+    return QLearner(positions, method, seed, np.zeros(shape), np.zeros(shape, dtype=np.int64))
+
+
+def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> QLearner:
+    """Return the learner of a mapping from `QLearner.to_mapping` and of its tables."""
+    method, seed, digest = Hyperparameters.of(mapping["method"]), mapping["seed"], mapping["positions_digest"]
+    sessions = [Session(one["opponent"], one["games"], one["wanted"]) for one in mapping["sessions"]]
+    check_curve(mapping["curve"], _CURVE)
+    if digest != positions.digest:
+        raise LearnError(f"learner: belongs to positions {str(digest)[:16]}, not to {positions.digest}")
+    q, visits = arrays["q"], arrays["visits"]
+    if not q.shape == visits.shape == (2, positions.n_rows):
+        raise LearnError(f"learner: its tables are {q.shape}, the game's are {(2, positions.n_rows)}")
+    if not is_whole(seed, 0, LAST_SEED) or not all(map(_is_possible, sessions)) or (visits < 0).any():
+        raise LearnError("learner: its numbers are impossible")
+    return QLearner(positions, method, seed, q, visits, sessions, mapping["curve"])
+
+
+def _is_possible(session: Session) -> bool:
+    is_whole_number = is_whole(session.wanted, 1, MAX_GAMES) and is_whole(session.games, 0, session.wanted)
+    return session.opponent in OPPONENTS and is_whole_number
+
+
+def learn(learner: QLearner, n_games: int) -> np.ndarray:
+    """Play ``n_games`` games of the current session.
+
+    In the author's scheme, both agents start a session with the table that is kept.
+
+    Returns:
+        int64 ``[4]``: games won, lost and stopped, and plies of all games.
+    """
+    session, positions = learner.session, learner.positions
+    left = 0 if session is None else session.wanted - session.games
+    if session is None or not 0 <= n_games <= left:
+        raise LearnError(f"games: {n_games} is not allowed, the session has {left} left")
+    if session.games == 0:
+        learner.q[1], learner.visits[1] = learner.q[0], learner.visits[0]
+    tally = np.zeros((1, _qlearning.N_TALLIES), dtype=np.int64)
+    board = _qlearning.Board(
+        positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
+    )
+    # The kernel updates copies of the tables; an interrupt finds the learner before or after a batch.
+    q, visits = learner.q[np.newaxis].copy(), learner.visits[np.newaxis].copy()
+    for done in range(0, n_games, _BATCH):
+        n_now = min(_BATCH, n_games - done)
+        _qlearning.learn_by_playing(0, 1, board, _settings(learner, session), n_now, _MAX_PLIES, q, visits, tally)
+        with uninterrupted():
+            learner.q[:], learner.visits[:] = q[0], visits[0]
+            session.games += n_now
+    return np.asarray(tally[0])
+
+
+def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
+    method = learner.method
+    return _qlearning.AgentSettings(
+        scheme=np.array([SCHEMES.index(method.scheme)], dtype=np.int64),
+        opponent=np.array([OPPONENTS.index(session.opponent)], dtype=np.int64),
+        epsilon=np.array([method.epsilon], dtype=np.float64),
+        rate=np.array([method.rate or 0.0], dtype=np.float64),
+        discount=np.array([method.discount], dtype=np.float64),
+        seed=np.array([learner.seed], dtype=np.uint64),
+        first_game=np.array([learner.games], dtype=np.int64),
+    )
+
+
+def points_of(n_games: int) -> list[int]:
+    """Return the games of a session after which to measure, ascending; the last point is its end."""
+    n_points = int(np.ceil(_POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
+    points = np.rint(np.geomspace(min(_FIRST_POINT, n_games), n_games, n_points)) if n_games else [0]
+    return sorted({int(point) for point in points})
+
+
+def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
+    """Measure a policy.
+
+    Returns:
+        ``win_share`` and ``draw_share`` of games against the random player, moving first in half of them; ``mistakes``:
+        positions where it may give away a win or a draw; ``perfect``: the share of positions without mistakes.
+    """
+    random = positions.uniform()
+    first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)
+    wrong = np.bincount(positions.position_of_row, (policy > 0) & ~perfect.keeps_value(), len(positions)) > 0
+    mistakes = int(wrong.sum())
+    return {
+        "win_share": (first.win + second.loss) / 2,
+        "draw_share": (first.draw + second.draw) / 2,
+        "mistakes": mistakes,
+        "perfect": 1 - mistakes / len(positions.live),
+    }

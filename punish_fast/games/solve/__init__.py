@@ -1,0 +1,1 @@
+"""Perfect play of games whose positions can be enumerated."""

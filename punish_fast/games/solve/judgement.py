@@ -1,0 +1,183 @@
+"""Agents judged by the exact solution of a small game.
+
+The score of an agent against random play says how it punishes mistakes, the number of its losing lines how it can be
+beaten, and the share of positions in which it keeps the value how much of the game it understands. Symmetric positions
+may be different to a neural network, so judge it on positions that are not folded (`positions.enumerate_positions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from punish_fast.games.contract import GameError
+from punish_fast.games.matches import Score, both_scores
+from punish_fast.games.solve.positions import Positions
+from punish_fast.games.solve.retrograde import PerfectPlay
+from punish_fast.mdp.policy import SUM_TOLERANCE
+
+# Win probabilities closer than this are equal.
+_DIGITS = 12
+
+
+class LosingLines(NamedTuple):
+    """The number of lines of play that an agent loses."""
+
+    first: int  # When it moves first.
+    second: int  # When it moves second.
+
+
+class Judgement(NamedTuple):
+    """Quality of an agent."""
+
+    # Exact scores against random play, moving first and second.
+    first: Score
+    second: Score
+    # Lines of play that it loses.
+    losing_lines: LosingLines
+    # Share of all positions before the end in which it keeps the value, and of those in which some action does not.
+    keeps_value: float
+    keeps_choice: float
+
+
+def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:
+    """A policy on other positions of the same game, in which equivalent states are told apart.
+
+    Args:
+        folded: The positions of the policy.
+        policy: float64 ``[folded.n_rows]``.
+
+    Returns:
+        float64 ``[positions.n_rows]``.
+    """
+    unfolded = np.zeros(positions.n_rows)
+    for number in positions.live.tolist():
+        state = positions.states[number]
+        unfolded[positions.rows_of(state)] = policy[folded.rows_of(state)]
+    return unfolded
+
+
+def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
+    """The number of different lines of play from the first position that an agent loses.
+
+    A line is the sequence of all moves to the end. The enemy makes any moves, the agent those with a probability above
+    0, so the lines of a deterministic agent are the enemy's ways to play. An illegal move of the agent ends a line,
+    lost.
+
+    Args:
+        positions: The positions of the game.
+        policy: float64 ``[n_rows]``; illegal moves have what is missing to 1.
+    """
+    plays = (policy > 0).tolist()
+    total = np.bincount(positions.position_of_row, policy, len(positions))
+    may_fail = (total < 1 - SUM_TOLERANCE).tolist()
+
+    def ours(rows: range, found: list[int]) -> int:
+        lost = sum(lines for row, lines in zip(rows, found, strict=True) if plays[row])
+        return lost + int(may_fail[positions.position_of_row[rows.start]])
+
+    def theirs(_rows: range, found: list[int]) -> int:
+        return sum(found)
+
+    moving, waiting = play_backwards(positions, (0, 0, 1), ours, theirs)
+    return LosingLines(moving[0], waiting[0])
+
+
+def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
+    """Return the policy with the largest probability of winning, float64 ``[n_rows]``; the first of equal actions.
+
+    Args:
+        positions: Positions of a game that always ends.
+        enemy: float64 ``[n_rows]``, the policy of the enemy.
+        allowed: bool ``[n_rows]``, legal actions that it may take; None for all. A position without any counts as lost.
+    """
+    may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
+    policy = np.zeros(positions.n_rows)
+
+    def ours(rows: range, found: list[float]) -> float:
+        best = max(range(len(rows)), key=lambda k: (may_take[rows[k]], round(found[k], _DIGITS), -k))
+        policy[rows[best]] = 1.0
+        return found[best] if may_take[rows[best]] else 0.0
+
+    def theirs(rows: range, found: list[float]) -> float:
+        return float(enemy[rows.start : rows.stop] @ found)
+
+    play_backwards(positions, (0.0, 1.0, 0.0), ours, theirs)
+    return policy
+
+
+def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
+    """Judge an agent by perfect play.
+
+    Args:
+        perfect: The solution of the game.
+        policy: float64 ``[n_rows]``; illegal moves have the rest of the probability of a position.
+    """
+    positions, keeps = perfect.positions, perfect.keeps_value()
+    row, uniform = positions.position_of_row, positions.uniform()
+    total = np.bincount(row, policy, len(positions))
+    errs = np.where(total < 1 - SUM_TOLERANCE, 1 - total, 0.0)
+    legal = np.where(total[row] > 0, policy / np.maximum(total[row], SUM_TOLERANCE), uniform)
+    first, second = both_scores(positions, np.where((errs[row] > 0) & (policy >= 0), legal, policy), uniform, errs)
+    kept = np.bincount(row, policy * keeps, len(positions))
+    is_choice = np.bincount(row, ~keeps, len(positions)) > 0
+    return Judgement(
+        first,
+        second,
+        losing_lines(positions, policy),
+        float(kept[positions.live].mean()),
+        float(kept[is_choice].mean()) if is_choice.any() else 1.0,
+    )
+
+
+def last_first(positions: Positions) -> list[int]:
+    """The positions in an order in which each comes after all of its successors."""
+    ptr = positions.state_ptr
+    after = {number: positions.after[ptr[number] : ptr[number + 1]].tolist() for number in range(len(positions))}
+    try:
+        return list(TopologicalSorter(after).static_order())
+    except CycleError:
+        raise GameError(f"{positions.game.name}: play can go on for ever, so agents cannot be judged") from None
+
+
+def always_ends(positions: Positions) -> bool:
+    """Return True if no position can repeat."""
+    try:
+        last_first(positions)
+    except GameError:
+        return False
+    return True
+
+
+T = TypeVar("T")
+_Rule = Callable[[range, list[T]], T]
+
+
+def play_backwards(
+    positions: Positions, ended: Sequence[T], ours: _Rule[T], theirs: _Rule[T]
+) -> tuple[list[T], list[T]]:
+    """Return the worth of every position, from the last positions to the first.
+
+    Args:
+        positions: The positions of the game.
+        ended: The worth of a draw, of our win and of our loss.
+        ours: The worth where we move, from the rows and the worth after each of them.
+        theirs: The same where the enemy moves.
+
+    Returns:
+        The worth of every position with us to move, and with the enemy to move.
+    """
+    moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
+    for number in last_first(positions):
+        rows, result = positions.rows(number), int(np.sign(positions.payoff[number]))
+        if not rows:
+            moving[number], waiting[number] = ended[result], ended[-result]
+            continue
+        after, passes = positions.after[rows.start : rows.stop], positions.sign[rows.start : rows.stop] < 0
+        for worth, other, rule in ((moving, waiting, ours), (waiting, moving, theirs)):
+            found = [(other if passed else worth)[p] for p, passed in zip(after, passes, strict=True)]
+            worth[number] = rule(rows, found)
+    return moving, waiting
