@@ -31,7 +31,7 @@ from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
 from punish_fast.games.incan_gold.playouts import play_games, random_policy, threshold_policy
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.punish.rules import load_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 GAMES = ("tictactoe", "connect4", "incan-gold", "gwent")
 DUELS = (("random", "naive"), ("naive", "naive@0.1"), ("naive@0.5", "random"), ("careful", "punisher"))

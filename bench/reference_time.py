@@ -29,8 +29,8 @@ from bench.harness import DISCOUNT, TOLERANCE, Check, Measurement, Options, Repo
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import load_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 OURS = "punish-fast, states, tensor and solve"
 THEIRS = "plain Python, extrapolated"

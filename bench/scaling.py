@@ -109,8 +109,8 @@ def _play(rules: str) -> tuple[dict[str, int], list[float]]:
     """Solve a game against the random player; return its sizes and the seconds of each stage."""
     from punish_fast.mdp.solver import solve
     from punish_fast.punish.rules import load_rules
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.tensor import build
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.tensor import build
 
     game, times = load_rules(rules), [time.perf_counter()]
     space = StateSpace(game)

@@ -76,8 +76,8 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
         return _turn(request, folder)
     if "rules" in request:
         from punish_fast.punish.rules import load_rules, to_json
-        from punish_fast.punish.space import StateSpace
-        from punish_fast.punish.tensor import build
+        from punish_fast.punish.states.space import StateSpace
+        from punish_fast.punish.transitions.tensor import build
 
         rules = load_rules(request["rules"])
         (folder / RULES).write_text(to_json(rules), encoding="utf-8")

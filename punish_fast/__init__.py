@@ -25,12 +25,12 @@ _HOMES = {
     "load_rules": "punish.rules",
     "State": "punish.codes",
     "position": "punish.position",
-    "StateSpace": "punish.space",
+    "StateSpace": "punish.states.space",
     "uniform_policy": "punish.strategy",
     "policy_of_table": "punish.strategy",
     "table_of_policy": "punish.strategy",
-    "Refillable": "punish.refillable_tensor",
-    "build": "punish.tensor",
+    "Refillable": "punish.transitions.refillable_tensor",
+    "build": "punish.transitions.tensor",
     "Graph": "duel.graph",
     "lift": "punish.lifting",
     "Equilibrium": "equilibrium.solver",
@@ -39,7 +39,7 @@ _HOMES = {
     "upper_bound": "equilibrium.upper_bound",
     "head_to_head": "duel.exact_evaluation",
     "simulate": "duel.simulated_evaluation",
-    "build_compact": "punish.tensor",
+    "build_compact": "punish.transitions.tensor",
     "count_choices": "enemies.counts",
     "parless": "enemies.parless",
     "Artefact": "store.reader",
@@ -120,11 +120,11 @@ if TYPE_CHECKING:
     from punish_fast.punish.codes import State
     from punish_fast.punish.lifting import lift
     from punish_fast.punish.position import position
-    from punish_fast.punish.refillable_tensor import Refillable
     from punish_fast.punish.rules import Rules, load_rules
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.strategy import policy_of_table, table_of_policy, uniform_policy
-    from punish_fast.punish.tensor import build, build_compact
+    from punish_fast.punish.transitions.refillable_tensor import Refillable
+    from punish_fast.punish.transitions.tensor import build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb

@@ -15,8 +15,8 @@ from numba import config
 
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.rules import PRESETS, REDEALS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 # Compiling a kernel within an example is slow once, so no example has a deadline.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}

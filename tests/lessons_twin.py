@@ -16,7 +16,7 @@ from duel_twin import Node, Position, Successor
 from exact import twin_of
 
 from bench import reference
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 _MEASURES = 60
 

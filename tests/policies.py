@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 def mixed(space: StateSpace, seed: int) -> np.ndarray:

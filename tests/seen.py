@@ -11,8 +11,8 @@ from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status, split_status
 from punish_fast.punish.codes import cards_digits
-from punish_fast.punish.information import tuples_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.information import tuples_of
+from punish_fast.punish.states.space import StateSpace
 
 
 def keys_of(space: StateSpace) -> list[Key]:

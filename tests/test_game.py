@@ -12,8 +12,8 @@ from exact import random_policy, strategy_of, twin_of
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 # What 0.95 in float64 differs from 19/20 by changes a value of at most 20 by far less than this.
 DISCOUNT_ERROR = 1e-12

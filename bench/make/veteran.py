@@ -21,7 +21,7 @@ from punish_fast.arena import veteran
 from punish_fast.cli.errors import guarded
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import first_best
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 from punish_fast.study.selfplay import self_play
 

@@ -44,8 +44,8 @@ def prepare(folder: Path, settings: Settings) -> Solve:
 
 def _whole_game(folder: Path, discount: float, tolerance: float) -> Solve:
     from punish_fast.punish.rules import from_json
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.tensor import build
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.tensor import build
 
     rules = from_json((folder / RULES).read_text(encoding="utf-8"))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import FIELDS, digits_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 _HAND, _DISCARD = FIELDS.index("hand_guard"), FIELDS.index("discard_guard")
 _N_KINDS = 5

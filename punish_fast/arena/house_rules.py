@@ -25,8 +25,11 @@ from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.process import Process
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.memory_plan import (
+from punish_fast.punish.rules import Rules, to_mapping, true_rules
+from punish_fast.punish.states.openings import openings
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.memory_plan import (
     COMPACT,
     MATRIX_FREE,
     choose_mode,
@@ -34,11 +37,8 @@ from punish_fast.punish.memory_plan import (
     most_states,
     plan_memory,
 )
-from punish_fast.punish.openings import openings
-from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.rules import Rules, to_mapping, true_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build_compact
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime import _jit
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.version import __version__

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from punish_fast.arena.players import Opponent, Player, names_of
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import Rules, load_rules, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.information import MODELS
+from punish_fast.punish.states.space import StateSpace
 
 
 class Lineup:

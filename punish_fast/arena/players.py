@@ -31,9 +31,9 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, load

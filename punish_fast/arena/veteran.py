@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import PunishFastError
 

@@ -67,9 +67,9 @@ class ModelOptions(ComputeOptions):
 
         With `may_exceed`, states are listed beyond `memory_bytes`, to report a model that needs more.
         """
-        from punish_fast.punish.memory_plan import memory_limit, most_states
         from punish_fast.punish.rules import Rules
-        from punish_fast.punish.space import StateSpace
+        from punish_fast.punish.states.space import StateSpace
+        from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
         from punish_fast.store.tensors import ModelSource
 
         progress.start()

@@ -14,8 +14,8 @@ from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.report import Progress
-    from punish_fast.punish.matrix_free import RowBackups
-    from punish_fast.punish.row_batches import RowBatches
+    from punish_fast.punish.transitions.matrix_free import RowBackups
+    from punish_fast.punish.transitions.row_batches import RowBatches
 
 ClusterOption = Annotated[
     str | None,

@@ -49,8 +49,8 @@ def _self_test() -> dict[str, bool]:
     from punish_fast.mdp.solver import solve
     from punish_fast.punish.codes import from_decimal
     from punish_fast.punish.rules import PRESETS
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.tensor import build
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.tensor import build
 
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)

@@ -66,7 +66,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.duel.graph import Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.runtime.memory import require_memory
 
     target = _target(options)

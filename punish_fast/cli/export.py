@@ -84,7 +84,7 @@ def _export_process(file: Artefact, options: ExportOptions, output: Path, clock:
 
 def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
     """Write values or a strategy."""
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.formats.notebook_json import Probabilities, content_of, export_notebook
 
     with clock("read"):

@@ -60,7 +60,7 @@ def lessons(options: LessonsOptions) -> None:
 
 def study_file(options: LessonsOptions) -> Study:
     """Study a file; ``options.plot`` and ``options.as_json`` are ignored."""
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.choices import read_choices
     from punish_fast.study import lessons as study
     from punish_fast.study.deviations import deviations

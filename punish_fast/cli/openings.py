@@ -15,7 +15,7 @@ from punish_fast.punish.rules import CARDS, by_card
 if TYPE_CHECKING:
     import numpy as np
 
-    from punish_fast.punish.openings import Openings
+    from punish_fast.punish.states.openings import Openings
     from punish_fast.store.reader import Artefact
 
 
@@ -30,7 +30,7 @@ class OpeningsOptions(CommonOptions):
 @verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png", stage="openings")
 def openings(options: OpeningsOptions) -> None:
     """Show the probability and the value of every opening, and the worth of a card in hand."""
-    from punish_fast.punish import openings as dealt
+    from punish_fast.punish.states import openings as dealt
     from punish_fast.store.reader import load
 
     check_outputs([], [options.file], "show", options.plot)
@@ -88,7 +88,7 @@ def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     """The worth of each card by ``counts`` of its copies, int ``[n, 5]``."""
-    from punish_fast.punish.openings import worth
+    from punish_fast.punish.states.openings import worth
 
     table = {}
     for kind, card in enumerate(CARDS):

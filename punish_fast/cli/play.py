@@ -137,7 +137,7 @@ class _Evening:
         from punish_fast.play.game_data import GameData
         from punish_fast.play.records import Keeper
         from punish_fast.play.screen import Screen, open_console
-        from punish_fast.punish.space import StateSpace
+        from punish_fast.punish.states.space import StateSpace
 
         self.options = options
         self.rules = lineup.rules

@@ -204,8 +204,8 @@ def _words(name: str) -> str:
 
 def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
     """States, win and loss included, that play reaches; None under the presets, where it reaches all of them."""
-    from punish_fast.punish.openings import count_reachable
     from punish_fast.punish.rules import PRESETS, name_of
+    from punish_fast.punish.states.openings import count_reachable
 
     if name_of(states.rules) in PRESETS:
         return None

@@ -184,7 +184,7 @@ def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
     import numpy as np
 
     from punish_fast.punish.lifting import lift
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
 
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)

@@ -104,7 +104,7 @@ def solve(options: SolveOptions) -> None:
         return
     from punish_fast.mdp.model import MDP
     from punish_fast.mdp.solve_options import Effort
-    from punish_fast.punish.memory_plan import mode_of
+    from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)
@@ -221,10 +221,10 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 
 def _tell_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
     """Print the memory and the time that each mode would take."""
-    from punish_fast.punish.memory_plan import SWEEPS, memory_limit, plan_memory
-    from punish_fast.punish.row_batches import RowBatches
     from punish_fast.punish.rules import name_of
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
+    from punish_fast.punish.transitions.row_batches import RowBatches
     from punish_fast.runtime import _jit
 
     space = source.states
@@ -347,7 +347,7 @@ def _solution_report(solution: Solution) -> dict[str, Any]:
 
 def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
     """Return the win probability before the deal, with bounds, and of the worst and the best opening."""
-    from punish_fast.punish.openings import openings
+    from punish_fast.punish.states.openings import openings
 
     found = openings(source.states)
     mean, lower, upper = (float(found.p @ v[found.row]) for v in (solution.v, solution.lower, solution.upper))

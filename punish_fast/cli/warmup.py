@@ -82,8 +82,8 @@ def _call_library() -> None:
     from punish_fast.games.registry import make_game
     from punish_fast.mdp import evaluate, from_rows, softmax, solve
     from punish_fast.punish.rules import PRESETS, true_rules
-    from punish_fast.punish.space import StateSpace
-    from punish_fast.punish.tensor import build
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.tensor import build
 
     mdp = build(StateSpace(PRESETS["tiny"]))
     evaluate(mdp, softmax(mdp.state_ptr, solve(mdp).q, 1.0))

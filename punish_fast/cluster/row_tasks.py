@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
-from punish_fast.punish import row_backups
-from punish_fast.punish.row_builder import RowBuilder
-from punish_fast.punish.row_maker import BlockRange, MadeRows, RowMaker
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions import row_backups
+from punish_fast.punish.transitions.row_builder import RowBuilder
+from punish_fast.punish.transitions.row_maker import BlockRange, MadeRows, RowMaker
 
 
 class SharedGame(NamedTuple):
@@ -62,8 +62,8 @@ class TaskResult(NamedTuple):
     number: int  # the number of the task
     seconds: float  # duration
     arrays: dict[str, np.ndarray]  # new values, by the names of `RowArrays`
-    # Further results of each batch: counts, or statistics as of `punish_fast.punish.row_backups.close`, whose first
-    # number is unused.
+    # Further results of each batch: counts, or the statistics that `row_backups.close` returns, whose first number
+    # is unused.
     parts: list[Any]
 
 

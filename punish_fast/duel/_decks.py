@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.punish._codes import mirror_cards, split_cards
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_subset
-from punish_fast.punish._space import find_block, open_block
+from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
 # Feints: 0 for none, 1 for an own one, 2 for the enemy's, 3 for both. And the largest number of draws.

@@ -27,8 +27,8 @@ from punish_fast.punish._actions import N_ACTIONS, enemy_mode, list_actions, own
 from punish_fast.punish._clash import LOSS, WIN, resolved
 from punish_fast.punish._codes import cards_after, mirror_status, pair_digit, split_cards, split_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
-from punish_fast.punish._redeal import redeal
-from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
+from punish_fast.punish.states._redeal import redeal
+from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
 # A target not looked up yet.

@@ -14,7 +14,7 @@ from punish_fast.duel import _graph, _simulator
 from punish_fast.duel._decks import Decks, Draws
 from punish_fast.duel.decks import list_decks, tabulate_draws
 from punish_fast.punish.codes import join_pairs
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from punish_fast.duel import _decks, _simulator
 from punish_fast.duel._decks import MOST_DRAWS, N_FEINTS
 from punish_fast.punish.codes import Layout
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import cumulated, for_each
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.mdp.policy import PolicyError, check_policy, greedy
 from punish_fast.mdp.solution import Solution
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @singledispatch

@@ -14,7 +14,7 @@ from punish_fast.duel import _simulator
 from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each

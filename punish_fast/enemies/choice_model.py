@@ -36,7 +36,7 @@ from punish_fast.enemies.counts import Counts, CountsError, count_located
 from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import folds_of
 from punish_fast.punish.codes import ACTIONS, digits_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
 
 RIDGE = 5.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from punish_fast.punish.codes import ACTIONS, rows_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, legal_mask
 from punish_fast.runtime.errors import PunishFastError
 

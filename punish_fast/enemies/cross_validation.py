@@ -30,7 +30,7 @@ from punish_fast.enemies.pawnn import probabilities
 from punish_fast.enemies.training import examples_of, train
 from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.codes import digits_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
 
 QUANTILE = 1.96  # of the normal distribution, for 95% intervals

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from punish_fast.enemies.counts import Counts, CountsError
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table
 
 PRIOR = 3.0

@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, digits_of
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
 from punish_fast.runtime.errors import PunishFastError
 

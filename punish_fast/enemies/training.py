@@ -30,7 +30,7 @@ from punish_fast.enemies.pawnn import Network, NetworkError, encode, forward, n_
 from punish_fast.enemies.training_options import OPTIMISERS, PRESETS, TrainingOptions
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.extras import require
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.duel._decks import deck_ways
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish._space import open_block
+from punish_fast.punish.states._space import open_block
 from punish_fast.runtime._jit import kernel
 
 

@@ -30,7 +30,7 @@ from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, C
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.mdp.policy import first_best, greedy
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.tensor import build_compact
+from punish_fast.punish.transitions.tensor import build_compact
 
 BELIEFS = ("uniform", "true")
 

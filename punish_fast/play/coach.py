@@ -19,8 +19,8 @@ from punish_fast.mdp.solver import solve
 from punish_fast.play.view import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 _TOLERANCE = 1e-4
 

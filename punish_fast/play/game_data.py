@@ -8,7 +8,7 @@ from punish_fast.duel.breath import damage_table
 from punish_fast.duel.dealer import Dealer
 from punish_fast.duel.decks import cumulate_draws
 from punish_fast.duel.simulator import prepare_thresholds
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 class GameData:

@@ -26,7 +26,7 @@ from punish_fast.play.why import Explainer, explainer_of
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import Rules, name_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from punish_fast.play.players import PolicyPlayer, SessionPlayer
 from punish_fast.play.punish_match import PunishMatch
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
 from punish_fast.records.logs import RecordedGame, Side

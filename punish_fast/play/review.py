@@ -17,7 +17,7 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.play.scale import as_chances
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
 from punish_fast.punish.rules import cards_text, name_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games

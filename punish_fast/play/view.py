@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @dataclass(frozen=True)

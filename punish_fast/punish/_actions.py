@@ -7,7 +7,7 @@ left, as a feint.
 from __future__ import annotations
 
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish._space import count_enemy_hand
+from punish_fast.punish.states._space import count_enemy_hand
 from punish_fast.runtime._jit import routine
 
 # Two-digit codes are the card from 1 to 5 and then 1 for a feint or 0.

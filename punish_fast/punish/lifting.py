@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.punish.codes import cards_digits
-from punish_fast.punish.information import digits_within
-from punish_fast.punish.space import StateSpace, must_be_space
+from punish_fast.punish.states.information import digits_within
+from punish_fast.punish.states.space import StateSpace, must_be_space
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:

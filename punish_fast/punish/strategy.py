@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.mdp.policy import SUM_TOLERANCE, check_policy
 from punish_fast.punish.codes import ACTIONS, to_decimal
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import PunishFastError
 
 # From a two-digit action code to its column in a table; -1 for a number that is no action.

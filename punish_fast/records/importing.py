@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games

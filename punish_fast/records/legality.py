@@ -14,7 +14,7 @@ import numpy as np
 from punish_fast.duel.breath import CARD, picks_of, play_breaths
 from punish_fast.punish._clash import LOSS, NOTHING
 from punish_fast.punish.codes import BREATH, DISCARD, HAND, STATUS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 # Verdicts from worst to best; the best of all draws counts.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.punish.codes import BREATH, STATUS, rows_of, split_digits
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import Results
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import BREATH, DISCARD, ENEMY_HAND, HAND, action_name, rows_of, split_digits
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.legality import FITS, REASONS, judge
 from punish_fast.records.logs import RecordedGame, Side
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.identity import identity
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.policy import check_policy, first_best
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy, uniform_policy
 from punish_fast.store.writer import new_file
 

@@ -19,12 +19,19 @@ from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
-from punish_fast.punish.matrix_free import MatrixFree, RowBackups
-from punish_fast.punish.memory_plan import COMPACT, MATRIX_FREE, TENSOR, choose_mode, memory_limit, plan_memory
-from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace, must_be_space
-from punish_fast.punish.tensor import build, build_compact
+from punish_fast.punish.states.space import StateSpace, must_be_space
+from punish_fast.punish.transitions.matrix_free import MatrixFree, RowBackups
+from punish_fast.punish.transitions.memory_plan import (
+    COMPACT,
+    MATRIX_FREE,
+    TENSOR,
+    choose_mode,
+    memory_limit,
+    plan_memory,
+)
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file

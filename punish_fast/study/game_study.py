@@ -15,8 +15,8 @@ import numpy as np
 
 from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.openings import worth
 from punish_fast.punish.rules import CARDS
+from punish_fast.punish.states.openings import worth
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play

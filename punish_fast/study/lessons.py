@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
-from punish_fast.punish.openings import Openings
+from punish_fast.punish.states.openings import Openings
 from punish_fast.study.frequencies import SituationFrequencies, frequencies
 from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe

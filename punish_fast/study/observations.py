@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish.codes import split_statuses
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN
 
 

@@ -17,7 +17,7 @@ from fastapi import HTTPException
 from punish_fast.play.review import read_game
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Choices, Selection, read_choices
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import insert_logs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from punish_fast.play.records import Finished, Keeper
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import LockedError
 from punish_fast.web.workers import Workers
 

@@ -15,10 +15,10 @@ from punish_fast.equilibrium.run import Target, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.openings import openings
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.tensors import save
 from punish_fast.study.game_study import study_game
 

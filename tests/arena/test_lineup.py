@@ -8,7 +8,7 @@ from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import PlayerError
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
 
 RULES = true_rules(PRESETS["tiny"])

@@ -15,9 +15,9 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load

@@ -15,7 +15,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, log_of, write_log

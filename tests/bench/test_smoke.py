@@ -13,9 +13,9 @@ from bench import duels, mdp, plain, rates, reference_time, report
 from bench.harness import Measurement, Options, new_report
 from punish_fast.mdp.policy import softmax
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 
 # The other benchmarks start the command, which compiles all kernels, or take seconds on their smallest games.
 QUICK = ("reference", "peers", "mdp")

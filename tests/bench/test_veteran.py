@@ -13,7 +13,7 @@ from punish_fast.arena import veteran
 from punish_fast.arena.veteran import veteran_policy
 from punish_fast.cli.app import run as run_app
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 
 

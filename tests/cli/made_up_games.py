@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.punish.codes import decimals_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 SCHEMA = """
 CREATE TABLE players(player_id INT NOT NULL, username TEXT NOT NULL, is_bot INT NOT NULL, PRIMARY KEY (player_id));

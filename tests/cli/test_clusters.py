@@ -7,9 +7,9 @@ import pytest
 
 from punish_fast.cli import clusters
 from punish_fast.cli.errors import UsageError
-from punish_fast.punish.matrix_free import MadeBackups
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.matrix_free import MadeBackups
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import ModelSource, solve_file
 

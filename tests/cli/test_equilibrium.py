@@ -14,7 +14,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.store.reader import load
 from punish_fast.store.responses import response_of

@@ -36,7 +36,7 @@ from punish_fast.equilibrium import regret_minimisers, restricted_game
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store import checkpoints
 from punish_fast.store.checkpoints import load_checkpoint

@@ -20,7 +20,7 @@ from punish_fast.duel.simulator import Simulator
 from punish_fast.play.records import Keeper
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records import database
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games

@@ -11,7 +11,7 @@ import pytest
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save

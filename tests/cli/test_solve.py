@@ -16,11 +16,11 @@ from punish_fast.mdp.methods.policy_iteration import absorption_values
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
-from punish_fast.punish import row_batches
-from punish_fast.punish.openings import count_reachable
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.openings import count_reachable
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions import row_batches
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime import _jit
 from punish_fast.store.reader import load
 

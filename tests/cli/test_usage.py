@@ -18,7 +18,7 @@ from numba import config
 from cli.conftest import COMMAND, clean_environment, run_apart
 from punish_fast.cli import doctor, errors, solve
 from punish_fast.games.solve.retrograde import CertificateError
-from punish_fast.punish import space
+from punish_fast.punish.states import space
 
 OLD = b"old content"
 OTHER = "made for rules"

@@ -13,11 +13,11 @@ from punish_fast.cluster import cluster_backups
 from punish_fast.cluster.cluster_backups import ClusterBackups
 from punish_fast.cluster.connection import ClusterError
 from punish_fast.mdp.solver import evaluate, solve
-from punish_fast.punish import row_batches
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions import row_batches
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.row_batches import RowBatches
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ from cluster.test_cluster_tasks import results_of
 from punish_fast.cluster.cluster_backups import ClusterBackups, _seconds_of_a_task
 from punish_fast.cluster.connection import ClusterError, connected, dashboard_of, n_threads
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.row_batches import RowBatches
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"

@@ -13,10 +13,10 @@ from punish_fast.cluster.cluster_backups import ClusterBackups
 from punish_fast.cluster.connection import ClusterError, connected
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.row_batches import RowBatches
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
 
 

@@ -13,7 +13,7 @@ from bench import reference
 from punish_fast.duel.breath import damage_table, play_breaths
 from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import State, split_digits, state_of_digits, to_decimal
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @given(rules=house_rules())

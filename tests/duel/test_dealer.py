@@ -16,7 +16,7 @@ from bench import reference
 from punish_fast.duel.dealer import Dealer
 from punish_fast.duel.decks import list_decks
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 NOTHING = (0, 0, 0, 0, 0)
 

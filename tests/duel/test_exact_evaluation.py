@@ -16,8 +16,8 @@ from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from positions import nodes_of, positions_of
 
 from bench import reference
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information import MODELS
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.information import MODELS
+from punish_fast.punish.states.space import StateSpace
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import punish_fast as pf
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from punish_fast.duel.simulated_evaluation import join, simulate
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
 
 

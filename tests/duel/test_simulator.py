@@ -9,7 +9,7 @@ from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, Simulator
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime import _random
 from punish_fast.runtime._jit import set_threads
 

@@ -8,7 +8,7 @@ import pytest
 from punish_fast.duel._walk import action_shape, open_full, open_row, prefetch_enemy, prefetch_value, skip_actions
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 STATE_PTR = np.array([0, 2, 5, 6, 10])
 

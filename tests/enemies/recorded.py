@@ -6,7 +6,7 @@ import numpy as np
 
 from punish_fast.enemies.counts import Counts, count_located
 from punish_fast.punish.codes import digits_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 
 

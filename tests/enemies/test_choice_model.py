@@ -18,7 +18,7 @@ from punish_fast.enemies.features import features_of
 from punish_fast.enemies.folds import FoldsError
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
 
 RIDGE = 2.0

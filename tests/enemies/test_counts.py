@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from punish_fast.enemies.counts import CountsError, count_choices
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 
 

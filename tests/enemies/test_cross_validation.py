@@ -12,7 +12,7 @@ from punish_fast.enemies.counts import CountsError
 from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
 from punish_fast.enemies.folds import FoldsError, folds_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 
 FAST = ("uniform", "parless", "choice-model")

@@ -10,7 +10,7 @@ from hypothesis import given
 from punish_fast.enemies.features import features_of
 from punish_fast.punish.codes import digits_of, split_digits
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @given(house_rules())

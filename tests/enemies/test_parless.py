@@ -11,7 +11,7 @@ from punish_fast.enemies.counts import CountsError, count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.punish.codes import ACTIONS, decimals_of, from_decimal
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import StrategyError, legal_mask, table_of_policy, uniform_policy
 
 # Rush and strike in hand, punish revealed, all HP: rush, strike, and a feint with either.

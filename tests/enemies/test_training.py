@@ -16,7 +16,7 @@ from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, 
 from punish_fast.enemies.training import Examples, cross_validate, examples_of, train
 from punish_fast.enemies.training_options import TrainingOptions
 from punish_fast.punish.rules import PRESETS as RULES
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.extras import ExtraError
 

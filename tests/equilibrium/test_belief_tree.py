@@ -17,7 +17,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _belief_tree
 from punish_fast.equilibrium.belief_tree import BeliefTrees
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import for_each
 
 TINY = PRESETS["tiny"]

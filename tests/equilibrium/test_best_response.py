@@ -24,9 +24,9 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 # All cards are different and deal damage, and 2 HP last no longer than a measure, so every game ends in its first one.

@@ -9,7 +9,7 @@ from policies import mixed
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 

@@ -11,7 +11,7 @@ from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge
 from punish_fast.equilibrium.restricted_game import all_inside, restrict
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 

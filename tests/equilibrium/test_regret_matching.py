@@ -18,7 +18,7 @@ from punish_fast.equilibrium._regret_matching import mix_response
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 

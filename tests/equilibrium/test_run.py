@@ -14,7 +14,7 @@ from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.run import Target, TargetError, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 RULES = true_rules(PRESETS["tiny"])
 

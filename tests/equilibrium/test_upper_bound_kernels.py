@@ -7,7 +7,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import _upper_bound
 from punish_fast.punish.codes import split_pairs
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.parallel import for_each
 
 

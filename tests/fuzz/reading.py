@@ -12,7 +12,7 @@ from fuzz.samples import TRUE_RULES
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.games.learn.agent_file import LAYOUTS, load_agent
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.bundles import load_bundle
 from punish_fast.store.checkpoints import load_checkpoint

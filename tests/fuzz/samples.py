@@ -11,9 +11,9 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.bundles import save_bundle
 from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
 from punish_fast.store.formats.notebook_json import Values, export_notebook, import_notebook

@@ -15,7 +15,7 @@ from records.conftest import query
 from fuzz.json_mutations import mutated
 from fuzz.trial import Trials, contents, is_refusal, nothing_found, restore
 from punish_fast.games.learn import agent_file
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log

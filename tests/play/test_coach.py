@@ -13,10 +13,10 @@ from punish_fast.play.game_data import GameData
 from punish_fast.play.players import HumanPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.session import PlaySession
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 

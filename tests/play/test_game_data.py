@@ -10,7 +10,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.game_data import GameData
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 def test_agents_have_the_thresholds_of_the_simulator():

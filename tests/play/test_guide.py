@@ -7,7 +7,7 @@ from punish_fast.play.guide import guide
 from punish_fast.play.view import View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import CARDS, PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 # Rush and strike against an enemy of two cards, guard revealed.

@@ -15,7 +15,7 @@ from punish_fast.play.players import PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 MOST_BREATHS = 40
 

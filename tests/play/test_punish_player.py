@@ -11,7 +11,7 @@ from punish_fast.play.punish_player import TEMPERATURES, PunishPlayer
 from punish_fast.play.served_player import NoAnswerError
 from punish_fast.punish.codes import StateError, decimals_of
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
 
 RULES = true_rules(PRESETS["tiny"])

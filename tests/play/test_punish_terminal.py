@@ -21,7 +21,7 @@ from punish_fast.play.terminal import LeaveError
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 BOT = ScriptedPlayer("bot", lambda _view, legal: legal[0])

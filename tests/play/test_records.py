@@ -14,7 +14,7 @@ from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.records import Finished, Keeper
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.schema import LAST_SECOND

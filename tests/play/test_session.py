@@ -20,7 +20,7 @@ from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.punish_match import PunishMatch
 from punish_fast.play.session import ChoiceError, PlaySession
 from punish_fast.punish.rules import PRESETS, cards_text
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hp=3)
 PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")

@@ -14,12 +14,12 @@ from punish_fast.play.game_data import GameData
 from punish_fast.play.reasons import contrast
 from punish_fast.play.why import Explainer, ExplainError, explainer_against, explainer_of
 from punish_fast.punish.codes import StateError
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 

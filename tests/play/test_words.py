@@ -8,7 +8,7 @@ from punish_fast.play.events import Damage, End, Reshuffle, Reveal
 from punish_fast.play.game_data import GameData
 from punish_fast.play.words import Teller, ending_of, told_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 
 @pytest.fixture(scope="module")

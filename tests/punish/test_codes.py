@@ -31,7 +31,7 @@ from punish_fast.punish.codes import (
     to_decimal,
 )
 from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 TINY = layout_of(PRESETS["tiny"])

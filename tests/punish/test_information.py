@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
 from punish_fast.punish.codes import layout_of
-from punish_fast.punish.information import (
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.information import (
     MODELS,
     InformationError,
     digits_within,
@@ -18,7 +19,6 @@ from punish_fast.punish.information import (
     places_of,
     tuples_of,
 )
-from punish_fast.punish.rules import PRESETS
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -8,10 +8,10 @@ from policies import mixed
 
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.lifting import belongs_to, lift
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace
 
 
 @given(house_rules())

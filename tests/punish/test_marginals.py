@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from numba import njit
 
 from bench import reference
-from punish_fast.punish import _marginals, _multisets, _space
+from punish_fast.punish import _multisets
 from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, enemy_mode
 from punish_fast.punish._codes import split_status
-from punish_fast.punish._marginals import UNIT
-from punish_fast.punish._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
-from punish_fast.punish._tensor import PolicyEnemy
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states import _space
+from punish_fast.punish.states._outcomes import DRAW_OF, FEINTS_OF, N_ENEMY_PLAYS, N_PLAYS, PICK_OF
+from punish_fast.punish.transitions import _marginals
+from punish_fast.punish.transitions._marginals import UNIT
+from punish_fast.punish.transitions._tensor import PolicyEnemy
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 

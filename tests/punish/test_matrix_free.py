@@ -10,12 +10,12 @@ from policies import mixed
 
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.punish import row_batches
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.row_batches import RowBatches
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build, build_compact
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions import row_batches
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 

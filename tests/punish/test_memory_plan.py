@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.punish.matrix_free import MatrixFree
-from punish_fast.punish.memory_plan import (
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.memory_plan import (
     COMPACT,
     MATRIX_FREE,
     MODES,
@@ -14,8 +14,8 @@ from punish_fast.punish.memory_plan import (
     mode_of,
     plan_memory,
 )
-from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.tensor import build, build_compact
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build, build_compact
 
 PLANS = [MemoryPlan(TENSOR, 3_000_000_000, 2.0), MemoryPlan(COMPACT, 2_000_000_000, 2.0)]
 PLANS.append(MemoryPlan(MATRIX_FREE, 40_000_000, 20.0))
@@ -55,9 +55,9 @@ def test_a_policy_takes_memory_and_drops_entries_from_a_copy(tiny):
 
 def test_the_limit_is_the_machine_unless_one_is_given(monkeypatch):
     assert memory_limit(5) == 5
-    monkeypatch.setattr("punish_fast.punish.memory_plan.total_memory", lambda: 7)
+    monkeypatch.setattr("punish_fast.punish.transitions.memory_plan.total_memory", lambda: 7)
     assert memory_limit(None) == 7
-    monkeypatch.setattr("punish_fast.punish.memory_plan.total_memory", lambda: None)
+    monkeypatch.setattr("punish_fast.punish.transitions.memory_plan.total_memory", lambda: None)
     assert memory_limit(None) == float("inf")
 
 

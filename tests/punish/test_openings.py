@@ -5,10 +5,10 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from punish_fast.punish.openings import openings, worth
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.openings import openings, worth
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from punish_fast.punish._clash import LOSS, WIN, next_status
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import ADDED
-from punish_fast.punish._outcomes import (
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states._outcomes import (
     DRAW_OF,
     FEINT,
     FEINTS_OF,
@@ -21,8 +22,7 @@ from punish_fast.punish._outcomes import (
     RESOLVED_OF,
     REST_WAY,
 )
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 REST = 5
 NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}

@@ -9,7 +9,7 @@ from hypothesis import given
 from punish_fast.punish.codes import State, StateError, from_decimal, layout_of
 from punish_fast.punish.position import INITIALS, SIDES, position, position_text
 from punish_fast.punish.rules import PRESETS, Five, Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 
 NOTEBOOK = PRESETS["notebook"]
 

@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bench import reference
-from punish_fast.punish._redeal import count_deals, joining_cards, multiply_kind, redeal
 from punish_fast.punish.codes import encode, layout_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states._redeal import count_deals, joining_cards, multiply_kind, redeal
+from punish_fast.punish.states.space import StateSpace
 
 
 def deals(space, state):

@@ -11,10 +11,10 @@ from policies import uniform
 from punish_fast.mdp.model import MDP, check, check_arrays
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import evaluate, solve
-from punish_fast.punish.refillable_tensor import Refillable
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build, build_compact
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.refillable_tensor import Refillable
+from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 DISCOUNTS = (0.95, 1.0)

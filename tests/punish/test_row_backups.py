@@ -5,10 +5,10 @@ import pytest
 from policies import mixed
 
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
-from punish_fast.punish import row_backups
-from punish_fast.punish.row_builder import RowBuilder
-from punish_fast.punish.row_maker import BlockRange, RowMaker
-from punish_fast.punish.tensor import build, build_compact
+from punish_fast.punish.transitions import row_backups
+from punish_fast.punish.transitions.row_builder import RowBuilder
+from punish_fast.punish.transitions.row_maker import BlockRange, RowMaker
+from punish_fast.punish.transitions.tensor import build, build_compact
 
 DISCOUNT = 0.9
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.punish import row_batches
-from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.tensor import build_compact
+from punish_fast.punish.transitions import row_batches
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build_compact
 
 
 @pytest.mark.parametrize("n_entries", [1, 200, 1 << 18])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.punish._tensor import TensorRows
-from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
-from punish_fast.punish.tensor import build_compact
+from punish_fast.punish.transitions._tensor import TensorRows
+from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows
+from punish_fast.punish.transitions.tensor import build_compact
 
 
 @pytest.mark.parametrize("is_uniform", [True, False])

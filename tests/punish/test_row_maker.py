@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import mixed
 
-from punish_fast.punish.row_builder import RowBuilder
-from punish_fast.punish.row_maker import BlockRange, RowMaker
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build_compact
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.row_builder import RowBuilder
+from punish_fast.punish.transitions.row_maker import BlockRange, RowMaker
+from punish_fast.punish.transitions.tensor import build_compact
 
 
 @given(house_rules(), st.booleans(), st.data())

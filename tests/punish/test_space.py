@@ -13,13 +13,13 @@ from seen import keys_of
 
 from bench import reference
 from punish_fast.duel.graph import Graph
-from punish_fast.punish import _space, space
 from punish_fast.punish._codes import split_status
-from punish_fast.punish._outcomes import N_WAYS
 from punish_fast.punish.codes import State, StateError, layout_of
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS, Rules, RulesError
-from punish_fast.punish.space import StateSpace, must_have_numbers
+from punish_fast.punish.states import _space, space
+from punish_fast.punish.states._outcomes import N_WAYS
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace, must_have_numbers
 from punish_fast.runtime._jit import set_threads
 
 

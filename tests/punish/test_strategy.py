@@ -10,7 +10,7 @@ from policies import mixed, uniform
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.codes import ACTIONS, to_decimal
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import (
     StrategyError,
     checked_policy,
@@ -18,7 +18,7 @@ from punish_fast.punish.strategy import (
     table_of_policy,
     uniform_policy,
 )
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 
 
 @pytest.fixture(scope="module")

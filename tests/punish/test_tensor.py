@@ -10,11 +10,11 @@ from policies import uniform
 
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
-from punish_fast.punish._tensor import place_rows
-from punish_fast.punish.information import InformationError
 from punish_fast.punish.rules import PRESETS, Rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.information import InformationError
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions._tensor import place_rows
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 # Against a policy, a probability is a float64 sum of positive terms.

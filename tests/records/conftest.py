@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playing import RULES, some_games
 
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records import database
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import RecordedGame, write_log

@@ -7,7 +7,7 @@ import pytest
 from playing import RULES, Breath, follows, play
 
 from punish_fast.punish.codes import State, split_digits, to_decimal
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records import legality
 from punish_fast.records.legality import FITS, REASONS, judge
 

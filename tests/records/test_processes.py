@@ -24,7 +24,7 @@ import resource, sys, time
 from dataclasses import replace
 from playing import some_games
 from punish_fast.punish.rules import from_json
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import record_games
 from punish_fast.records.schema import new_id
 rules, database, n = sys.argv[1:]

@@ -10,7 +10,7 @@ import pytest
 from numba import config
 
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import SAME_SECOND, import_logs

@@ -10,7 +10,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
 from punish_fast.records.results import read_results

@@ -8,7 +8,7 @@ import pytest
 from playing import RULES, game_of, play, some_games, with_side
 
 from punish_fast.punish.codes import to_decimal
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.logs import Side
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE, VIEWS, check_games
 

@@ -16,8 +16,8 @@ from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.formats.notebook_json import Values, export_notebook
 from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import save

@@ -9,7 +9,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers, restricted_game
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from punish_fast.store.policies import save_policy

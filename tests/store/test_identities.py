@@ -7,8 +7,8 @@ from policies import uniform
 from punish_fast.mdp.solver import solve
 from punish_fast.play.punish_player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.identities import identity_of
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load

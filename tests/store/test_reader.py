@@ -18,8 +18,8 @@ from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import encode
 from punish_fast.punish.rules import PRESETS, to_json
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checksum import SIZE, seal_of
 from punish_fast.store.policies import save_policy

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table, uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load

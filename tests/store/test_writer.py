@@ -13,8 +13,8 @@ import pytest
 
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import WriteError
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import write_rows, write_solution, write_states

@@ -16,7 +16,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name, from_decimal
 from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, assess, deviations
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.selfplay import self_play

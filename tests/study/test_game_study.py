@@ -6,7 +6,7 @@ from policies import mixed
 from punish_fast.duel.exact_evaluation import DuelError, outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, true_rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.game_study import study_game
 

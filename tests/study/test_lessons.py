@@ -10,9 +10,9 @@ from policies import mixed, uniform
 from positions import positions_of
 
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.openings import openings
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.openings import openings
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.lessons import lessons
 from punish_fast.study.selfplay import self_play
 

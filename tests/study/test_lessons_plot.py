@@ -8,7 +8,7 @@ from recorded_games import play_games
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.deviations import deviations
 from punish_fast.study.lessons import lessons
 from punish_fast.study.lessons_plot import ROWS, draw_lessons

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.punish.openings import Openings, openings
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.openings import Openings, openings
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.openings_plot import draw_openings
 
 

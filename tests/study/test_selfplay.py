@@ -12,7 +12,7 @@ from positions import nodes_of, positions_of
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.study.selfplay import self_play
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from serving import BASE, TINY, choose, entries_of, models_of, open_table
 
 from punish_fast.punish.codes import decimals_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.web.app import ServerConfig, create_app

@@ -18,7 +18,7 @@ from cli.conftest import COMMAND, clean_environment
 
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import CARDS, PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame

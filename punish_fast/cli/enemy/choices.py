@@ -12,7 +12,7 @@ from punish_fast.cli.records.selection import require_games
 from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.choices import Choices
 
 
@@ -34,7 +34,7 @@ class ChoicesOptions(CommonOptions):
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
         """Return the states of the game, and the choices of at least ``needed`` games."""
         from punish_fast.punish.rules import load_rules
-        from punish_fast.punish.space import StateSpace
+        from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.choices import read_choices
 
         rules = load_rules(self.rules or "notebook")

@@ -9,7 +9,7 @@ from punish_fast.cli.report import Stopwatch, in_units
 
 if TYPE_CHECKING:
     from punish_fast.enemies.pawnn import Network
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
 
 
 def write_network(

@@ -29,7 +29,7 @@ class EnemyShowOptions(CommonOptions):
 def show(options: EnemyShowOptions) -> None:
     """Show how an enemy plays: rules, covered states, and the entropy of its actions in each breath."""
     from punish_fast.enemies.entropy import entropies
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.reader import load
 
     file = load(options.file)

@@ -34,7 +34,7 @@ def import_(options: RecordsImportOptions) -> None:
     before the place where a log is cut off; the exit code is then 1. Games that are already there are skipped.
     """
     from punish_fast.punish.rules import load_rules
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.importing import REJECTED, import_logs
 
     check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")

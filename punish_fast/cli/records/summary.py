@@ -26,7 +26,7 @@ class SummaryOptions(SelectionOptions):
 def summary(options: SummaryOptions) -> None:
     """Summarise recorded games: how many, how long, how many states they visit, and who wins."""
     from punish_fast.punish.rules import load_rules
-    from punish_fast.punish.space import StateSpace
+    from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.results import read_results
     from punish_fast.records.summary import summarise
 

@@ -29,9 +29,9 @@ from punish_fast.mdp.solve_options import check_options
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import Rules
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import checked_policy
-from punish_fast.punish.tensor import TERMINAL_REWARD
+from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError, replacing
 from punish_fast.store.formats.notebook_parser import TERMINALS, Cells
 from punish_fast.store.policies import save_policy

@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, StrategyError, policy_of_table
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats.json_stream import is_object, pieces

@@ -10,7 +10,7 @@ from cli.made_up_games import random_games, write_games
 from punish_fast.enemies.choice_model import choice_model_policy, fit_choice_model
 from punish_fast.enemies.counts import locate_choices
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import read_choices
 from punish_fast.store.reader import load
 

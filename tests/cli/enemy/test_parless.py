@@ -11,7 +11,7 @@ from cli.made_up_games import random_games, write_games
 from punish_fast.enemies.counts import count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 
 # Rush and strike in hand, punish revealed, all HP.

@@ -7,7 +7,7 @@ import pytest
 
 from cli.made_up_games import random_games, write_games
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 
 

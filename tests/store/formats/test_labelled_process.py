@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.formats import labelled_process
 from punish_fast.store.formats.labelled_process import process_of
 from punish_fast.store.reader import load

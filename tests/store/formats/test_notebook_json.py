@@ -16,9 +16,9 @@ from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import policy_of_table, uniform_policy
-from punish_fast.punish.tensor import build
+from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import OutputError, ReadError
 from punish_fast.store.formats.notebook_json import (
     Probabilities,

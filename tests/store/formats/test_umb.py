@@ -20,7 +20,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
-from punish_fast.punish.space import StateSpace
+from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.files import OutputError, WriteError
 from punish_fast.store.formats import umb
 from punish_fast.store.formats.umb import export_umb

@@ -23,7 +23,7 @@ import numpy as np
 
 from punish_fast.punish._codes import pair_digit, play_status, split_between_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS
-from punish_fast.punish._space import block_statuses, find_block, open_block, row_of
+from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
 

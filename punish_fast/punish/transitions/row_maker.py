@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._tensor import TensorRows, place_rows
-from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows
+from punish_fast.punish.transitions._tensor import TensorRows, place_rows
+from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows
 
 
 class BlockRange(NamedTuple):

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.punish.space import StateSpace
-from punish_fast.punish.tensor import build_compact, refill
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build_compact, refill
 
 
 class Refillable:

@@ -21,7 +21,7 @@ import numpy as np
 
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
-from punish_fast.punish._outcomes import FEINT, N_WAYS, REST_WAY
+from punish_fast.punish.states._outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 # In the rank table: the status cannot occur with these cards.

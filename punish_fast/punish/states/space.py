@@ -12,12 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.punish import _space
 from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, REST_ACTION, RESTS
 from punish_fast.punish._codes import Status
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, BreathOutcomes, tabulate_outcomes
-from punish_fast.punish._space import Layer
 from punish_fast.punish.codes import (
     ACTIONS,
     State,
@@ -30,8 +27,11 @@ from punish_fast.punish.codes import (
     split_statuses,
     to_decimal,
 )
-from punish_fast.punish.information import InformationError, information_of, places_of
 from punish_fast.punish.rules import Rules, name_of, validate
+from punish_fast.punish.states import _space
+from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, BreathOutcomes, tabulate_outcomes
+from punish_fast.punish.states._space import Layer
+from punish_fast.punish.states.information import InformationError, information_of, places_of
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 

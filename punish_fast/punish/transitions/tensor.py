@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from punish_fast.mdp.model import MDP
-from punish_fast.punish import _tensor
-from punish_fast.punish.row_builder import RowBuilder, RowCounts, count_rows, policy_enemy
-from punish_fast.punish.space import Progress, StateSpace
+from punish_fast.punish.states.space import Progress, StateSpace
+from punish_fast.punish.transitions import _tensor
+from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows, policy_enemy
 from punish_fast.runtime.memory import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 

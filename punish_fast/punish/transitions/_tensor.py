@@ -22,17 +22,9 @@ import numpy as np
 from punish_fast.punish._actions import enemy_mode, split_action
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._codes import split_status
-from punish_fast.punish._marginals import (
-    denominator,
-    list_hands,
-    policy_marginal,
-    room_for_hands,
-    uniform_key,
-    unseen_code,
-)
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
-from punish_fast.punish._outcomes import FEINT, N_PLAYS
-from punish_fast.punish._space import (
+from punish_fast.punish.states._outcomes import FEINT, N_PLAYS
+from punish_fast.punish.states._space import (
     block_statuses,
     count_enemy_hand,
     deck_left,
@@ -40,6 +32,14 @@ from punish_fast.punish._space import (
     first_way,
     open_block,
     room_for_moves,
+)
+from punish_fast.punish.transitions._marginals import (
+    denominator,
+    list_hands,
+    policy_marginal,
+    room_for_hands,
+    uniform_key,
+    unseen_code,
 )
 from punish_fast.runtime._jit import inlined_routine, kernel
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Process
-from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.space import MOST_STATES
+from punish_fast.punish.states.space import MOST_STATES
+from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.runtime import _jit
 from punish_fast.runtime.memory import total_memory
 

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish import _marginals, _redeal, _tensor
 from punish_fast.punish._actions import N_MODES
-from punish_fast.punish._outcomes import N_PLAYS
-from punish_fast.punish._tensor import TensorRows
-from punish_fast.punish.space import StateSpace, must_be_space
+from punish_fast.punish.states import _redeal
+from punish_fast.punish.states._outcomes import N_PLAYS
+from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.punish.strategy import checked_policy
+from punish_fast.punish.transitions import _marginals, _tensor
+from punish_fast.punish.transitions._tensor import TensorRows
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 

@@ -15,11 +15,11 @@ from typing import Protocol
 import numpy as np
 
 from punish_fast.mdp.process import Backups, NonzeroCount, Payment, RowChoices
-from punish_fast.punish import row_backups
-from punish_fast.punish.row_batches import RowBatches
-from punish_fast.punish.row_maker import MadeRows
-from punish_fast.punish.space import Progress
-from punish_fast.punish.tensor import TERMINAL_REWARD
+from punish_fast.punish.states.space import Progress
+from punish_fast.punish.transitions import row_backups
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.row_maker import MadeRows
+from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 
 class RowBackups(Backups, Protocol):
