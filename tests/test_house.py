@@ -75,13 +75,13 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6170,
+    "cli": 6169,
     "web": 1291,
-    "play": 2408,
+    "play": 2233,
     "arena": 915,
     "study": 803,
     "cluster": 873,
-    "games": 6125,
+    "games": 6322,
     "store": 1982,
     "equilibrium": 1811,
     "records": 1779,

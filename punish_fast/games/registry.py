@@ -13,9 +13,14 @@ from punish_fast.games.connect4.oracle import Connect4Oracle
 from punish_fast.games.connect4.vector import VectorConnect4
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
+from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
+from punish_fast.games.gwent.referee import GwentReferee
 from punish_fast.games.gwent.vector import VectorGwent
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
+from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
+from punish_fast.games.incan_gold.referee import IncanGoldReferee
 from punish_fast.games.incan_gold.vector import VectorIncanGold
+from punish_fast.games.referee import OpenReferee, Referee
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.solve.vector_positions import vectorise_positions
@@ -36,6 +41,9 @@ class GameEntry(NamedTuple):
     vectorise: Callable[[Any], VectorGame] = vectorise_positions  # Makes the `VectorGame` of a game.
     # Makes the perfect play of a game; None if there is none.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
+    referee: Callable[[Any], Referee] = OpenReferee  # Makes the referee of a game.
+    rule_of_thumb: Callable[[Any], int] | None = None  # The action of a simple player in a state, if there is one.
+    rule_breaks: float = 0.0  # The share of choices in which this player ignores its rule.
     # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
     planning: Mapping[str, Any] = MappingProxyType({})  # Settings of MuZero that differ from the defaults.
@@ -120,6 +128,9 @@ GAMES = {
             "7 stay stay leave fire",
             VectorIncanGold,
             None,
+            IncanGoldReferee,
+            incan_gold_rule,
+            0.1,  # Otherwise two such players would always leave together.
             _OF_CARDS,
         ),
         GameEntry(
@@ -132,7 +143,9 @@ GAMES = {
             "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
             VectorGwent,
             None,
-            _OF_CARDS,
+            GwentReferee,
+            gwent_rule,
+            learning=_OF_CARDS,
         ),
     )
 }
@@ -186,6 +199,17 @@ def game_of(description: Mapping[str, Any]) -> TableGame:
 def vectorise(game: TableGame) -> VectorGame:
     """Return the `VectorGame` of a game."""
     return entry_of(game.name).vectorise(game)
+
+
+def referee_of(game: TableGame) -> Referee:
+    """Return the referee of a game; a game that is not registered has no secrets."""
+    entry = GAMES.get(game.name)
+    return (OpenReferee if entry is None else entry.referee)(game)
+
+
+def has_secrets(game: TableGame) -> bool:
+    """Return True if players do not know the whole state of a game."""
+    return not referee_of(game).is_open
 
 
 def perfect_play(game: TableGame) -> Oracle | None:

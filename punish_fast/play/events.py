@@ -7,42 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from punish_fast.games.referee import Event
 from punish_fast.punish.rules import Five
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event of a session."""
-
-    def told(self, _seat: int) -> Event:
-        """Return the event as the player of a seat may see it."""
-        return self
-
-
-@dataclass(frozen=True)
-class Moved(Event):
-    """A player makes a move that everyone sees."""
-
-    seat: int
-    action: int | None  # number of the action; None if it would reveal hidden cards
-    words: str  # action in words
-
-
-@dataclass(frozen=True)
-class Told(Event):
-    """Something that happens in a card game, in words."""
-
-    kind: str  # kind of event in one word, for pages
-    words: str  # words; with a seat, the part after name and verb
-    seat: int | None = None  # player concerned
-    verb: str = ""  # infinitive of the verb
-    own: str | None = None  # words for the player concerned, if they differ
-    about: str | int | None = None  # card or the number of the round that it is about
-
-    def told(self, seat: int) -> Event:
-        """Return the event with the words for this seat."""
-        words = self.words if self.own is None or seat != self.seat else self.own
-        return replace(self, words=words, own=None)
 
 
 @dataclass(frozen=True)

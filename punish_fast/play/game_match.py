@@ -13,24 +13,13 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, TableGame
-from punish_fast.play.events import End, Event, SharedEnd
-from punish_fast.play.gwent_referee import GwentReferee
-from punish_fast.play.incan_gold_referee import IncanGoldReferee
+from punish_fast.games.referee import Event, Referee, Step
+from punish_fast.games.registry import referee_of
+from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.match import UndoError
-from punish_fast.play.referee import OpenReferee, Referee, Step
 
 # A policy: weights of the legal actions of a state, in the order of `game.actions`; not all are 0.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
-# Referees of the games with secrets.
-_REFEREES: dict[str, Callable[[Any], Referee]] = {
-    "gwent": GwentReferee,
-    "incan-gold": lambda _game: IncanGoldReferee(),
-}
-
-
-def has_secrets(game: TableGame) -> bool:
-    """Return True if players do not know the whole state of a game."""
-    return game.name in _REFEREES
 
 
 @dataclass(frozen=True)
@@ -61,7 +50,7 @@ class GameMatch:
             referee: By default the referee of the game.
         """
         self._game, self._most_moves = game, most_moves
-        self._referee = referee or _REFEREES.get(game.name, OpenReferee)(game)
+        self._referee = referee or referee_of(game)
         self._chance, self._choices = chance, choices or chance
         self._state: Any = game.initial()
         # States before each move.

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import TableGame
-from punish_fast.games.registry import describe, perfect_play
+from punish_fast.games.registry import describe, entry_of, has_secrets, perfect_play
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import OUTCOMES
-from punish_fast.play.game_match import GameMatch, GamePolicy, GameView, has_secrets
-from punish_fast.play.game_policies import RANDOM_SHARES, RULE_BREAKS, file_policy, levels_of, policy_at
+from punish_fast.play.game_match import GameMatch, GamePolicy, GameView
+from punish_fast.play.game_policies import RANDOM_SHARES, file_policy, levels_of, policy_at
 from punish_fast.play.players import PolicyPlayer, numbered
 from punish_fast.play.presentation import GamePresentation
 from punish_fast.play.served_player import NoAnswerError, ServedPlayer
@@ -158,7 +158,7 @@ def level_players(game: TableGame, oracle: Oracle | None) -> list[GamePlayer]:
 
 
 def _about(game: TableGame, level: str) -> str:
-    breaks = RULE_BREAKS.get(game.name, 0.0) if level == "rule-of-thumb" else 0.0
+    breaks = entry_of(game.name).rule_breaks if level == "rule-of-thumb" else 0.0
     return _ABOUT[level] + (f", and breaks it {breaks:.0%} of the time" if breaks else "")
 
 

@@ -9,8 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import Game, TableGame, VectorBoardGame
-from punish_fast.games.gwent import players as gwent_players
-from punish_fast.games.incan_gold import players as incan_gold_players
 from punish_fast.games.learn.agent_file import load_agent
 from punish_fast.games.learn.movers import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
@@ -28,12 +26,6 @@ RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
 # The levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# Share of choices in which rules of thumb are ignored. Otherwise two such agents would always leave together.
-RULE_BREAKS = {"incan-gold": 0.1, "gwent": 0.0}
-_RULES_OF_THUMB: dict[str, Callable[[Any], int]] = {
-    "incan-gold": incan_gold_players.rule_of_thumb,
-    "gwent": gwent_players.rule_of_thumb,
-}
 # Training games of a table, enough for perfect play of TapnSwap.
 _TRAINING = 50_000
 
@@ -69,8 +61,9 @@ def card_policy(game: TableGame, level: str) -> GamePolicy:
 
 
 def _rule_policy(game: TableGame) -> GamePolicy:
-    """Return the policy of a rule of thumb with its `RULE_BREAKS`."""
-    rule, breaks = _RULES_OF_THUMB[game.name], RULE_BREAKS[game.name]
+    """Return the policy of the rule of thumb of a game."""
+    entry = entry_of(game.name)
+    rule, breaks = cast(Callable[[Any], int], entry.rule_of_thumb), entry.rule_breaks
 
     def choices(state: object) -> np.ndarray:
         follows = np.array(game.actions(state)) == rule(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from punish_fast.play.events import Event
+from punish_fast.games.referee import Event
 from punish_fast.runtime.errors import PunishFastError
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from punish_fast.games.contract import TableGame, numbers_of
-from punish_fast.play.events import End, Event, Moved, Told
-from punish_fast.play.game_match import GameView, has_secrets
+from punish_fast.games.referee import Event, Moved, Told
+from punish_fast.games.registry import has_secrets
+from punish_fast.play.events import End
+from punish_fast.play.game_match import GameView
 from punish_fast.play.words import ending_of, told_of
 
 

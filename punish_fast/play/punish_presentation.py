@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.play.events import Clash, Deal, Event, Reveal
+from punish_fast.games.referee import Event
+from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.guide import by_priority, effect, guide
 from punish_fast.play.view import View
 from punish_fast.play.words import Teller

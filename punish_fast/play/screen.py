@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from punish_fast.play.events import Damage, End, Event, Reveal
+from punish_fast.games.referee import Event
+from punish_fast.play.events import Damage, End, Reveal
 from punish_fast.play.view import View
 from punish_fast.play.words import Teller, told_of
 from punish_fast.punish.card_looks import CARD_LOOKS

@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from punish_fast.play.events import End, Event
+from punish_fast.games.referee import Event
+from punish_fast.play.events import End
 from punish_fast.play.match import Match, UndoError
 from punish_fast.play.players import SessionPlayer
 from punish_fast.runtime.errors import PunishFastError

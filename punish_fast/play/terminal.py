@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.games.contract import TableGame, numbers_of
+from punish_fast.games.referee import Moved
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import outcome_text
-from punish_fast.play.events import End, Moved
+from punish_fast.play.events import End
 from punish_fast.play.game_match import GameView
 from punish_fast.play.match import UndoError
 from punish_fast.play.presentation import GamePresentation

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from punish_fast.play.events import Clash, Damage, Deal, End, Event, Exhaustion, Reshuffle, Reveal, SharedEnd
+from punish_fast.games.referee import Event
+from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
 from punish_fast.punish.rules import CARDS, RESOLVED, cards_text
 
 

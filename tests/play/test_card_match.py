@@ -13,16 +13,17 @@ from scripted import ScriptedPlayer
 
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.game import Gwent, GwentVariant
+from punish_fast.games.gwent.referee import GwentReferee
 from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold
-from punish_fast.play.events import End, Moved, SharedEnd, Told
-from punish_fast.play.game_match import GameMatch, has_secrets
+from punish_fast.games.incan_gold.referee import IncanGoldReferee
+from punish_fast.games.referee import Moved, Step, Told
+from punish_fast.games.registry import has_secrets
+from punish_fast.play.events import End, SharedEnd
+from punish_fast.play.game_match import GameMatch
 from punish_fast.play.game_policies import CARD_LEVELS, card_policy
-from punish_fast.play.gwent_referee import GwentReferee
-from punish_fast.play.incan_gold_referee import IncanGoldReferee
 from punish_fast.play.match import UndoError
 from punish_fast.play.players import HumanPlayer, PolicyPlayer
 from punish_fast.play.presentation import GamePresentation
-from punish_fast.play.referee import Step
 from punish_fast.play.session import PlaySession
 from punish_fast.play.words import ending_of
 
@@ -86,13 +87,13 @@ def told(events, names, seat=0, game=INCAN_GOLD):
     ],
 )
 def test_incan_gold_is_told_in_words(text, words, said):
-    events = IncanGoldReferee().story(steps_of(INCAN_GOLD, text, words))
+    events = IncanGoldReferee(INCAN_GOLD).story(steps_of(INCAN_GOLD, text, words))
     assert " ".join(told(events, THREE)) == said
 
 
 def test_nobody_hears_an_answer_before_all_have_answered():
     for words in ("leave", "stay", "leave leave", "stay leave"):
-        assert IncanGoldReferee().story(steps_of(INCAN_GOLD, "7", words)) == []
+        assert IncanGoldReferee(INCAN_GOLD).story(steps_of(INCAN_GOLD, "7", words)) == []
 
 
 def test_players_inside_decide_at_once_and_agents_after_people():
@@ -121,7 +122,7 @@ def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
     for _ in range(n):
         if not INCAN_GOLD.is_terminal(state):
             state = INCAN_GOLD.apply(state, int(generator.choice(INCAN_GOLD.actions(state))))
-    referee = IncanGoldReferee()
+    referee = IncanGoldReferee(INCAN_GOLD)
     for player in range(3):
         known = referee.known_to(state, player)
         assert known == referee.known_to(state._replace(answers=tuple(1 - each for each in state.answers)), player)
@@ -208,7 +209,7 @@ class Ended(IncanGold):
     ],
 )
 def test_the_end_tells_who_is_first(totals, end, words):
-    match = GameMatch(Ended(totals), np.random.default_rng(1), referee=IncanGoldReferee())
+    match = GameMatch(Ended(totals), np.random.default_rng(1), referee=IncanGoldReferee(INCAN_GOLD))
     assert match.begin()[-1] == end
     assert match.to_move == match.legal(0) == ()
     assert ending_of(end, THREE) == words

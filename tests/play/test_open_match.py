@@ -7,8 +7,9 @@ import pytest
 from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
+from punish_fast.games.referee import Moved
 from punish_fast.games.solve.retrograde import RetrogradeOracle
-from punish_fast.play.events import End, Moved
+from punish_fast.play.events import End
 from punish_fast.play.game_match import GameMatch, GameView
 from punish_fast.play.game_policies import level_policy
 from punish_fast.play.match import UndoError

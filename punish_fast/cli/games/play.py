@@ -71,8 +71,7 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError("--agent goes with --level trained and one person only")
     if options.players == 2 and (options.level is not None or options.second):
         raise UsageError("--level and --second go with one person only")
-    from punish_fast.games.registry import perfect_play
-    from punish_fast.play.game_match import has_secrets
+    from punish_fast.games.registry import has_secrets, perfect_play
 
     is_secret = has_secrets(game)
     if is_secret and options.players == 2:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.game import N_PLAYERS, Gwent
 from punish_fast.games.gwent.state import PASS, GwentState
-from punish_fast.play.events import Event, Moved, Told
-from punish_fast.play.referee import Step
+from punish_fast.games.referee import Event, Moved, Step, Told
 
 
 class GwentReferee:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from punish_fast.games.incan_gold.game import ARTIFACT, CARDS, FIRST_HAZARD, N_PLAYERS, STAY, TREASURES, IncanGoldState
-from punish_fast.play.events import Event, Moved, Told
-from punish_fast.play.referee import Step
+from punish_fast.games.incan_gold.game import (
+    ARTIFACT,
+    CARDS,
+    FIRST_HAZARD,
+    N_PLAYERS,
+    STAY,
+    TREASURES,
+    IncanGold,
+    IncanGoldState,
+)
+from punish_fast.games.referee import Event, Moved, Step, Told
 
 _ANSWERS = ("leave", "stay")
 _WORTH = (5, 10)
@@ -16,6 +24,9 @@ class IncanGoldReferee:
     """Referee with the secrets of the game."""
 
     is_open = False
+
+    def __init__(self, _game: IncanGold) -> None:
+        """All variants have the same secrets."""
 
     def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
         """Return the players inside."""
