@@ -15,7 +15,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from punish_fast.cli.app import run
-        from punish_fast.cli.streams import prepare_streams
+        from punish_fast.cli.frame.streams import prepare_streams
 
         prepare_streams()
         code = run()

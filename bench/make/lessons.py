@@ -16,8 +16,8 @@ from typing import Any
 
 from bench.harness import ROOT, say
 from bench.report import Table, markdown
-from punish_fast.cli.errors import UsageError, guarded
-from punish_fast.cli.lessons_text import caveats, extremes
+from punish_fast.cli.frame.errors import UsageError, guarded
+from punish_fast.cli.strategies.lessons_text import caveats, extremes
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
@@ -223,7 +223,7 @@ def shrink(path: Path, output: Path) -> None:
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
     """Write blocks of the page and figures beside it, from a strategy or agent; return the files written."""
-    from punish_fast.cli.lessons import LessonsOptions, study_file
+    from punish_fast.cli.strategies.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
 
     text = page.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.harness import say
 from punish_fast.arena import veteran
-from punish_fast.cli.errors import guarded
+from punish_fast.cli.frame.errors import guarded
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import first_best
 from punish_fast.punish.states.space import StateSpace

@@ -9,22 +9,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.errors import UsageError, guarded
-from punish_fast.cli.family import family, print_help
-from punish_fast.cli.report import Progress
-from punish_fast.cli.streams import must_have_output
+from punish_fast.cli.frame.errors import UsageError, guarded
+from punish_fast.cli.frame.family import family, print_help
+from punish_fast.cli.frame.report import Progress
+from punish_fast.cli.frame.streams import must_have_output
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
 from punish_fast.runtime.version import __version__
 
 # Verbs, and families of verbs, as the help groups them.
 _PANELS = {
-    "One-player model": ("solve", "build", "show", "compare", "export", "import_"),
-    "Real game between two": ("arena", "exploit", "equilibrium"),
-    "Lessons": ("openings", "lessons"),
-    "House rules": ("survey", "balance"),
-    "People and other games": ("play", "practice", "serve", "enemy", "records", "games"),
-    "Installation": ("agents", "doctor", "warmup"),
+    "One-player model": (
+        *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
+    ),
+    "Real game between two": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
+    "Lessons": ("strategies.openings", "strategies.lessons"),
+    "House rules": ("house_rules.survey", "house_rules.balance"),
+    "People and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
+    "Installation": ("files.agents", "installation.doctor", "installation.warmup"),
 }
 
 app = family(

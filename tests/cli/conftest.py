@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from punish_fast.cli import report
 from punish_fast.cli.app import run as run_app
-from punish_fast.cli.report import Progress
+from punish_fast.cli.frame import report
+from punish_fast.cli.frame.report import Progress
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from punish_fast.arena.players import NAMES
-from punish_fast.cli import agents
+from punish_fast.cli.files import agents
 from punish_fast.punish.rules import PRESETS
 from punish_fast.store.bundles import save_bundle
 

@@ -12,7 +12,7 @@ from fuzz.damage import change, put
 from cli.conftest import clean_environment, run_apart
 from punish_fast.arena import lineup, simulated_records, tournament
 from punish_fast.arena.players import Player
-from punish_fast.cli import report as reporting
+from punish_fast.cli.frame import report as reporting
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.best_response import best_response

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.cli import solve as command
+from punish_fast.cli.solving import solve as command
 from punish_fast.store.reader import load
 
 TINY = ("solve", "--rules", "tiny", "--no-tensor")
@@ -17,7 +17,7 @@ def every_sweep(monkeypatch):
 @pytest.fixture
 def stop(monkeypatch):
     """Interrupt the next run after a number of sweeps."""
-    from punish_fast.cli.report import Progress
+    from punish_fast.cli.frame.report import Progress
 
     def stop(after):
         show = Progress.sweep

@@ -5,8 +5,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.cli import clusters
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame import clusters
+from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.matrix_free import MadeBackups

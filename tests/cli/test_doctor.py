@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from punish_fast import __version__
-from punish_fast.cli import doctor, warmup
+from punish_fast.cli.installation import doctor, warmup
 from punish_fast.runtime import _jit
 
 

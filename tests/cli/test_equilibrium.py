@@ -8,8 +8,8 @@ import signal
 import numpy as np
 import pytest
 
-from punish_fast.cli import report as reporting
-from punish_fast.cli.equilibrium import status_line
+from punish_fast.cli.frame import report as reporting
+from punish_fast.cli.strategies.equilibrium import status_line
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium

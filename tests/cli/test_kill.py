@@ -28,7 +28,7 @@ from cli.killing import (
     start_dying,
     whole,
 )
-from punish_fast.cli import solve
+from punish_fast.cli.solving import solve
 from punish_fast.runtime import files as store_files
 from punish_fast.store import tensors, writer
 

@@ -30,7 +30,7 @@ from cli.killing import (
     start_announced,
     start_dying,
 )
-from punish_fast.cli import equilibrium as equilibrium_verb
+from punish_fast.cli.strategies import equilibrium as equilibrium_verb
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers, restricted_game
 from punish_fast.equilibrium import run as run_module

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cli.made_up_games import random_games, write_games
-from punish_fast.cli import report as reporting
-from punish_fast.cli.lessons_text import headlines
+from punish_fast.cli.frame import report as reporting
+from punish_fast.cli.strategies.lessons_text import headlines
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS, by_card, true_rules
 from punish_fast.punish.states.space import StateSpace

@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 import pytest
 import typer
 
-from punish_fast.cli.family import family
-from punish_fast.cli.options import (
+from punish_fast.cli.frame.family import family
+from punish_fast.cli.frame.options import (
     CommonOptions,
     OutputOption,
     add_verb,
@@ -53,7 +53,7 @@ def trial(monkeypatch):
         """
         given.append(options)
 
-    monkeypatch.setattr("punish_fast.cli.options._prepare", lambda _options: None)
+    monkeypatch.setattr("punish_fast.cli.frame.options._prepare", lambda _options: None)
     group = family("trial", "Trials.", "trial run-it a.h5")
     add_verb(group, run_it, "Verbs")
 

@@ -7,8 +7,8 @@ from queue import Queue
 
 import pytest
 
-from punish_fast.cli import report
-from punish_fast.cli.report import Progress, print_table, print_text
+from punish_fast.cli.frame import report
+from punish_fast.cli.frame.report import Progress, print_table, print_text
 from punish_fast.runtime.compile_progress import announce, announce_to
 
 HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]

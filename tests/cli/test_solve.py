@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cli.conftest import run_apart
-from punish_fast.cli import report as reporting
-from punish_fast.cli import solve as solving
+from punish_fast.cli.frame import report as reporting
+from punish_fast.cli.solving import solve as solving
 from punish_fast.mdp.methods.policy_iteration import absorption_values
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE

@@ -12,7 +12,7 @@ import pytest
 from playing import some_games
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.cli.streams import prepare_streams
+from punish_fast.cli.frame.streams import prepare_streams
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from punish_fast.cli import report
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.table import asks_on, games_database, played_database, seed_of, table_stream
+from punish_fast.cli.frame import report
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream
 from punish_fast.punish.rules import PRESETS
 
 

@@ -16,7 +16,9 @@ from fuzz.damage import editing
 from numba import config
 
 from cli.conftest import COMMAND, clean_environment, run_apart
-from punish_fast.cli import doctor, errors, solve
+from punish_fast.cli.frame import errors
+from punish_fast.cli.installation import doctor
+from punish_fast.cli.solving import solve
 from punish_fast.games.solve.retrograde import CertificateError
 from punish_fast.punish.states import space
 

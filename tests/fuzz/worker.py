@@ -98,7 +98,7 @@ def _read(path: Path) -> str:
 def _show(path: Path, verdict: str) -> str:
     """Check ``punish-fast show`` of a file, too."""
     from punish_fast.cli.app import run
-    from punish_fast.cli.errors import guarded
+    from punish_fast.cli.frame.errors import guarded
 
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

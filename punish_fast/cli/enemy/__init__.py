@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from punish_fast.cli.family import family
+from punish_fast.cli.frame.family import family
 
 enemy = family(
     "enemy",

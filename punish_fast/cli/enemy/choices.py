@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.options import CommonOptions, DatabaseOption, RulesOption, option
-from punish_fast.cli.outputs import default_output, rules_stem
+from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, RulesOption, option
+from punish_fast.cli.frame.outputs import default_output, rules_stem
+from punish_fast.cli.frame.report import count
 from punish_fast.cli.records.selection import require_games
-from punish_fast.cli.report import count
 
 if TYPE_CHECKING:
     from punish_fast.punish.states.space import StateSpace

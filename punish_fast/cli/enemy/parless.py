@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import OutputOption, option, verb
-from punish_fast.cli.outputs import check_outputs, rules_files
-from punish_fast.cli.report import Stopwatch
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import OutputOption, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import Stopwatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from punish_fast.cli.enemy.network import print_network, write_network
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
-from punish_fast.cli.outputs import check_outputs, default_output
-from punish_fast.cli.report import Progress, Stopwatch
-from punish_fast.cli.settings import SetOption, with_changes
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.report import Progress, Stopwatch
+from punish_fast.cli.frame.settings import SetOption, with_changes
 
 if TYPE_CHECKING:
     from punish_fast.enemies.training import Examples

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, TemperatureOption, argument, verb
-from punish_fast.cli.report import finite, in_words, print_table, print_text
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, verb
+from punish_fast.cli.frame.report import finite, in_words, print_table, print_text
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import Progress, Stopwatch, in_units, print_table, print_text
 from punish_fast.cli.games.judged_agents import TRAINED, judging, searching, trained_values
-from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table, print_text
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

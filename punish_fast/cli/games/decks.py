@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
+from punish_fast.cli.frame.options import FixedSeedOption, option, verb
+from punish_fast.cli.frame.report import Progress, Stopwatch, count, print_table
 from punish_fast.cli.games.options import GameOptions, SettingsOption
 from punish_fast.cli.games.train import shown_points
-from punish_fast.cli.options import FixedSeedOption, option, verb
-from punish_fast.cli.report import Progress, Stopwatch, count, print_table
 
 # Decks of the last generation to report.
 _N_BEST = 3

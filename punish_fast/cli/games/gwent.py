@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import Progress, Stopwatch, print_table
 from punish_fast.cli.games.judged_agents import TRAINED, agents_of, name_of, share_text, told_match
-from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

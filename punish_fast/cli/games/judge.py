@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.report import Progress, Stopwatch, print_table
 from punish_fast.cli.games.judged_agents import TRAINED, judging, searching
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.options import argument, option, verb
-from punish_fast.cli.report import Progress, Stopwatch, print_table
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

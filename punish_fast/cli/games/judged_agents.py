@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import say
+from punish_fast.cli.frame.errors import say
+from punish_fast.cli.frame.options import FixedSeedOption, argument, option, verb
+from punish_fast.cli.frame.report import Progress, Stopwatch, print_table, print_text
 from punish_fast.cli.games.options import GameOptions, GamesOption, SettingsOption
-from punish_fast.cli.options import FixedSeedOption, argument, option, verb
-from punish_fast.cli.report import Progress, Stopwatch, print_table, print_text
 from punish_fast.runtime.limits import usable_cores
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from punish_fast.cli.options import CommonOptions, verb
-from punish_fast.cli.report import print_table
+from punish_fast.cli.frame.options import CommonOptions, verb
+from punish_fast.cli.frame.report import print_table
 
 
 @verb("punish-fast games list", "punish-fast games list --json")

@@ -6,8 +6,8 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, argument, option
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, argument, option
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

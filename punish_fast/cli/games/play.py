@@ -7,12 +7,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import SeedOption, option, verb
+from punish_fast.cli.frame.report import Progress, print_json, terminal_width
+from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.options import SeedOption, option, verb
-from punish_fast.cli.report import Progress, print_json, terminal_width
-from punish_fast.cli.streams import must_have_input
-from punish_fast.cli.table import asks_on, table_stream
+from punish_fast.cli.playing.table import asks_on, table_stream
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:

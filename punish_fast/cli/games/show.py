@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.cli.frame.options import argument, verb
+from punish_fast.cli.frame.report import Progress, print_text
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.options import argument, verb
-from punish_fast.cli.report import Progress, print_text
 
 if TYPE_CHECKING:
     from punish_fast.games.solve.oracle import Oracle

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.errors import UsageError
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
+from punish_fast.cli.frame.report import Stopwatch, print_table, print_text
 from punish_fast.cli.games.options import GameOptions
-from punish_fast.cli.options import ComputeOptions, argument, option, verb
-from punish_fast.cli.report import Stopwatch, print_table, print_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from punish_fast.cli.errors import UsageError, say
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.options import FixedSeedOption, OutputOption, PlotOption, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.report import Progress, Stopwatch, in_units, print_table
 from punish_fast.cli.games.judged_agents import searches
 from punish_fast.cli.games.options import GameOptions, SettingsOption
-from punish_fast.cli.options import FixedSeedOption, OutputOption, PlotOption, option, verb
-from punish_fast.cli.outputs import check_outputs, default_output
-from punish_fast.cli.report import Progress, Stopwatch, in_units, print_table
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import TableGame

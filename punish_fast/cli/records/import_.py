@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from punish_fast.cli.errors import CheckError
-from punish_fast.cli.options import CommonOptions, DatabaseOption, argument, verb
-from punish_fast.cli.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.errors import CheckError
+from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, argument, verb
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import count, print_table
 from punish_fast.cli.records.selection import PlayedRulesOption
-from punish_fast.cli.report import count, print_table
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from punish_fast.cli.options import option, verb
+from punish_fast.cli.frame.options import option, verb
+from punish_fast.cli.frame.report import print_table
 from punish_fast.cli.records.selection import SelectionOptions
-from punish_fast.cli.report import print_table
 from punish_fast.runtime.printable import printable
 
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from punish_fast.cli.errors import CheckError, UsageError
-from punish_fast.cli.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
-from punish_fast.cli.outputs import check_outputs
-from punish_fast.cli.report import count
+from punish_fast.cli.frame.errors import CheckError, UsageError
+from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, OutputOption, argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs
+from punish_fast.cli.frame.report import count
 from punish_fast.runtime.printable import printable
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from punish_fast.cli.errors import UsageError, say
-from punish_fast.cli.options import argument, option, verb
-from punish_fast.cli.outputs import check_outputs, default_output
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output
 from punish_fast.cli.records.selection import SelectionOptions
 
 PlotName = Literal["all", "durations", "contributions", "win-rates", "games-win-rate", "over-time", "matchups"]

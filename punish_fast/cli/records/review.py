@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.options import CommonOptions, argument, option, verb
+from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
+from punish_fast.cli.frame.report import Progress, print_table, print_text
+from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
-from punish_fast.cli.report import Progress, print_table, print_text
-from punish_fast.cli.table import played_database
 
 if TYPE_CHECKING:
     from punish_fast.play.review import Judge

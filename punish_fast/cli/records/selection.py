@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from punish_fast.cli.errors import UsageError
-from punish_fast.cli.options import CommonOptions, option
-from punish_fast.cli.report import count
-from punish_fast.cli.table import played_database
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, option
+from punish_fast.cli.frame.report import count
+from punish_fast.cli.playing.table import played_database
 
 if TYPE_CHECKING:
     from punish_fast.records.choices import Choices, Selection

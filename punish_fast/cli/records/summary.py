@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.cli.options import verb
+from punish_fast.cli.frame.options import verb
+from punish_fast.cli.frame.report import print_table
 from punish_fast.cli.records.selection import PlayedRulesOption, SelectionOptions
-from punish_fast.cli.report import print_table
 from punish_fast.runtime.printable import printable
 
 

@@ -86,7 +86,7 @@ def test_solve_prints_words_and_folds_the_line(run, monkeypatch):
 @pytest.mark.parametrize("verb", [["solve", "tapnswap"], ["show", "tapnswap", "1-1/1-1"], ["list"]])
 def test_progress_is_taken_off_the_terminal_before_results(run, monkeypatch, verb):
     cleared = []
-    monkeypatch.setattr("punish_fast.cli.options.clear_progress", lambda: cleared.append(verb))
+    monkeypatch.setattr("punish_fast.cli.frame.options.clear_progress", lambda: cleared.append(verb))
     assert run("games", *verb).code == 0
     assert cleared == [verb]
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from punish_fast.cli import report
+from punish_fast.cli.frame import report
 from punish_fast.cli.games import connect4
 from punish_fast.games.learn import agent_file, trainer
 from punish_fast.games.learn.agent_file import load_agent, save_agent

@@ -1,0 +1,90 @@
+"""``punish-fast agents``: the built-in agents and rules, and what the files of a folder are."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from punish_fast.arena.descriptions import DESCRIPTIONS
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, argument, verb
+from punish_fast.cli.frame.report import in_words
+from punish_fast.store.notes import enemy_text
+
+RULES = {
+    "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",
+    "tabletop": "the true redeal, from discard pile and deck; the default of arena, exploit and equilibrium",
+    "tiny": "7 cards, 2 HP and 2 breaths, for experiments",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentsOptions(CommonOptions):
+    """Options of ``agents``."""
+
+    folder: Annotated[Path, argument("FOLDER", "Where to look for files.")] = Path()
+
+
+@verb("punish-fast agents", "punish-fast agents results --json")
+def agents(options: AgentsOptions) -> None:
+    """List the built-in agents and rules, and say what each file in a folder is."""
+    try:
+        found = sorted(options.folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
+    paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
+    report = {"agents": DESCRIPTIONS, "rules": RULES, "files": [_describe(path) for path in paths]}
+    options.print(report)
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    """Name, kind, rules and origin of a file; a file that is not of this package has the kind None."""
+    try:
+        return _description(path)
+    except Exception as error:  # One file must not hide the others.
+        return {"file": path, "kind": None, "rules": None, "about": f"cannot be described ({error!r})"}
+
+
+def _description(path: Path) -> dict[str, Any]:
+    from punish_fast.punish.rules import RulesError, load_rules, name_of
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.reader import load
+
+    try:
+        if path.suffix == ".toml":
+            return {"file": path, "kind": "rules", "rules": name_of(load_rules(str(path))), "about": ""}
+        file = load(path)
+        return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
+    except (ReadError, RulesError) as error:
+        kind, game = learner_at(path)
+        told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained at {game}"
+        return {"file": path, "kind": kind, "rules": None, "about": told}
+
+
+def about(file: Any) -> str:
+    """Return in a few words how a file of this package was made."""
+    if file.kind == "checkpoint":
+        return "checkpoint of solve"
+    if file.kind in ("tensor", "agent"):
+        against = f"against {enemy_text(file.enemy)}"
+        if file.kind == "tensor":
+            return against
+        objective, discount = file.attributes["objective"], file.attributes["discount"]
+        return f"{against}, {f'discount {discount:g}' if objective == 'discounted' else objective}"
+    if file.kind == "strategy":
+        return ", ".join([file.information, *([] if file.origin is None else [in_words(file.origin)])])
+    return f"{file.information}, checkpoint after {file.attributes['iterations']:,} iterations"
+
+
+def learner_at(path: Path) -> tuple[str | None, str]:
+    """Return the kind of a bundle and its game; None if the file is not a bundle."""
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.bundles import header_of
+
+    with suppress(ReadError):
+        header = header_of(path)
+        game = header.get("game")
+        return str(header.get("kind")), str(game.get("name")) if isinstance(game, dict) else "another game"
+    return None, ""

@@ -1,0 +1,154 @@
+"""``punish-fast compare``: how the values and choices of two agents differ."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, argument, verb
+from punish_fast.cli.frame.report import print_table
+from punish_fast.store.notes import enemy_text
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.comparison import Comparison
+    from punish_fast.store.reader import Artefact
+
+# Number of disagreements in the report.
+_SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(CommonOptions):
+    """Options of ``compare``."""
+
+    first: Annotated[Path, argument("A.h5", "An agent.")]
+    second: Annotated[Path, argument("B.h5", "Another agent under the same rules.")]
+
+
+@verb(
+    "punish-fast compare naive.h5 against-champion.h5",
+    "punish-fast compare naive.h5 q_naive.h5 --json",
+    stage="compare",
+)
+def compare(options: CompareOptions) -> None:
+    """Compare two agents: where they choose differently, and how far apart their values are."""
+    from punish_fast.mdp import comparison
+    from punish_fast.store.reader import load
+
+    files = load(options.first), load(options.second)
+    _check(files)
+    state_ptr, _, _ = files[0].rows
+    first_q, second_q = (file.solution().q for file in files)
+    found = comparison.compare(state_ptr, files[0].layer_ptr, first_q, second_q)
+    options.print(_report(files, found), _print_report)
+
+
+def _check(files: tuple[Artefact, Artefact]) -> None:
+    """Refuse agents that differ in rules, in states, or in whether values are win probabilities."""
+    from punish_fast.punish.rules import name_of
+
+    def refuse(what: str, found: list[str]) -> None:
+        raise UsageError(f"compare: {what}, but " + " and ".join(map("{} has {}".format, paths, found)))
+
+    paths = [file.path for file in files]
+    objectives = [file.solution().objective for file in files]
+    if files[0].rules != files[1].rules:
+        refuse("agents must share their rules", [name_of(file.rules) for file in files])
+    if (objectives[0] == "win-probability") != (objectives[1] == "win-probability"):
+        refuse("agents must share their objective", objectives)
+    arrays = [(file.code, *file.rows[:2]) for file in files]
+    if not all(len(a) == len(b) and (a == b).all() for a, b in zip(*arrays, strict=True)):
+        refuse("agents must share their states", [f"{len(file.code):,} of them" for file in files])
+
+
+def _report(files: tuple[Artefact, Artefact], found: Comparison) -> dict[str, Any]:
+    from punish_fast.punish.rules import name_of
+
+    layers = [
+        _counts(int(n), int(changed), int(clear)) | {"breath": layer + 1}
+        for layer, (n, changed, clear) in enumerate(zip(found.n_states, found.n_changed, found.n_clear, strict=True))
+    ]
+    return {
+        "rules": name_of(files[0].rules),
+        "rules_digest": files[0].rules.digest,
+        "agents": [_agent(file) for file in files],
+        **_counts(int(found.n_states.sum()), int(found.n_changed.sum()), int(found.n_clear.sum())),
+        "breaths": layers,
+        "q": asdict(found.q),
+        "v": asdict(found.v),
+        "biggest": [_position(files, found, int(state)) for state in found.largest(_SHOWN)],
+    }
+
+
+def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
+    share = changed / max(states, 1)
+    return {"states": states, "other_choice": changed, "other_choice_share": share, "ties": changed - clear}
+
+
+def _agent(file: Artefact) -> dict[str, Any]:
+    solution = file.solution()
+    bound = solution.error_bound
+    return {
+        "file": file.path,
+        "enemy": file.enemy,
+        "objective": solution.objective,
+        "discount": solution.discount,
+        "error_bound": bound if bound < float("inf") else None,
+        "fingerprint": solution.fingerprint,
+    }
+
+
+def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -> dict[str, Any]:
+    """A state in which the agents disagree: what each plays, and its value to either."""
+    import numpy as np
+
+    from punish_fast.punish.codes import action_name, decimals_of
+
+    actions = files[0].rows[1]
+    return {
+        "state": str(decimals_of(files[0], np.array([state]))[0]),
+        "disagreement": float(found.disagreement[state]),
+        "choices": [
+            {
+                "action": int(actions[row]),
+                "name": action_name(int(actions[row])),
+                "values": [float(file.solution().q[row]) for file in files],
+            }
+            for row in found.choices[:, state].tolist()
+        ],
+    }
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    is_probability = report["agents"][0]["objective"] == "win-probability"
+    for letter, agent in zip("AB", report["agents"], strict=True):
+        values = "win probabilities" if is_probability else f"discount {agent['discount']:g}"
+        print(f"{letter}  {agent['file']}: against {enemy_text(agent['enemy'])}, {values}")
+    print()
+    table = [["breath", "states", "other choice", "", "of these ties"]]
+    for entry in (*report["breaths"], {**report, "breath": "all"}):
+        counts = [f"{entry['states']:,}", f"{entry['other_choice']:,}", f"{entry['other_choice_share']:.2%}"]
+        table.append([str(entry["breath"]), *counts, f"{entry['ties']:,}"])
+    print_table(table)
+    print()
+    table = [["B - A", "largest", "mean", "RMS", "bias"]]
+    for name, what in (("v", "values of states"), ("q", "values of actions")):
+        figures = report[name]
+        numbers = [f"{figures[key]:.6g}" for key in ("largest", "mean", "rms")]
+        table.append([what, *numbers, f"{figures['bias']:+.6g}"])
+    print_table(table)
+    if report["biggest"]:
+        _print_biggest(report["biggest"], "{:.2%}" if is_probability else "{:+.4f}")
+
+
+def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
+    print("\nlargest disagreements: what each plays, and its value to A and to B")
+    table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
+    for position in positions:
+        cells = [position["state"]]
+        for choice in position["choices"]:
+            cells += [choice["name"], *map(form.format, choice["values"])]
+        table.append(cells)
+    print_table(table, left=1, indent="  ")

@@ -1,0 +1,67 @@
+"""The report of ``show --why``: what each action of the enemy makes of every action."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.store.notes import enemy_text
+
+if TYPE_CHECKING:
+    from punish_fast.punish.codes import State
+    from punish_fast.store.reader import Artefact
+
+_MOST_HANDS = 6
+
+
+def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
+    """Explain a position by an agent's values, or by the best choices against a strategy.
+
+    The enemy is the one that the agent file notes, unless `enemy` names another.
+    """
+    from punish_fast.arena.players import Player, noted_enemy
+    from punish_fast.play.why import explainer_against, explainer_of
+
+    if file.kind == "strategy":
+        if enemy is not None:
+            raise UsageError(f"--enemy: {file.path} is a strategy, which is the enemy itself")
+        player = Player(str(file.path))
+        explainer = explainer_against(player, file.rules)
+    else:
+        file.solution()
+        player = noted_enemy(file) if enemy is None else Player(enemy)
+        explainer = explainer_of(file, player)
+    return {"file": file.path, "enemy": player.note(), **explainer.explain(state).report()}
+
+
+def print_explanation(report: dict[str, Any]) -> None:
+    """Print the report in words."""
+    from punish_fast.play.scale import Scale
+
+    scale = Scale(report["worst"], report["best"], report["unit"] == "win")
+    print_text(report["words"])
+    print()
+    listed = ", ".join(f"{each['name']} {each['probability']:.1%}" for each in report["answers"])
+    print_text(f"{enemy_text(report['enemy'])} may play: {listed}.")
+    print_text(f"It may hold: {_hands_text(report['hands'])}.")
+    for action in report["actions"]:
+        print(f"\n{action['name']}: {scale.sentence(action['value'])}")
+        rows = [
+            [each["name"], f"{each['probability']:.1%}", scale.text(each["value"]), each["words"]]
+            for each in action["against"]
+        ]
+        if rows:
+            print_table([["against", "likely", "then", ""], *rows], left=4, indent="  ")
+    if len(report["actions"]) > 1:
+        best, second = report["actions"][:2]
+        print()
+        print_text(f"{best['name']} or {second['name']}? {best['contrast']}")
+
+
+def _hands_text(hands: list[dict[str, Any]]) -> str:
+    from punish_fast.punish.rules import cards_text
+
+    listed = [f"{cards_text(each['hand'])} ({each['probability']:.1%})" for each in hands[:_MOST_HANDS]]
+    more = len(hands) - len(listed)
+    return "; ".join(listed) + (f"; {more} other hands" if more else "")

@@ -1,0 +1,67 @@
+"""``punish-fast import``: an agent or a strategy from the original notebook's JSON files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output, output_beside, rules_files
+from punish_fast.cli.frame.report import Stopwatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(CommonOptions):
+    """Options of ``import``."""
+
+    file: Annotated[Path, argument("FILE.json", "Values or a strategy, as the original notebook writes them.")]
+    rules: RulesOption = None
+    discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
+    output: OutputOption = None
+
+
+@verb(
+    "punish-fast import q_naive.json",
+    "punish-fast import general_parless_strategies.json -o general.h5",
+    stage="import",
+)
+def import_(options: ImportOptions) -> None:
+    """Make an agent or a strategy file from the original notebook's JSON.
+
+    A file with a value below 0 for a loss holds an agent, others a strategy. By default the output has the same name
+    with the suffix .h5. The error of an imported agent's values is unknown.
+    """
+    from punish_fast.mdp.solve_options import check_options
+    from punish_fast.punish.rules import load_rules, name_of
+    from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
+
+    clock = Stopwatch()
+    check_options(options.discount)
+    rules = load_rules(options.rules or "notebook")
+    output = output_beside(options.file, ".h5", options.output, "import")
+    check_outputs([output], rules_files(options.rules), "import")
+    if options.output is None:
+        settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
+        default_output(output, settings, lambda path: settings | _imported_with(path))
+    content = import_notebook(options.file, output, rules, discount=options.discount)
+    report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
+    if isinstance(content, Probabilities):
+        report |= {"kind": "strategy", "states": int(content.covered.sum())}
+    else:
+        report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
+        report["discount"] = options.discount
+    report |= {"seconds": clock.total(), "output": output, "output_bytes": output.stat().st_size}
+    options.print(report)
+
+
+def _imported_with(path: Path) -> dict[str, Any]:
+    """The settings that a file was imported with; a strategy has no discount."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.reader import load
+
+    file = load(path)
+    rules = {"rules": name_of(file.rules)}
+    if file.kind != "agent":
+        return rules | {"file": (file.origin or {}).get("file")}
+    return rules | {"file": file.enemy.get("imported_from"), "discount": file.attributes["discount"]}

@@ -1,0 +1,86 @@
+"""Options of ``show``, which name a position by its state code or in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option
+
+if TYPE_CHECKING:
+    from punish_fast.punish.codes import State
+    from punish_fast.punish.rules import Rules
+
+_SIDES = ("own", "enemy", "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(CommonOptions):
+    """Options of ``show``: a file, and a position or none."""
+
+    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
+    state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
+    hand: Annotated[
+        str | None,
+        option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS"),
+    ] = None
+    discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
+    hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None
+    breath: Annotated[int | None, option("The breath.  [default: 1]", metavar="N")] = None
+    enemy_hand: Annotated[
+        int | None, option("Cards in the enemy's hand.  [default: what is unseen and not in the deck]", metavar="N")
+    ] = None
+    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("Who is exhausted.")] = None
+    feinted: Annotated[
+        str | None,
+        option(
+            "Who has feinted in this measure, or counts, such as 2-1.",
+            metavar="own|enemy|both",
+            complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
+        ),
+    ] = None
+
+    why: Annotated[bool, option("Say what each action of the enemy makes of every action of yours.")] = False
+    enemy: Annotated[
+        str | None,
+        option(
+            "With --why: the enemy that the agent was solved against.  [default: as the file notes]",
+            metavar="AGENT",
+            complete=complete_agents,
+        ),
+    ] = None
+
+    def position(self, rules: Rules) -> State | None:
+        """Return the position under ``rules``; None if no option names one."""
+        from punish_fast.punish.codes import StateError, from_decimal, layout_of
+        from punish_fast.punish.position import position
+
+        names = ("hand", "discard", "hp", "breath", "enemy_hand", "exhausted", "feinted")
+        words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.state is not None:
+            if words:
+                raise UsageError(
+                    f"the state code {self.state} is the whole position; --{next(iter(words))} cannot be added"
+                )
+            if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
+                raise StateError(f"state code {self.state[:40]!r}: allowed are 18 digits, the first not 0")
+            return from_decimal(layout_of(rules), int(self.state))
+        if not words:
+            return None
+        if self.hand is None or self.discard is None:
+            raise UsageError("a position in words needs --hand and --discard, such as --hand rrspp --discard ddd")
+        for name in ("hp", "feinted"):
+            if name in words and words[name] not in _SIDES:
+                words[name] = _pair(name, words[name])
+        return position(**words, rules=rules)
+
+
+def _pair(name: str, text: str) -> tuple[int, int]:
+    from punish_fast.punish.codes import StateError
+
+    if re.fullmatch("[0-9]-[0-9]", text) is None:
+        raise StateError(f"{name}: {text!r} is invalid, allowed are two numbers, own and enemy's, such as 3-2")
+    return int(text[0]), int(text[2])

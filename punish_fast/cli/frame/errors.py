@@ -1,0 +1,153 @@
+"""Exceptions and interrupts as one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import typer
+
+from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.files import discard_temporaries
+from punish_fast.runtime.printable import MOST_OF_LINE, printable
+
+_INTERRUPTED = 128 + signal.SIGINT
+# The signal that stops the command; 0 until one arrives.
+_interrupted = 0
+# True while an interrupt is deferred; a second one is not.
+_is_deferred = False
+_RETRY_SECONDS = 0.01
+
+
+class UsageError(PunishFastError):
+    """Options that do not go together; the message names them."""
+
+
+class CheckError(PunishFastError):
+    """A check failed, or a goal was missed; the message says which."""
+
+    exit_code = 1
+
+
+class PrintError(PunishFastError):
+    """Results that cannot be printed; the message is empty if their reader has closed the pipe."""
+
+    exit_code = 1
+
+
+def say(message: str) -> None:
+    """Print one line on stderr, in place of the progress shown there."""
+    if "punish_fast.cli.frame.report" in sys.modules:
+        sys.modules["punish_fast.cli.frame.report"].clear_progress()
+    print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _interrupted, _is_deferred  # noqa: PLW0603 - a signal is the whole process's
+    if _is_importing(frame) and not _is_deferred:
+        # Extension modules print exceptions of their imports, and raise others in their place.
+        _is_deferred = True
+        retry = threading.Timer(_RETRY_SECONDS, _interrupt_again, [number])
+        retry.daemon = True
+        retry.start()
+        return
+    _interrupted = number
+    # A second interrupt, during the clean-up, ends the process.
+    signal.signal(number, signal.SIG_DFL)
+    raise KeyboardInterrupt
+
+
+def _interrupt_again(number: int) -> None:
+    global _is_deferred  # noqa: PLW0603 - as above
+    _is_deferred = False
+    _thread.interrupt_main(signal.Signals(number))
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def check_interrupt() -> None:
+    """Raise KeyboardInterrupt again if Python swallowed an earlier one, such as in a finaliser."""
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
+def _pass_over_interrupts(unraisable: Any) -> None:
+    # Objects that an interrupt left half made may fail when they are freed.
+    if not _interrupted and unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+
+
+def guarded(call: Callable[[], Any]) -> int:
+    """Run a command and return its exit code; with ``PUNISH_FAST_DEBUG=1`` errors keep their traceback."""
+    global _interrupted, _is_deferred
+    _interrupted, _is_deferred = 0, False
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    sys.unraisablehook = _pass_over_interrupts
+    warnings.showwarning = lambda message, *_: say(f"warning: {message}")
+    if os.environ.get("PUNISH_FAST_DEBUG") == "1":
+        return _code_of(call())
+    try:
+        code = _code_of(call())
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except Exception as error:
+        # A library may turn an interrupt into another error.
+        code = _INTERRUPTED if _interrupted else _explain(error)
+    if code != 0:
+        discard_temporaries()
+    try:
+        if sys.stdout is not None:  # closed by the parent process
+            sys.stdout.flush()
+    except PrintError as error:
+        code = code or _explain(error)
+    if code == _INTERRUPTED:
+        stopped: int = _interrupted or signal.SIGINT
+        name = "terminated" if stopped == signal.SIGTERM else "interrupted"
+        say(f"{name}: every file is as it was or complete, none is half-written")
+        return 128 + stopped
+    return code
+
+
+def _code_of(result: Any) -> int:
+    # Newer versions of Typer return a code for KeyboardInterrupt.
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """Print an error; return its exit code."""
+    code = getattr(error, "exit_code", 1)
+    if isinstance(error, typer.Abort):
+        return _INTERRUPTED
+    if hasattr(error, "format_message"):  # wrong usage, found by Typer, or by Pydantic for it
+        told = " ".join(error.format_message().replace("Value error, ", "").split())
+    elif isinstance(error, PunishFastError):
+        told = str(error)
+    elif isinstance(error, MemoryError):
+        told = f"not enough memory ({error})"
+    else:
+        told = f"unexpected {type(error).__name__}: {error}"
+        if isinstance(error, OSError) and error.strerror:  # a fault of the system, not of this program
+            told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+        told += " (PUNISH_FAST_DEBUG=1 shows where)"
+    for variable in os.environ:
+        flag = "--" + variable.removeprefix("PUNISH_FAST_").lower().replace("_", "-")
+        if variable.startswith("PUNISH_FAST_") and re.search(rf"{flag}(?![\w-])", told):
+            told += f" ({variable} is set)"
+    if told:
+        say(f"error: {told}")
+    return int(code)

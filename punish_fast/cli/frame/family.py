@@ -1,0 +1,105 @@
+"""Families of verbs, which import a verb when it is asked for; a list of verbs with their help imports them all."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from punish_fast.cli.frame.help import epilog_of
+from punish_fast.cli.frame.options import add_verb, verb_name
+
+
+def family(
+    name: str,
+    help: str,
+    *examples: str,
+    package: str = "",
+    panels: Mapping[str, Sequence[str]] | None = None,
+) -> typer.Typer:
+    """Return a family of verbs, which prints its help if none is named.
+
+    Args:
+        name: Name of the family.
+        help: First sentence of its help.
+        examples: Commands at the end of its help.
+        package: Package of the modules of its verbs.
+        panels: The modules of the verbs under each heading. A module defines a verb or a family of its own name.
+    """
+    group = typer.Typer(
+        name=name,
+        cls=type("_Family", (_Group,), {"package": package, "panels": panels or {}}),
+        help=help,
+        epilog=epilog_of(examples, {}),
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    group.callback()(print_help)
+    return group
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a family that is named without a verb."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+class _Commands(UserDict[str, Any]):
+    """Commands by name; a call stands in for each until it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, partial):
+            self.data[name] = found = found()
+        return found
+
+
+class _Group(TyperGroup):
+    package = ""
+    panels: Mapping[str, Sequence[str]] = {}
+
+    def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
+        later = {
+            verb_name(module.rpartition(".")[2]): partial(_command, f"{self.package}.{module}", panel)
+            for panel, modules in self.panels.items()
+            for module in modules
+        }
+        super().__init__(**settings)
+        self.commands = _Commands(later | commands)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of the verbs, none of which is imported."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs under their headings."""
+        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in self.panels}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            panel = getattr(command, "rich_help_panel", None)
+            heading = panel if isinstance(panel, str) else "Commands"
+            panels.setdefault(heading, []).append((name, command.get_short_help_str(200)))
+        for heading, rows in panels.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def _command(module: str, panel: str) -> Any:
+    """The verb or family of a module, as Typer makes it in a group."""
+    member = getattr(import_module(module), module.rpartition(".")[2])
+    group = typer.Typer(rich_markup_mode=None, add_completion=False)
+    group.callback()(print_help)
+    if isinstance(member, typer.Typer):
+        group.add_typer(member, rich_help_panel=panel)
+    else:
+        add_verb(group, member, panel)
+    made: Any = typer.main.get_command(group)
+    [command] = made.commands.values()
+    return command

@@ -1,0 +1,136 @@
+"""The files that a command will write: their default names, and checks before any work."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.runtime.files import ReadError, check_output
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
+
+_DATABASE_PARTS = ("-wal", "-shm", "-journal")
+# Fields of a strategy's origin that are results, not settings.
+_FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
+
+
+def default_output(
+    path: Path,
+    settings: Mapping[str, Any] | None = None,
+    settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
+) -> Path:
+    """Return ``path``, the default output; an existing file made with other settings is not replaced.
+
+    Args:
+        path: The default name.
+        settings: Settings of the file to write, JSON-like. If they are not recorded in files of its kind, pass None:
+            then no file is replaced.
+        settings_of: Reads the settings of a file; by default `made_with`.
+    """
+    if not path.exists():
+        return path
+    if settings is None:
+        raise UsageError(f"{path}: exists; name an output with -o")
+    try:
+        found = _as_json((settings_of or made_with)(path))
+    except ReadError:
+        raise UsageError(f"{path}: exists and was not made by this command; name an output with -o") from None
+    if found != _as_json(settings):
+        raise UsageError(f"{path}: exists and was made with other settings; name an output with -o")
+    return path
+
+
+def _as_json(settings: Mapping[str, Any]) -> Any:
+    return json.loads(json.dumps(settings))
+
+
+def made_with(path: Path) -> dict[str, Any]:
+    """Return the settings that a tensor, an agent or a strategy was made with, JSON-like."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.store.reader import load
+
+    file = load(path)
+    settings: dict[str, Any] = {"kind": file.kind, "rules": name_of(file.rules)}
+    if file.kind not in ("tensor", "agent"):
+        origin = file.origin or {}
+        return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
+    settings["enemy"] = file.enemy
+    if file.kind == "agent":
+        settings |= {name: file.attributes[name] for name in ("objective", "discount", "schedule")}
+        tolerance = file.attributes["tolerance"]
+        sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
+        settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
+        settings["tensor"] = file.has_transitions
+    return settings
+
+
+def rules_stem(rules: Rules, option: str | None) -> str:
+    """Return the name of rules in names of files: the preset, or the stem of the TOML file."""
+    from punish_fast.punish.rules import name_of
+
+    name = name_of(rules)
+    return Path(option).stem if option is not None and name.startswith("house-") else name
+
+
+def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> Path:
+    """Return the file to write: ``output``, or ``source`` with another suffix.
+
+    Args:
+        source: The file to read.
+        suffix: Suffix of the file to write, with its dot.
+        output: The user's choice, or None.
+        verb: The verb of messages: "the file to VERB".
+    """
+    if not source.name:
+        raise UsageError(f"{source}: is a folder, not a file to {verb}")
+    output = output or source.with_suffix(suffix)
+    check_outputs([output], [source], verb)
+    return output
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], sources: Iterable[Path | None], verb: str, plot: Path | None = None
+) -> None:
+    """Check that every output can be written and replaces no file that is read, and no other output.
+
+    Args:
+        outputs: The files to write; each may be None.
+        sources: The files to read; each may be None or missing.
+        verb: The verb of messages: "the file to VERB".
+        plot: A plot to draw.
+    """
+    if plot is not None:
+        from punish_fast.runtime.figures import check_picture
+
+        check_picture(plot)
+    written = [path for path in (*outputs, plot) if path is not None]
+    # A database is more than its file while it is written.
+    read = [Path(f"{path}{part}") for path in sources if path is not None for part in ("", *_DATABASE_PARTS)]
+    for output in written:
+        check_output(output)
+        if any(_are_one(output, source) for source in read):
+            raise UsageError(f"{output}: is the file to {verb} and will not be replaced")
+    for first, second in combinations(written, 2):
+        if _are_one(first, second):
+            raise UsageError(f"{second}: would be written twice; choose another name for one of them")
+
+
+def rules_files(rules: str | None) -> list[Path]:
+    """Return the TOML file that ``--rules`` names; empty for a preset and without the option."""
+    from punish_fast.punish.rules import PRESETS
+
+    return [] if rules is None or rules in PRESETS else [Path(rules)]
+
+
+def _are_one(first: Path, second: Path) -> bool:
+    """Whether two paths are one file, also by links."""
+    if os.path.realpath(first) == os.path.realpath(second):
+        return True
+    return first.exists() and second.exists() and first.samefile(second)

@@ -1,0 +1,62 @@
+"""Hyperparameters as ``--set NAME=VALUE``, checked against the dataclass of a method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import option
+from punish_fast.runtime.printable import printable
+
+S = TypeVar("S")
+
+SetOption = Annotated[list[str] | None, option("Change one hyperparameter; repeatable.", metavar="NAME=VALUE")]
+_TRUTHS = {"true": True, "false": False}
+
+
+def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ()) -> S:
+    """Return settings with some fields changed.
+
+    Args:
+        settings: An instance of a dataclass, whose own checks apply to the new values.
+        texts: Changes as ``NAME=VALUE``; a tuple has commas between its numbers, None is ``none``.
+        besides: Fields that have an option of their own.
+
+    Raises:
+        UsageError: If a field is unknown or set twice, or if a value has the wrong type.
+    """
+    kinds = {name: kind for name, kind in get_type_hints(type(settings)).items() if name not in besides}
+    changes: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or name not in kinds:
+            raise UsageError(f"--set {printable(text)}: allowed are NAME=VALUE with {', '.join(kinds)}")
+        if name in changes:
+            raise UsageError(f"--set: {name} is set twice")
+        try:
+            changes[name] = _parsed(value, kinds[name])
+        except (KeyError, ValueError):
+            raise UsageError(f"--set {printable(text)}: not {_NAMES[_base(kinds[name])]}") from None
+    return replace(settings, **changes)  # type: ignore[type-var]
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", tuple: "numbers with commas between them"}
+
+
+def _base(kind: Any) -> Any:
+    """Return the type of values that are not None: ``tuple`` for ``tuple[int, ...]``, ``int`` for ``int | None``."""
+    kinds = [each for each in get_args(kind) if each is not type(None)]
+    return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
+
+
+def _parsed(text: str, kind: Any) -> Any:
+    base = _base(kind)
+    if text == "none" and type(None) in get_args(kind):
+        return None
+    if base is bool:
+        return _TRUTHS[text.lower()]
+    if base is tuple:
+        return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
+    return base(text)

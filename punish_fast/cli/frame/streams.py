@@ -1,0 +1,85 @@
+"""The standard streams of the process: everything printed is written to its end, or the command fails.
+
+Python itself takes a stream that is closed for none at all, raises an error in the middle of the work where a name does
+not fit the encoding, and drops the rest of a long text where an unbuffered stream takes only a part of it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from punish_fast.cli.frame.errors import PrintError, UsageError
+
+
+class _Stream(io.TextIOWrapper):
+    """Stdout, which raises PrintError, or stderr, which is silent after an error.
+
+    Typer would replace the streams and end the process if it saw a BrokenPipeError.
+    """
+
+    replaced: Any
+
+    def write(self, text: str) -> int:
+        self._attempt(super().write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._attempt(super().flush)
+
+    def _attempt(self, call: Callable[..., Any], *arguments: str) -> None:
+        try:
+            call(*arguments)
+        except OSError as error:
+            # Python would try again, and fail again, when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if self.fileno() == 1:
+                is_closed = isinstance(error, BrokenPipeError)
+                told = "" if is_closed else f"the results cannot be printed ({error.strerror})"
+                raise PrintError(told) from None
+
+
+def prepare_streams() -> None:
+    """Prepare the standard streams; occupy closed descriptors, so that no file of ours is opened in their place."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(descriptor)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    if sys.stdout is not None:
+        sys.stdout = _layer_over(sys.stdout)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8", errors="replace")  # noqa: SIM115
+    else:
+        sys.stderr = _layer_over(sys.stderr)
+
+
+def _layer_over(stream: Any) -> _Stream:
+    """A new text layer over the binary layer of ``stream``, which on Windows may be Python's own of the console."""
+    with suppress(AttributeError, OSError):
+        os.set_blocking(stream.fileno(), True)
+    buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
+    layer = _Stream(
+        io.BufferedWriter(buffer) if is_unbuffered else buffer,
+        *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
+    )
+    # Keep the stream: if it is freed, it closes the binary layer.
+    layer.replaced = stream
+    return layer
+
+
+def must_have_output() -> None:
+    """Raise PrintError if stdout is closed."""
+    if sys.stdout is None:
+        raise PrintError("the results cannot be printed (stdout is closed)")
+
+
+def must_have_input(what: str) -> None:
+    """Raise UsageError if stdin, from which ``what`` are read, is closed."""
+    if sys.stdin is None:
+        raise UsageError(f"stdin is closed, but {what} are read from there")

@@ -1,0 +1,1 @@
+"""Commands that study games under house rules."""

@@ -1,0 +1,89 @@
+"""``punish-fast balance``: the effect of a change of the rules on the cards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from punish_fast.cli.frame.errors import CheckError, UsageError
+from punish_fast.cli.frame.options import (
+    ComputeOptions,
+    PlotOption,
+    argument,
+    complete_rules,
+    game_rules_option,
+    option,
+    verb,
+)
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import Stopwatch
+from punish_fast.cli.house_rules.progress import JobProgress
+from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalanceOptions(ComputeOptions):
+    """Options of ``balance``."""
+
+    rules: Annotated[
+        str | None, argument("RULES", "Changed rules, a TOML file or a preset; without, the base.", complete_rules)
+    ] = None
+    set: Annotated[list[str] | None, option("Change one field of the rules; repeatable.", metavar="FIELD=VALUE")] = None
+    base: Annotated[str | None, game_rules_option("tabletop")] = None
+    plot: PlotOption = None
+
+
+@verb(
+    "punish-fast balance --set damage.strike=3 --plot strike.png",
+    "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
+)
+def balance(options: BalanceOptions) -> None:
+    """Show how a change of the rules affects the worth of cards and how often they are played.
+
+    The game is the real one between two, with the true redeal.
+    """
+    from punish_fast.arena.balance import balance as study
+    from punish_fast.arena.balance import report_of
+    from punish_fast.runtime import _jit
+
+    base, rules = _rules(options)
+    check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
+    clock, progress = Stopwatch(), JobProgress("balance", options.quiet)
+    found = study(rules, base, watch=progress.watch)
+    progress.clear()
+    for outcome in (found.standard, found.changed):
+        if outcome.reason is not None:
+            which = "changed" if outcome is found.changed else "base"
+            raise CheckError(f"the game of the {which} rules could not be studied: {outcome.reason}")
+    if options.plot is not None:
+        from punish_fast.arena.balance_plot import draw_balance
+
+        draw_balance(found, options.plot)
+    report = report_of(found) | {"threads": _jit.threads(), "seconds": clock.total()}
+    options.print(report | {"plot": options.plot})
+
+
+def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
+    """Return the base rules and the changed rules, both with the true redeal."""
+    from punish_fast.punish.rule_changes import changed
+    from punish_fast.punish.rules import RulesError, load_rules, true_rules
+
+    base = true_rules(load_rules(options.base or "tabletop"))
+    rules = base if options.rules is None else true_rules(load_rules(options.rules))
+    fields = [change.partition("=")[0].strip() + "." for change in options.set or []]
+    # A list sets all of its fields, such as damage.strike.
+    if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
+        raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice, allowed is each field once")
+    for change in options.set or []:
+        try:
+            rules = changed(rules, change)
+        except RulesError as error:
+            raise UsageError(f"--set: {str(error).removeprefix('rules: ')}") from None
+        if rules.redeal != base.redeal:
+            raise UsageError("--set: redeal is not allowed, the real game always has the true redeal")
+    if rules == base:
+        raise UsageError("nothing is changed; name other rules, or change a field by --set, such as damage.strike=3")
+    return base, rules

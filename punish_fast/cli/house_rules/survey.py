@@ -1,0 +1,157 @@
+"""``punish-fast survey``: many games under house rules, studied point by point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
+from punish_fast.cli.frame.errors import CheckError, UsageError, say
+from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs
+from punish_fast.cli.frame.report import Progress, Stopwatch, count, print_report
+from punish_fast.cli.house_rules.progress import JobProgress, kept_note
+
+if TYPE_CHECKING:
+    from punish_fast.arena.house_rules import PointResult
+    from punish_fast.cluster.survey import Survey
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyOptions(ComputeOptions):
+    """Options of ``survey``."""
+
+    survey: Annotated[Path, argument("SURVEY.toml", "The points: rules, enemies, objectives.")]
+    results: Annotated[Path, option("Find results in this file and keep them there.", metavar="FILE", writes=True)] = (
+        Path("survey-results.jsonl")
+    )
+    equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
+    csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
+    plot: PlotOption = None
+    cluster: ClusterOption = None
+
+    @property
+    def n_iterations(self) -> int | None:
+        """Iterations of each equilibrium, or None if the survey computes no equilibria."""
+        from punish_fast.arena.balance import DEFAULT_ITERATIONS
+
+        return DEFAULT_ITERATIONS if self.equilibrium else None
+
+
+@verb(
+    "punish-fast survey survey.toml",
+    "punish-fast survey survey.toml --equilibrium --csv survey.csv --plot survey.png",
+    "punish-fast survey survey.toml --cluster tcp://host:8786",
+)
+def survey(options: SurveyOptions) -> None:
+    """Study games under many house rules: their size and length, and what cards are worth.
+
+    Results are kept in survey-results.jsonl; repeat the command to resume.
+    """
+    from punish_fast.arena.house_rules import n_missing, run_survey
+    from punish_fast.cluster.results_file import ResultsFile
+    from punish_fast.cluster.survey import read_survey
+
+    check_name(options.cluster)
+    check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
+    clock = Stopwatch()
+    points = read_survey(options.survey)
+    _check_enemies(options, points)
+    results = ResultsFile(options.results)
+    missing = n_missing(points, results, options.n_iterations)
+    if not options.quiet:
+        say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
+    progress = JobProgress("survey", options.quiet)
+    with (
+        on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
+        kept_note(progress, options.results),
+    ):
+        client = None if cluster is None else cluster.client
+        found = run_survey(points, results, options.n_iterations, client, progress.watch)
+    progress.clear()
+    report = _report(options, points, found, missing, clock) | {"cluster": None if cluster is None else cluster.report}
+    options.print(report, _print_report)
+    failed = [each for each in found if each.reason is not None]
+    if failed:
+        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
+
+
+def _check_enemies(options: SurveyOptions, points: Survey) -> None:
+    from punish_fast.arena.house_rules import find_enemies
+    from punish_fast.arena.players import PlayerError
+
+    try:
+        find_enemies(points)
+    except PlayerError as error:
+        raise UsageError(f"{options.survey}: {error}") from None
+
+
+def _report(
+    options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
+) -> dict[str, Any]:
+    """Write the files, and return the report."""
+    from punish_fast.arena.survey_table import table_of
+    from punish_fast.runtime import _jit
+
+    columns = table_of(points, found)
+    if options.csv is not None:
+        from punish_fast.store.formats.tables import write_csv
+
+        write_csv(options.csv, columns)
+    if options.plot is not None:
+        from punish_fast.arena.survey_plot import draw_survey
+
+        draw_survey(columns, options.plot)
+    return {
+        "survey": options.survey,
+        "results": options.results,
+        "iterations": options.n_iterations,
+        "studied": missing,
+        "points": [_point_report(points, each) for each in found],
+        "threads": _jit.threads(),
+        "seconds": clock.total(),
+        "csv": options.csv,
+        "plot": options.plot,
+    }
+
+
+def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
+    from punish_fast.punish.rule_changes import changes_of
+    from punish_fast.punish.rules import name_of
+
+    point = each.point
+    return {
+        "point": points.label(point),
+        "game": points.game_label(point),
+        "rules": name_of(point.rules),
+        "rules_digest": point.rules.digest,
+        "changes": changes_of(point.rules, points.base),
+        "enemy": point.enemy,
+        "objective": point.objective,
+        "discount": point.discount,
+        "agent": each.agent.result,
+        "equilibrium": None if each.equilibrium is None else each.equilibrium.result,
+        "reason": each.reason,
+        "seconds": each.agent.seconds + (0.0 if each.equilibrium is None else each.equilibrium.seconds),
+    }
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    """Print a table of the points for each part of the report."""
+    points = report.pop("points")
+    games = {each["rules_digest"]: {"point": each["game"], "equilibrium": each["equilibrium"]} for each in points}
+    tables = {"points": [{"point": each["point"]} | _scalars(each["agent"]) | _scalars(each) for each in points]}
+    for player, studied in (("agent", points), ("equilibrium", list(games.values()))):
+        found = [{"point": each["point"], **each[player]} for each in studied if each[player]]
+        if player == "equilibrium" and found:
+            tables[player] = [_scalars(each) for each in found]
+        for group in ("in_hand", "kept", "plays") if found else ():
+            tables[f"{group} of {player}"] = [{"point": each["point"], **each[group]} for each in found]
+    print_report(report | tables)
+
+
+def _scalars(each: dict[str, Any] | None) -> dict[str, Any]:
+    names = ("point", "states", "nonzeros", "length", "first_deal", "best_response", "exploitability", "reason")
+    return {name: value for name, value in (each or {}).items() if name in names}

@@ -1,0 +1,103 @@
+"""``punish-fast warmup``: compile the kernels of all commands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from punish_fast.cli.frame.errors import CheckError
+from punish_fast.cli.frame.options import CommonOptions, verb
+from punish_fast.cli.frame.report import Progress
+
+# Small commands that together call the kernels of every verb; FOLDER is a temporary folder.
+_COMMANDS = (
+    "solve --rules tiny -o FOLDER/agent.h5",
+    "solve --rules tiny --objective win-probability -o FOLDER/judge.h5",
+    "solve --rules tiny --enemy FOLDER/agent.h5@1 --no-tensor -o FOLDER/against.h5",
+    "export FOLDER/agent.h5 --to umb -o FOLDER/model.umb",
+    "solve FOLDER/model.umb --objective 'max P [F \"win\"]'",
+    "solve FOLDER/model.umb --objective 'min R [F !true]'",
+    "equilibrium --rules tiny --iterations 40 -o FOLDER/view.h5",
+    "equilibrium --rules tiny --iterations 2 --information memory -o FOLDER/memory.h5",
+    "arena --rules tiny random careful",
+    "arena --rules tiny --games 20 random careful --record FOLDER/games.db",
+    "exploit --rules tiny --upper-bound random",
+    "exploit --exploiter true --exploiter bayes --upper-bound FOLDER/memory.h5",
+    "lessons FOLDER/view.h5",
+    "practice naive --rules tiny -n 1",
+    "play naive --rules tiny --db FOLDER/played.db",
+    "records player random --db FOLDER/games.db --export -o FOLDER/log.json",
+    "records import FOLDER/log.json --db FOLDER/again.db --rules tiny",
+    "games solve tapnswap",
+    "games solve incan-gold",
+    "games show connect4 444444326555553233322676235",
+    "games train tapnswap --games 20 -o FOLDER/learner.h5",
+    "games judge incan-gold --games 9",
+    "games judge gwent --games 20",
+    "games decks gwent --set games=2 --generations 1",
+)
+
+
+@verb("punish-fast warmup")
+def warmup(options: CommonOptions) -> None:
+    """Compile the kernels of all commands now, so that no later command has to."""
+    from punish_fast.runtime._jit import cache_folder
+
+    begin, progress = time.perf_counter(), Progress(options.quiet)
+    if cache_folder is not None:
+        with TemporaryDirectory() as folder, progress.stage("warmup"):
+            for number, line in enumerate(_COMMANDS, start=1):
+                progress.part("warmup", line.partition(" -")[0].replace("FOLDER/", ""), number, len(_COMMANDS))
+                words = [word.replace("FOLDER", folder) for word in shlex.split(line)]
+                _run([*words, "--quiet"])
+            _call_library()
+    progress.clear()
+    options.print({"seconds": time.perf_counter() - begin, "cache": cache_folder}, _print_report)
+
+
+def _run(words: list[str]) -> None:
+    """Run a command in a process of its own, without options from the environment."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "punish_fast", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise CheckError(f"{' '.join(words)}: {done.stderr.strip()}")
+
+
+def _call_library() -> None:
+    """Call kernels that no tiny command reaches: policies, cycles, restricted games, and features for networks."""
+    from punish_fast.duel.graph import Graph
+    from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.games.registry import make_game
+    from punish_fast.mdp import evaluate, from_rows, softmax, solve
+    from punish_fast.punish.rules import PRESETS, true_rules
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.tensor import build
+
+    mdp = build(StateSpace(PRESETS["tiny"]))
+    evaluate(mdp, softmax(mdp.state_ptr, solve(mdp).q, 1.0))
+    cycle = from_rows([[(1.0, {1: 0.5, 2: 0.5}), (2.0, {2: 1.0})], [(1.0, {0: 0.5, 2: 0.5})]], terminals=[0.0])
+    for discount in (0.95, 1.0):
+        solve(cycle, discount=discount)
+    learning = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
+    learning.iterate()
+    learning.compile_kernels()
+    for name in ("gwent", "incan-gold"):
+        game = make_game(name, {})
+        game.features(game.initial())
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    where = f"kept in {report['cache']}" if report["cache"] else "not kept: no folder can be written"
+    print(f"all kernels compiled in {report['seconds']:.1f} s, {where}")

@@ -1,0 +1,1 @@
+"""Commands for people: play, practice and the web page."""

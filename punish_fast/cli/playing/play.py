@@ -1,0 +1,310 @@
+"""``punish-fast play``: Punish at the terminal."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.options import (
+    CommonOptions,
+    SeedOption,
+    argument,
+    complete_agents,
+    game_rules_option,
+    option,
+    verb,
+)
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import Progress, print_json
+from punish_fast.cli.frame.streams import must_have_input
+from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream
+
+if TYPE_CHECKING:
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import Opponent
+    from punish_fast.play.game_data import GameData
+    from punish_fast.play.players import SessionPlayer
+    from punish_fast.play.punish_match import PunishMatch
+    from punish_fast.play.records import Finished, Keeper
+    from punish_fast.play.screen import Screen
+
+_YOU = "you"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayOptions(CommonOptions):
+    """Options of ``play``."""
+
+    agents: Annotated[
+        list[str] | None,
+        argument("[AGENT]...", "The opponent: an agent of `agents`, or a file.  [default: veteran]", complete_agents),
+    ] = None
+    coach: Annotated[bool, option("Show the win chance of each move, and what the enemy may do.")] = False
+    hotseat: Annotated[bool, option("Two people at one screen, which is cleared between their turns.")] = False
+    watch: Annotated[bool, option("Watch two agents.")] = False
+    name: Annotated[
+        list[str] | None, option("Your name in the records; twice with --hotseat.  [default: you]", metavar="NAME")
+    ] = None
+    db: Annotated[
+        Path | None,
+        option("The database that your games are added to.  [default: one in your data folder]", "--db", metavar="DB"),
+    ] = None
+    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
+    seed: SeedOption = None
+
+
+@verb(
+    "punish-fast play",
+    "punish-fast play naive --coach",
+    "punish-fast play agent.h5 --seed 7",
+    "punish-fast play --hotseat --name Ann --name Ben",
+    "punish-fast play --watch veteran naive",
+)
+def play(options: PlayOptions) -> None:
+    """Play Punish at the terminal, against an agent or between two people.
+
+    Type s or strike to play a card, and f strike to feint with it. ? explains the rules that matter now. Finished games
+    are kept in a database for `records`. With --json, the table goes to stderr.
+    """
+    people = _people(options)
+    if people:
+        must_have_input("moves")
+    lineup = _lineup(options, len(people))
+    database = games_database(options.db, lineup.rules)
+    sources = [*lineup.files, *rules_files(options.rules)]
+    check_outputs([database], sources, "read")
+    if database is not None:
+        from punish_fast.arena.simulated_records import check_recording
+
+        check_recording([*people, *lineup.names], 1, database)
+    _checked(people, lineup.names)
+    evening = _Evening(options, people, lineup, database)
+    try:
+        evening.play()
+    except KeyboardInterrupt:
+        evening.console.print()
+        evening.finish()
+        raise
+    evening.finish()
+
+
+def _people(options: PlayOptions) -> list[str]:
+    from punish_fast.arena.players import NAMES
+    from punish_fast.records.logs import BOTS
+
+    if options.watch and (options.hotseat or options.coach or options.name):
+        raise UsageError("--watch goes with neither --hotseat, --coach nor --name: two agents play")
+    n_people = 0 if options.watch else 2 if options.hotseat else 1
+    default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
+    names = _checked(options.name or default, [*BOTS, *NAMES])
+    if len(names) != n_people or len(set(names)) < n_people:
+        raise UsageError(f"--name is given {len(names)} times, allowed are {n_people} different names")
+    return names
+
+
+def _checked(names: list[str], taken: list[str]) -> list[str]:
+    """Return names of people as they are stored."""
+    from punish_fast.records.names import PlayerNameError, checked_name
+
+    try:
+        return [checked_name(name, taken) for name in names]
+    except PlayerNameError as error:
+        raise UsageError(f"--name: {error}") from None
+
+
+def _lineup(options: PlayOptions, n_people: int) -> Lineup:
+    from punish_fast.arena import veteran
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.punish.rules import load_rules
+
+    agents = options.agents or []
+    wanted = 2 - n_people
+    if len(agents) > wanted or (options.watch and len(agents) != wanted):
+        raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
+    rules = None if options.rules is None else load_rules(options.rules)
+    default = veteran.NAME if rules is None else veteran.default_opponent(rules)
+    return Lineup(agents or [default], rules)
+
+
+class _Evening:
+    """Games of the same players, one after the other."""
+
+    def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
+        from punish_fast.play.game_data import GameData
+        from punish_fast.play.records import Keeper
+        from punish_fast.play.screen import Screen, open_console
+        from punish_fast.punish.states.space import StateSpace
+
+        self.options = options
+        self.rules = lineup.rules
+        self.seed = seed_of(options.seed)
+        progress = Progress(options.quiet)
+        with progress.stage("setting the table"):
+            space, opponents = lineup.opponents()
+            self.table: GameData = GameData(space)
+            view = space if space.is_view else StateSpace(space.rules)
+        progress.clear()
+        self.keeper: Keeper = Keeper(view, database)
+        self.is_new = database is not None and options.db is None and not database.exists()
+        self.seats = self._seated(people, opponents)
+        self.opponent = opponents[0]
+        self.console = open_console(table_stream(options.as_json))
+        self._ask = asks_on(self.console.file)
+        names = [_shown(player.name) for player in self.seats]
+        if len(people) == 1:
+            names[0] = _YOU
+        self.screen: Screen = Screen(self.console, self.rules, self.table.damage, (names[0], names[1]))
+        self.coach = self._coach(view) if people else None
+        self.games: list[dict[str, Any]] = []
+
+    def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[SessionPlayer, SessionPlayer]:
+        from punish_fast.play.players import HumanPlayer, PolicyPlayer
+
+        seats: list[SessionPlayer] = [HumanPlayer(name) for name in people]
+        for opponent in opponents[: 2 - len(people)]:
+            thresholds = self.table.thresholds(opponent.policy)
+            seats.append(PolicyPlayer(opponent.name, thresholds, opponent.temperature))
+        return seats[0], seats[1]
+
+    def _coach(self, view: Any) -> Any:
+        from punish_fast.play.coach import Coach
+
+        if self.table.space.is_view:
+            return Coach(view, self.opponent.policy, _shown(self.opponent.name))
+        if self.options.coach:
+            raise UsageError(f"--coach: {self.opponent.name} remembers more than the view, and cannot be seen through")
+        return None
+
+    def play(self) -> None:
+        """Play until a person has enough."""
+        from punish_fast.play.terminal import LeaveError
+
+        self._welcome()
+        try:
+            while True:
+                self._play_one(len(self.games))
+                if self.options.watch or not sys.stdin.isatty() or not self._wants_more():
+                    return
+        except (LeaveError, EOFError):
+            self.console.print("\n  You left; a game that is not finished is not kept.")
+
+    def _play_one(self, number: int) -> None:
+        from punish_fast.play.punish_match import PunishMatch
+        from punish_fast.play.punish_terminal import PunishTerminal
+        from punish_fast.play.session import PlaySession
+
+        match = PunishMatch(self.table, self.seed, number)
+        session = PlaySession(match, self.seats)
+        PunishTerminal(
+            session,
+            self.table,
+            self.screen,
+            self._ask,
+            coach=self.coach,
+            coaches=self.options.coach,
+            confirms=sys.stdin.isatty(),
+            hides=self._hide if self.options.hotseat else None,
+        ).play()
+        assert session.winner is not None
+        self._keep(match, session.winner)
+
+    def _keep(self, match: PunishMatch, winner: int) -> None:
+        from punish_fast.play.records import Finished
+        from punish_fast.punish.codes import action_name
+        from punish_fast.runtime.interrupts import uninterrupted
+
+        with uninterrupted() as interrupts:
+            game_id = self._kept(Finished(match, self.seats, winner), interrupts)
+            breaths = [
+                {"states": [str(s) for s in breath.states], "actions": [action_name(a) for a in breath.actions]}
+                for breath in match.breaths
+            ]
+            self.games.append({"game": game_id, "winner": self.seats[winner].name, "breaths": breaths})
+        if self.is_new:
+            self.is_new = False
+            say(f"your games are kept in {self.keeper.database}; --db names another database")
+        if self.keeper.database is not None and sys.stdin.isatty():
+            place = shlex.quote(str(self.keeper.database))
+            self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
+
+    def _kept(self, game: Finished, interrupts: list[int]) -> int:
+        """Return the id of a game once it is kept; while another process writes, wait until an interrupt arrives."""
+        from punish_fast.records.database import LockedError
+
+        is_told = False
+        while True:
+            try:
+                return self.keeper.keep_all([game])[0]
+            except LockedError:
+                if interrupts:
+                    raise
+            if not is_told:
+                locked = f"{self.keeper.database} is locked by another process"
+                say(f"{locked}; waiting to keep your game, Ctrl-C gives it up")
+            is_told = True
+
+    def _welcome(self) -> None:
+        from punish_fast.arena import veteran
+        from punish_fast.punish.rules import name_of
+
+        self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
+        if self.options.hotseat or self.options.watch:
+            self.screen.say(f"{_shown(self.seats[0].name)} plays {_shown(self.seats[1].name)}.")
+        elif self.opponent.name == veteran.NAME:
+            self.screen.say(
+                "Your opponent is the veteran. It plays close to an equilibrium: the strongest player found against "
+                f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
+            )
+        else:
+            self.screen.say(f"Your opponent is the player {_shown(self.opponent.name)}.")
+        if not self.options.watch:
+            self.screen.say(
+                "In every breath both players pick a card in secret; then the cards clash. Bring the other player to "
+                "0 HP. Type ? whenever you are unsure."
+            )
+
+    def _wants_more(self) -> bool:
+        while True:
+            answer = self._ask("  Another game? (Y/n) ").strip().lower()
+            if answer in ("y", "yes", ""):
+                return True
+            if answer in ("n", "no", "q"):
+                return False
+
+    def _hide(self, name: str | None) -> None:
+        """Wait for the next player, or clear the screen after a turn."""
+        if not sys.stdin.isatty():
+            return
+        if name is not None:
+            self._ask(f"\n  {name}: press Enter when the other player looks away. ")
+            return
+        self.console.clear()
+        # What has scrolled away, too.
+        has_codes = not (self.console.is_dumb_terminal or self.console.legacy_windows)
+        self.console.file.write("\033[3J" if has_codes else "\n" * 200)
+
+    def finish(self) -> None:
+        """Print the report."""
+        if self.options.as_json:
+            from punish_fast.punish.rules import name_of
+
+            print_json(
+                {
+                    "rules": name_of(self.rules),
+                    "rules_digest": self.rules.digest,
+                    "seed": str(self.seed),
+                    "players": [player.name for player in self.seats],
+                    "database": self.keeper.database,
+                    "games": self.games,
+                }
+            )
+
+
+def _shown(name: str) -> str:
+    from punish_fast.runtime.printable import printable
+
+    return printable(name)

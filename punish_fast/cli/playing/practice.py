@@ -1,0 +1,177 @@
+"""``punish-fast practice``: a quiz of positions in which the choice matters."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import (
+    CommonOptions,
+    SeedOption,
+    argument,
+    complete_agents,
+    game_rules_option,
+    option,
+    verb,
+)
+from punish_fast.cli.frame.report import Progress, print_json
+from punish_fast.cli.frame.streams import must_have_input
+from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
+from punish_fast.cli.records.selection import require_games
+
+if TYPE_CHECKING:
+    from punish_fast.play.practice import Question, Verdict
+    from punish_fast.play.practice_terminal import PracticeTerminal
+    from punish_fast.play.why import Explainer
+
+
+@dataclass(frozen=True, kw_only=True)
+class PracticeOptions(CommonOptions):
+    """Options of ``practice``."""
+
+    agent: Annotated[
+        str | None,
+        argument(
+            "[AGENT]",
+            "An agent file, whose values judge; or the player to find the best choices against.  [default: veteran]",
+            complete_agents,
+        ),
+    ] = None
+    database: Annotated[
+        Path | None,
+        option("Ask for choices that lost much in these recorded games.  [default: simulate]", "--db", metavar="DB"),
+    ] = None
+    enemy: Annotated[
+        str | None,
+        option(
+            "The enemy that an agent file was solved against.  [default: as the file notes]",
+            metavar="AGENT",
+            complete=complete_agents,
+        ),
+    ] = None
+    questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
+    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
+    seed: SeedOption = None
+
+
+@verb(
+    "punish-fast practice",
+    "punish-fast practice win-probability.h5 --db games.db",
+    "punish-fast practice naive -n 5 --seed 1",
+)
+def practice(options: PracticeOptions) -> None:
+    """Practise: choose in positions where the choice matters most, and see what each is worth and why.
+
+    Positions are those of recorded games in which somebody lost most, or of simulated games. Moves are typed as in
+    `play`. With --json, the questions go to stderr.
+    """
+    from punish_fast.punish.rules import name_of
+
+    must_have_input("moves")
+    seed = seed_of(options.seed)
+    explainer, judge, enemy = _judge(options)
+    quiz = _quiz(options, explainer, enemy)
+    with Progress(options.quiet).stage("looking for positions"):
+        questions = _questions(options, explainer, seed)
+    rules = name_of(explainer.data.space.rules)
+    quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
+    quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
+
+    def finish() -> None:
+        if quiz.verdicts:
+            quiz.screen.console.print()
+            quiz.screen.say(quiz.score)
+        if options.as_json:
+            print_json(
+                {
+                    "judge": judge,
+                    "rules": rules,
+                    "rules_digest": explainer.data.space.rules.digest,
+                    "database": options.database,
+                    "seed": str(seed),
+                    "questions": [_verdict_report(verdict) for verdict in quiz.verdicts],
+                    "right": sum(verdict.is_right for verdict in quiz.verdicts),
+                    "loss": sum(verdict.loss for verdict in quiz.verdicts),
+                }
+            )
+
+    try:
+        _practise(quiz, questions)
+    except KeyboardInterrupt:
+        finish()
+        raise
+    finish()
+
+
+def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
+    """Who knows the answers, in words, and the name of the enemy."""
+    from punish_fast.arena.players import Player, noted_enemy
+    from punish_fast.arena.veteran import default_opponent
+    from punish_fast.play.why import explainer_against, explainer_of
+    from punish_fast.punish.rules import load_rules
+    from punish_fast.runtime.printable import printable
+
+    rules = load_rules(options.rules or "tabletop")
+    player = Player(options.agent or default_opponent(rules))
+    with Progress(options.quiet).stage("solving"):
+        if player.file is not None and player.file.kind == "agent":
+            if options.rules is not None:
+                player.must_fit(rules)
+            enemy = noted_enemy(player.file) if options.enemy is None else Player(options.enemy)
+            return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.name)
+        if options.enemy is not None:
+            raise UsageError(f"--enemy: goes with an agent file only, {player.name} is the enemy itself")
+        rules = rules if options.rules is not None or player.rules is None else player.rules
+        name = printable(player.name)
+        return explainer_against(player, rules), f"best choices against {name}", name
+
+
+def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[Question]:
+    from punish_fast.play.practice import recorded_questions, simulated_questions
+    from punish_fast.records.choices import read_choices
+
+    if options.database is None:
+        return simulated_questions(explainer, options.questions, seed)
+    choices = read_choices(options.database, humans_only=False)
+    require_games(options.database, choices, kind="")
+    return recorded_questions(explainer, choices, options.questions, seed)
+
+
+def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> PracticeTerminal:
+    from punish_fast.play.practice_terminal import PracticeTerminal
+    from punish_fast.play.screen import Screen, open_console
+
+    console = open_console(table_stream(options.as_json))
+    table = explainer.data
+    screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
+    return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
+
+
+def _practise(quiz: PracticeTerminal, questions: list[Question]) -> None:
+    from punish_fast.play.terminal import LeaveError
+
+    try:
+        quiz.practise(questions)
+    except (LeaveError, EOFError):
+        quiz.screen.console.print("\n  You left the practice.")
+
+
+def _verdict_report(verdict: Verdict) -> dict[str, Any]:
+    from punish_fast.punish.codes import action_name
+
+    question, best = verdict.question, verdict.explanation.reasons[0]
+    return {
+        **verdict.explanation.report(),
+        "answer": action_name(verdict.action),
+        "best_action": action_name(best.action),
+        "loss": verdict.loss,
+        "right": verdict.is_right,
+        "why": verdict.why,
+        "stake": question.stake,
+        "game": question.game,
+        "player": question.player,
+        "played": None if question.played is None else action_name(question.played),
+    }

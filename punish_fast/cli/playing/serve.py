@@ -1,0 +1,218 @@
+"""``punish-fast serve``: the web page and its routes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import print_report, printable_report
+from punish_fast.cli.playing.table import games_database
+
+if TYPE_CHECKING:
+    from punish_fast.play.game_player import GamePlayer
+    from punish_fast.play.punish_player import PunishPlayer
+    from punish_fast.punish.rules import Rules
+    from punish_fast.web.app import ServerConfig
+
+_TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
+_SHORTEST_TOKEN = 16
+_LONGEST_TOKEN = 1024
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(CommonOptions):
+    """Options of ``serve``."""
+
+    agents: Annotated[
+        list[str] | None,
+        argument("[AGENT]...", "More opponents: agents of `agents`, or files, also of other games.", complete_agents),
+    ] = None
+    db: Annotated[
+        Path | None,
+        option(
+            "The database to show, which finished games are added to.  [default: one in your data folder]",
+            "--db",
+            metavar="DB",
+        ),
+    ] = None
+    rules: Annotated[str | None, game_rules_option("those of the first file, or tabletop")] = None
+    host: Annotated[str, option("The address to listen on; 0.0.0.0 lets the whole network in.")] = "127.0.0.1"
+    port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=_LAST_PORT)] = 8248
+    allow_host: Annotated[
+        list[str] | None,
+        option("A name that browsers may call this server by, such as that of a proxy; repeatable.", metavar="NAME"),
+    ] = None
+    proxy: Annotated[
+        list[str] | None,
+        option(
+            "The address or network of a proxy, whose X-Forwarded-For names the clients; repeatable.", metavar="ADDRESS"
+        ),
+    ] = None
+    allow_writes: Annotated[
+        bool,
+        option(f"Accept games from clients with a token: {_TOKEN_VARIABLE}, or else a random one that is printed."),
+    ] = False
+    check: Annotated[
+        bool, option("Open the agents, the database and the address, say what would be served, and end.")
+    ] = False
+
+
+@verb(
+    "punish-fast serve",
+    "punish-fast serve agent.h5 --db games.db",
+    "punish-fast serve tictactoe.h5",
+    "punish-fast serve --port 8000 --allow-writes",
+    "punish-fast serve --check",
+)
+def serve(options: ServeOptions) -> None:
+    """Serve a web page to play Punish on, to explore positions, review games and practise.
+
+    It listens on this machine alone unless told otherwise. The veteran and naive are always among the opponents. Ctrl-C
+    ends it; every finished game is kept. With --json, one line tells the address once it answers.
+    """
+    from punish_fast.runtime.extras import require
+
+    require("web", "fastapi", "uvicorn", "httptools")
+    from punish_fast.web.server import address_of, listen, proxy_of
+    from punish_fast.web.server import serve as answer
+
+    config, token = _config(options)
+    proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
+    listening = listen(options.host, options.port)
+    report = {
+        "address": address_of(listening),
+        "agents": [model.name for model in config.players],
+        "other_games": _by_game(config.game_players),
+        "database": config.database,
+        "writes": config.token is not None,
+        "token": token,
+    }
+    with listening:
+        if options.check:
+            for model in config.all_players:
+                model.open()
+            _print(options, report)
+            return
+        from punish_fast.web.app import create_app
+
+        answer(create_app(config), listening, _announcement(options, report), proxies)
+
+
+def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
+    """Return the configuration of the server, and the token if it is random."""
+    from punish_fast.web.app import ServerConfig
+    from punish_fast.web.guard import HostError, host_name
+
+    wanted = options.agents or []
+    board_files = [agent for agent in wanted if _is_board(agent)]
+    models, rules = _models([agent for agent in wanted if agent not in board_files], options)
+    database = games_database(options.db, rules)
+    files = [model.file.path for model in models if model.file is not None]
+    check_outputs([database], [*files, *map(Path, board_files), *rules_files(options.rules)], "read")
+    if database is not None and database.exists() and database.stat().st_size > 0:
+        from punish_fast.records.database import open_to_read
+
+        with open_to_read(database):
+            pass
+    token = made_up = None
+    if options.allow_writes:
+        token = _token()
+        if token is None:
+            import secrets
+
+            token = made_up = secrets.token_urlsafe(24)
+    hosts = frozenset([options.host.lower()])
+    try:
+        proxied = frozenset(host_name(name) for name in options.allow_host or ())
+    except HostError as error:
+        raise UsageError(f"--allow-host: {error}") from None
+    return ServerConfig(models, database, rules, hosts, proxied, token, game_players=_boards(board_files)), made_up
+
+
+def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
+    """Return the requested and the built-in agents of Punish, and the rules of the built-in ones."""
+    from punish_fast.arena import veteran
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import names_of
+    from punish_fast.play.punish_player import PunishPlayer, SharedData
+    from punish_fast.punish.rules import load_rules
+
+    rules = None if options.rules is None else load_rules(options.rules)
+    main = Lineup(wanted[:1] or ["naive"], rules).rules
+    at_home = [veteran.NAME] if veteran.is_at_home(main) else []
+    arguments = [*wanted, *(name for name in (*at_home, "naive") if name not in wanted)]
+    tables: SharedData = {}
+    models = []
+    for name, each in zip(names_of(arguments), arguments, strict=True):
+        own = Lineup([each], rules).files
+        models.append(PunishPlayer(each, tables, rules if own else main, name))
+    return models, main
+
+
+def _boards(files: list[str]) -> list[GamePlayer]:
+    """Return agents of other games: one for each file and one for each level."""
+    from punish_fast.arena.players import names_of
+    from punish_fast.games.registry import GAMES, perfect_play
+    from punish_fast.play.game_player import file_player, level_players
+
+    games = [entry.make(entry.variant()) for entry in GAMES.values() if "play" in entry.verbs]
+    exact = [(game, perfect_play(game)) for game in games]
+    oracles = [oracle for _, oracle in exact if oracle is not None]
+    learned = [file_player(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]
+    return [*learned, *(model for game, oracle in exact for model in level_players(game, oracle))]
+
+
+def _by_game(boards: Sequence[GamePlayer]) -> list[dict[str, Any]]:
+    """Return the names of the agents by game."""
+    games = dict.fromkeys(model.game_name for model in boards)
+    return [{"game": game, "agents": [model.name for model in boards if model.game_name == game]} for game in games]
+
+
+def _is_board(agent: str) -> bool:
+    """Return True if an agent is a file of another game."""
+    from punish_fast.store import schema
+    from punish_fast.store.sealed_file import SealedFile
+
+    # Unlike the methods of Path, this takes names that no file can have.
+    is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
+    return is_file and SealedFile(agent).kind == schema.BUNDLE
+
+
+def _token() -> str | None:
+    """Return the token of the environment, or None if it is not set."""
+    token = os.environ.get(_TOKEN_VARIABLE)
+    if token is not None and not (
+        _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()
+    ):
+        allowed = f"allowed are {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} printable characters of ASCII"
+        raise UsageError(f"{_TOKEN_VARIABLE}: is not a valid token, {allowed}")
+    return token
+
+
+def _announcement(options: ServeOptions, report: dict[str, Any]) -> Callable[[], None]:
+    def announce() -> None:
+        _print(options, report)
+        if options.host not in ("127.0.0.1", "localhost", "::1", "[::1]"):
+            say("warning: whoever reaches this address may play here and see the recorded games")
+
+    return announce
+
+
+def _print(options: ServeOptions, report: dict[str, Any]) -> None:
+    """Print one line of JSON, or text, and flush it."""
+    if options.as_json:
+        print(json.dumps(report, default=os.fspath))
+    else:
+        print_report(printable_report(report))
+        if not options.check:
+            print("Ctrl-C ends it.")
+    sys.stdout.flush()

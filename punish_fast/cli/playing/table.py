@@ -1,0 +1,110 @@
+"""What verbs of play share: prompts, seeds short enough to be typed, and the place of finished games."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.report import clear_progress
+from punish_fast.runtime.printable import printable
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
+
+_SEEDS = 1_000_000
+_STANDARD = "games.db"
+
+
+class _ClearedStream(io.TextIOBase):
+    """A stream that first takes a line of progress off the terminal."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return str(getattr(self._stream, "encoding", None) or "ascii")
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        clear_progress()
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def table_stream(as_json: bool) -> IO[str]:
+    """Where the table is drawn, on which kernels may be compiled at any time: stdout, or stderr beside JSON."""
+    return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
+
+
+def asks_on(stream: IO[str]) -> Callable[[str], str]:
+    """A function that prints a prompt and reads a line of stdin; it raises EOFError when there is none."""
+
+    def ask(prompt: str) -> str:
+        print(prompt, end="", file=stream, flush=True)
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            # What follows begins a line of its own.
+            print(file=stream, flush=True)
+            raise
+        if not sys.stdin.isatty():
+            # Show what a pipe answered.
+            print(printable(line.rstrip("\n")), file=stream, flush=True)
+        if not line:
+            raise EOFError
+        return line
+
+    return ask
+
+
+def seed_of(seed: int | None) -> int:
+    """The seed, or a random one."""
+    if seed is not None:
+        return seed
+    import secrets
+
+    return secrets.randbelow(_SEEDS)
+
+
+def games_database(named: Path | None, rules: Rules) -> Path | None:
+    """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
+    if named is not None:
+        return named
+    from punish_fast.punish.rules import PRESETS, name_of
+
+    folder = _data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
+        return None
+    # Games under other rules are other games.
+    return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
+
+
+def played_database(named: Path | None) -> Path:
+    """Return the named database, or the database of finished games under the standard rules."""
+    if named is not None:
+        return named
+    found = _data_folder() / _STANDARD
+    if not found.exists():
+        raise UsageError(f"no games are kept in {found} yet; finish one by play, or name a database by --db")
+    return found
+
+
+def _data_folder() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("punish-fast", appauthor=False))

@@ -1,0 +1,1 @@
+"""Commands that build and solve one-player models."""

@@ -1,0 +1,159 @@
+"""``punish-fast build``: a model's transition tensor, without a solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.options import (
+    ComputeOptions,
+    OutputOption,
+    RulesOption,
+    complete_agents,
+    option,
+    verb,
+)
+from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.report import Progress, Stopwatch, peak_memory
+
+if TYPE_CHECKING:
+    from punish_fast.arena.players import Player
+    from punish_fast.mdp.process import Process
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.reader import Artefact
+    from punish_fast.store.tensors import ModelSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(ComputeOptions):
+    """Options that name a one-player model."""
+
+    rules: RulesOption = None
+    enemy: Annotated[
+        str | None,
+        option(
+            "A built-in player, a strategy file, or an agent file (greedy, or by softmax with @T).  [default: random]",
+            metavar="ENEMY",
+            complete=complete_agents,
+        ),
+    ] = None
+    memory: Annotated[
+        str | None, option("Use no more than this, such as 4GB.  [default: the machine's]", metavar="SIZE")
+    ] = None
+    output: OutputOption = None
+
+    def find(self) -> tuple[Rules, Player]:
+        """Return the rules and the enemy."""
+        from punish_fast.arena.players import Player
+        from punish_fast.punish.rules import load_rules
+
+        rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
+        enemy.must_fit(rules)
+        if enemy.file is not None:
+            enemy.file.must_have_information("view")
+        return rules, enemy
+
+    def source(
+        self,
+        origin: Rules | Artefact,
+        enemy: Player | None,
+        clock: Stopwatch,
+        progress: Progress,
+        may_exceed: bool = False,
+    ) -> ModelSource:
+        """Return the model of some rules and the enemy's policy, or of a file that holds its tensor.
+
+        With `may_exceed`, states are listed beyond `memory_bytes`, to report a model that needs more.
+        """
+        from punish_fast.punish.rules import Rules
+        from punish_fast.punish.states.space import StateSpace
+        from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
+        from punish_fast.store.tensors import ModelSource
+
+        progress.start()
+        if not isinstance(origin, Rules):
+            return ModelSource(origin, stage=clock, progress=progress.step)
+        assert enemy is not None
+        with clock("states"), progress.stage("states"):
+            limit = memory_limit(None if may_exceed else self.memory_bytes)
+            space = StateSpace(origin, progress=progress.step, most_states=most_states(limit))
+        with clock("tensor"):
+            policy = None if enemy.is_random else enemy.policy(space)
+        progress.start()
+        return ModelSource(space, policy, enemy.note(), clock, progress.step, self.memory_bytes)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Limit of memory in bytes; None without ``--memory``."""
+        from punish_fast.runtime.memory import parse_size
+
+        if self.memory is None:
+            return None
+        try:
+            return parse_size(self.memory)
+        except ValueError as error:
+            raise UsageError(f"--memory: {error}") from None
+
+    def read(self, enemy: Player | None) -> list[Path]:
+        """Return the files that are read."""
+        return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
+
+    def stem(self, rules: Rules, enemy: Player) -> str:
+        """The stem of the names of files made from the model; the agent solved against *random* is *naive*."""
+        stem = "naive" if enemy.is_random else f"against-{enemy.marked_name}"
+        name = rules_stem(rules, self.rules)
+        return stem if name == "notebook" else f"{name}-{stem}"
+
+
+@verb(
+    "punish-fast build",
+    "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5",
+)
+def build(options: ModelOptions) -> None:
+    """Build the transition tensor alone, to be solved later.
+
+    By default written to naive-tensor.h5.
+    """
+    from punish_fast.store.tensors import build_file
+
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    rules, enemy = options.find()
+    output = options.output or _default_output(options, rules, enemy)
+    check_outputs([output], options.read(enemy), "build")
+    source = options.source(rules, enemy, clock, progress)
+    report = model_report(source, build_file(output, source), clock, output)
+    progress.clear()
+    options.print(report)
+
+
+def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
+    from punish_fast.punish.rules import name_of
+
+    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
+    return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
+
+
+def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
+    """Return the fields that the reports of ``solve`` and ``build`` share."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.runtime import _jit
+
+    nonzeros = mdp.nonzeros()
+    return {
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.note,
+        "states_by_breath": [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]],
+        "states": mdp.n_columns,
+        "rows": mdp.n_rows,
+        "nonzeros": nonzeros.total,
+        "longest_row": nonzeros.longest,
+        "seconds": {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
+        | {"total": clock.total()},
+        "threads": _jit.threads(),
+        "peak_memory_bytes": peak_memory(),
+        "output": output,
+        "output_bytes": output.stat().st_size,
+    }

@@ -1,0 +1,361 @@
+"""``punish-fast solve``: a model, solved into an agent file."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
+from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.options import argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output
+from punish_fast.cli.frame.report import (
+    Progress,
+    Stopwatch,
+    check_error_bound,
+    reachable,
+)
+from punish_fast.cli.solving.build import ModelOptions, model_report
+from punish_fast.cli.solving.imported_model import is_imported, solve_imported
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from punish_fast.arena.players import Player
+    from punish_fast.mdp.solution import Solution
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.reader import Artefact
+    from punish_fast.store.tensors import ModelSource
+
+
+# Short solutions write no checkpoint.
+_SECONDS_BETWEEN = 10.0
+
+
+def complete_objectives(incomplete: str) -> list[str]:
+    """The objectives of the game."""
+    return [name for name in ("discounted", "win-probability") if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveOptions(ModelOptions):
+    """Options of ``solve``."""
+
+    tensor: Annotated[
+        Path | None,
+        argument("TENSOR.h5", "Solve this tensor instead of building one, or a model of Storm or PRISM (.umb)."),
+    ] = None
+    objective: Annotated[
+        str | None,
+        option(
+            "Maximise discounted rewards, or win probabilities, which have no discount; in a .umb file an objective "
+            "such as 'max P [F \"goal\"]'.  [default: win-probability under rules with the true redeal, such as "
+            "tabletop, unless --discount is given; otherwise discounted]",
+            metavar="discounted|win-probability|FORMULA",
+            complete=complete_objectives,
+        ),
+    ] = None
+    discount: Annotated[
+        float | None,
+        option("From 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]", metavar="G"),
+    ] = None
+    schedule: Annotated[Literal["layered", "jacobi"], option("Update order of value iteration.")] = "layered"
+    tolerance: Annotated[
+        float | None, option("Stop when no value has an error above this.  [default: 1e-10]", metavar="T")
+    ] = None
+    sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
+    start: Annotated[
+        Path | None,
+        option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5"),
+    ] = None
+    dry_run: Annotated[bool, option("Only print the memory and time that it would take.", "--dry-run")] = False
+    no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
+    normalize: Annotated[
+        bool, option("Divide the probabilities of each choice of a .umb file by their sum.", "--normalize")
+    ] = False
+    cluster: ClusterOption = None
+
+
+@verb(
+    "punish-fast solve",
+    "punish-fast solve --rules tabletop -o true.h5",
+    "punish-fast solve --objective win-probability",
+    "punish-fast solve --schedule jacobi --sweeps 125",
+    "punish-fast solve naive-tensor.h5 --discount 0.99",
+    "punish-fast solve --rules tabletop --dry-run",
+    "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
+    "punish-fast solve --no-tensor --cluster local:2",
+    "punish-fast solve --from naive.checkpoint.h5",
+    "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
+)
+def solve(options: SolveOptions) -> None:
+    """Solve a model of the game: rules to states to transitions to values.
+
+    By default the notebook's game against the uniform player, written to naive.h5. For a model of another program, the
+    values of its initial states are printed, and with -o all values and choices written as a NumPy archive.
+    """
+    if is_imported(options.tensor):
+        solve_imported(options)
+        return
+    from punish_fast.mdp.model import MDP
+    from punish_fast.mdp.solve_options import Effort
+    from punish_fast.punish.transitions.memory_plan import mode_of
+    from punish_fast.store.tensors import solve_file, start_values
+
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    _check(options)
+    stored = None if options.tensor is None else _stored(options)
+    rules, enemy = options.find() if stored is None else (stored.rules, None)
+    method = _method(options, rules)
+    values = None
+    if options.start is not None:
+        values = start_values(options.start, rules, method["objective"], options.discount)
+    if options.dry_run:
+        _tell_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
+        return
+    output = options.output or _default_output(options, stored or rules, enemy, method)
+    checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
+    is_resumed = options.start is not None and options.start.resolve() == checkpoint.resolve()
+    sources = [*options.read(enemy), options.tensor, None if is_resumed else options.start]
+    check_outputs([output, checkpoint], sources, "solve")
+    if checkpoint.exists() and not is_resumed:
+        raise UsageError(f"{checkpoint}: left by an earlier run; resume with --from {checkpoint}, or remove it")
+    with on_cluster(options.cluster, progress, options.quiet) as cluster:
+        source = options.source(stored or rules, enemy, clock, progress)
+        if cluster is not None:
+            source.backups = cluster.backups
+        if options.schedule != "jacobi":
+            method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
+        with _resumable(checkpoint, progress), progress.stage("solve"):
+            mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=values, **method)
+    report = model_report(source, mdp, clock, output) | _solution_report(solution)
+    # Without transitions in memory, finding these would take as long as the solution.
+    report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
+    report |= {"mode": mode_of(mdp), "cluster": None if cluster is None else cluster.report}
+    if solution.objective == "win-probability":
+        report |= _opening_report(source, solution)
+    progress.clear()
+    options.print(report)
+    if solution.tolerance is not None:
+        is_set = options.tolerance is not None
+        check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
+
+
+def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.ndarray], None]:
+    """Return a function that writes the values so far to a checkpoint, but not more often than every ten seconds."""
+    from punish_fast.runtime.files import StoreError
+    from punish_fast.store.tensors import save_values
+
+    clock = time.perf_counter
+    last = clock()
+
+    def save(v: np.ndarray) -> None:
+        nonlocal last
+        if clock() - last < _SECONDS_BETWEEN:
+            return
+        try:
+            save_values(path, rules, v, method["objective"], method["discount"])
+        except StoreError as error:
+            # A missing checkpoint is better than a missing solution.
+            say(f"no checkpoint: {error}")
+        last = clock()
+
+    return save
+
+
+@contextmanager
+def _resumable(checkpoint: Path, progress: Progress) -> Iterator[None]:
+    """Remove the checkpoint when the block ends; if it fails, say how to resume."""
+    try:
+        yield
+    except BaseException:
+        progress.clear()
+        if checkpoint.exists():
+            say(f"{checkpoint} has the values so far; resume with --from {checkpoint}")
+        raise
+    checkpoint.unlink(missing_ok=True)
+
+
+def _check(options: SolveOptions) -> None:
+    """Refuse options that exclude each other, before any work."""
+    from punish_fast.mdp.solve_options import check_options
+
+    if options.tolerance is not None and options.sweeps is not None:
+        raise UsageError("--tolerance and --sweeps exclude each other")
+    if options.normalize:
+        raise UsageError("--normalize goes with a .umb file only")
+    if options.start is not None and options.schedule == "jacobi":
+        raise UsageError("--from goes with --schedule layered only")
+    if options.objective == "win-probability" and options.schedule == "jacobi":
+        raise UsageError("--schedule jacobi is not allowed with --objective win-probability, it must be layered")
+    check_name(options.cluster)
+    if options.cluster is not None and not options.dry_run:
+        if not options.no_tensor:
+            raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
+        if options.memory is not None:
+            raise UsageError("--cluster does not go with --memory")
+    check_options(
+        options.discount, **_limits(options), objective="discounted" if options.objective is None else options.objective
+    )
+
+
+def _limits(options: SolveOptions) -> dict[str, Any]:
+    from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
+
+    tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
+    return {"method": options.schedule, "tolerance": tolerance, "sweeps": options.sweeps}
+
+
+def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
+    """Return the options of the solver."""
+    # An agent for the real game should win it; the notebook's model and schedule have a discount.
+    is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
+    objective = options.objective or ("win-probability" if is_real else "discounted")
+    return {"objective": objective, "discount": options.discount, **_limits(options)}
+
+
+def _tell_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
+    """Print the memory and the time that each mode would take."""
+    from punish_fast.punish.rules import name_of
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
+    from punish_fast.punish.transitions.row_batches import RowBatches
+    from punish_fast.runtime import _jit
+
+    space = source.states
+    assert isinstance(space, StateSpace)
+    batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
+    sweeps = options.sweeps or SWEEPS
+    # A run lists states and counts rows as was just done.
+    listed = clock.total()
+    plans = [
+        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
+        for plan in plan_memory(batches, source.policy is not None, sweeps)
+    ]
+    progress.clear()
+    report = {
+        "rules": name_of(source.rules),
+        "rules_digest": source.rules.digest,
+        "enemy": source.note,
+        "states_by_breath": space.states_by_breath,
+        "states": space.n_states + 2,
+        "rows": len(space.action),
+        "nonzeros": batches.n_entries,
+        "longest_row": int(batches.longest_rows.max(initial=0)),
+        "threads": _jit.threads(),
+        "sweeps": sweeps,
+        "memory_limit_bytes": limit if math.isfinite(limit) else None,
+        "modes": plans,
+    }
+    options.print(report)
+
+
+def _settings(method: dict[str, Any]) -> dict[str, Any]:
+    """The options as files tell them."""
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+
+    discount = 1.0 if method["objective"] == "win-probability" else method["discount"]
+    return {
+        "objective": method["objective"],
+        "discount": DEFAULT_DISCOUNT if discount is None else discount,
+        "schedule": method["method"],
+        "tolerance": None if method["sweeps"] is not None else method["tolerance"],
+        "sweeps": method["sweeps"],
+    }
+
+
+def _stored(options: SolveOptions) -> Artefact:
+    """Return the file of a tensor."""
+    from punish_fast.store.reader import load
+
+    for name in ("rules", "enemy"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
+    for flag, is_given in (
+        ("--memory", options.memory is not None),
+        ("--dry-run", options.dry_run),
+        ("--cluster", options.cluster is not None),
+    ):
+        if is_given:
+            raise UsageError(f"{flag} cannot be combined with a tensor; {options.tensor} is already made")
+    file = load(str(options.tensor))
+    file.must_have_transitions()
+    return file
+
+
+def _default_output(
+    options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
+) -> Path:
+    from punish_fast.punish.rules import Rules, name_of
+
+    rules = origin if isinstance(origin, Rules) else origin.rules
+    settings = _settings(method)
+    made_with = {
+        "kind": "agent",
+        "rules": name_of(rules),
+        "enemy": origin.enemy if enemy is None else enemy.note(),  # type: ignore[union-attr]
+        **settings,
+        "tensor": not options.no_tensor,
+    }
+    stem = _stem(options, rules, enemy) + _aim(rules, settings["objective"], settings["discount"])
+    return default_output(Path(f"{stem}.h5"), made_with)
+
+
+def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
+    if enemy is not None:
+        return options.stem(rules, enemy)
+    assert options.tensor is not None
+    stem = options.tensor.stem
+    return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
+
+
+def _aim(rules: Rules, objective: str, discount: float) -> str:
+    """What the name of a file says of objective and discount: nothing where they are those of the published model."""
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
+
+    is_real = rules.redeal == "reshuffle"
+    if objective == "win-probability":
+        return "" if is_real else "-win-probability"
+    if discount != DEFAULT_DISCOUNT:
+        return f"-discount-{str(discount).removesuffix('.0')}"
+    return "-discounted" if is_real else ""
+
+
+def _solution_report(solution: Solution) -> dict[str, Any]:
+    from punish_fast.store.reader import final_values
+
+    names = (
+        "discount",
+        "objective",
+        "schedule",
+        "tolerance",
+        "sweeps",
+        "residual",
+        "error_bound",
+        "converged",
+        "policies",
+    )
+    low, high = reversed(final_values(solution.discount, solution.objective).tolist())
+    report = {name: getattr(solution, name) for name in (*names, "fingerprint")}
+    return report | {"worst_possible": low, "best_possible": high}
+
+
+def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
+    """Return the win probability before the deal, with bounds, and of the worst and the best opening."""
+    from punish_fast.punish.states.openings import openings
+
+    found = openings(source.states)
+    mean, lower, upper = (float(found.p @ v[found.row]) for v in (solution.v, solution.lower, solution.upper))
+    values = solution.v[found.row]
+    return {
+        "win_probability": mean,
+        "lower": lower,
+        "upper": upper,
+        "worst_opening": float(values.min()),
+        "best_opening": float(values.max()),
+    }

@@ -1,0 +1,1 @@
+"""Commands of the real game between two, and its lessons."""

@@ -1,0 +1,210 @@
+"""``punish-fast arena``: a round-robin tournament; and options that verbs of the real game share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from punish_fast.cli.frame.errors import CheckError, UsageError
+from punish_fast.cli.frame.options import (
+    ComputeOptions,
+    GameRulesOption,
+    LineupRulesOption,
+    SeedOption,
+    argument,
+    complete_agents,
+    option,
+    verb,
+)
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.cli.playing.table import seed_of
+from punish_fast.cli.strategies.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
+
+if TYPE_CHECKING:
+    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import Opponent
+    from punish_fast.arena.tournament import Tournament
+    from punish_fast.duel.graph import Graph
+
+# The length of exact games is followed until they continue with this probability.
+_NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealGameOptions(ComputeOptions):
+    """Options of verbs that play the real game."""
+
+    rules: GameRulesOption = None
+
+    def lineup(self, players: list[str]) -> Lineup:
+        """Return the players and their game."""
+        from punish_fast.arena.lineup import Lineup
+        from punish_fast.punish.rules import load_rules
+
+        return Lineup(players, None if self.rules is None else load_rules(self.rules))
+
+    def report(self, lineup: Lineup, clock: Stopwatch) -> dict[str, Any]:
+        """Return the fields that the reports of these verbs share."""
+        from punish_fast.punish.rules import name_of
+        from punish_fast.runtime import _jit
+
+        return {
+            "rules": name_of(lineup.rules),
+            "rules_digest": lineup.rules.digest,
+            "threads": _jit.threads(),
+            "seconds": clock.seconds | {"total": clock.total()},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArenaOptions(RealGameOptions):
+    """Options of ``arena``."""
+
+    agents: Annotated[
+        list[str],
+        argument(
+            "AGENT...",
+            "random, naive, careful, aggressive, punisher, veteran, or an agent or strategy file; with @T, an agent "
+            "plays by softmax at temperature T.",
+            complete_agents,
+        ),
+    ]
+    rules: LineupRulesOption = None
+    games: Annotated[
+        int | None,
+        option(
+            "Play this many games of every pair: an even number, at least 4.  [default: compute exact results]",
+            metavar="N",
+        ),
+    ] = None
+    seed: SeedOption = None
+    record: Annotated[
+        Path | None,
+        option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
+    ] = None
+
+    def check(self) -> None:
+        """Check options before any work."""
+        from punish_fast.arena.tournament import check_tournament
+        from punish_fast.duel.simulated_evaluation import check_numbers
+
+        for name, value in (("--seed", self.seed), ("--record", self.record)):
+            if self.games is None and value is not None:
+                raise UsageError(f"{name} goes with --games only")
+        check_tournament(len(self.agents), self.games)
+        if self.games is not None:
+            check_numbers(self.games, self.seed or 0, True, 0)
+
+
+@verb(
+    "punish-fast arena random naive careful",
+    "punish-fast arena naive.h5 naive.h5@0.2 random --games 30000 --seed 1 --record arena.db",
+    "punish-fast arena one.h5 two.h5 --json",
+)
+def arena(options: ArenaOptions) -> None:
+    """Run a round-robin tournament of the real game and rank the agents."""
+    from punish_fast.arena.simulated_records import check_recording
+    from punish_fast.arena.tournament import round_robin
+
+    options.check()
+    lineup = options.lineup(options.agents)
+    sources = [*lineup.files, *rules_files(options.rules)]
+    check_outputs([options.record], sources, "play")
+    if options.record is not None:
+        if lineup.information != "view":
+            raise UsageError(f"--record stores games of the view only, a player is of the model {lineup.information!r}")
+        check_recording(lineup.names, options.games or 0, options.record)
+    seed = None if options.games is None else seed_of(options.seed)
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    graph, opponents = lineup.seat(game_stages(clock, progress))
+    with progress.stage("arena: matches"), clock("matches"):
+        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=progress.step)
+    lengths = None
+    if len(opponents) == 2:
+        with progress.stage("arena: lengths of games"), clock("lengths"):
+            lengths = _lengths(graph, opponents, tournament)
+    if options.record is not None:
+        with progress.stage("arena: recording games"), clock("record"):
+            _record(graph, opponents, options, seed or 0)
+    progress.clear()
+    report = _report(tournament, seed) | {"game_lengths": lengths, "record": options.record}
+    options.print(report | options.report(lineup, clock), _print_report)
+
+
+def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
+    """Contexts that time and show the stages of `Lineup.seat`."""
+
+    @contextmanager
+    def stage(name: str) -> Iterator[None]:
+        with progress.stage(f"game: {name} ({('agents', 'graph').index(name) + 1} of 2)"), clock(name):
+            yield
+
+    return stage
+
+
+def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
+    """Return when the games of two agents end."""
+    from punish_fast.duel.exact_evaluation import outcome_distribution
+
+    if tournament.lengths is not None:
+        return lengths_of_games(tournament.lengths, graph.space.rules.breaths)
+    one, other = (opponent.policy for opponent in opponents)
+    return lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
+
+
+def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed: int) -> None:
+    from punish_fast.arena.simulated_records import record_tournament
+
+    assert options.record is not None
+    assert options.games is not None
+    report = record_tournament(graph, opponents, options.games, seed, options.record)
+    if report.imported < report.games:
+        missing, reason = report.games - report.imported, report.remarks[0].reason
+        raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
+
+
+def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:
+    return {
+        "agents": tournament.agents,
+        "exact": tournament.games is None,
+        "games": tournament.games,
+        "seed": seed,
+        "win": tournament.win.tolist(),
+        "standard_error": tournament.error.tolist(),
+        "breaths": tournament.breaths.tolist(),
+        "ranking": [asdict(standing) for standing in tournament.ranking],
+    }
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    agents, exact = report["agents"], report["exact"]
+    how = "exact" if exact else f"{report['games']:,} games of each pair, seed {report['seed']}"
+    print_text(f"rules {report['rules']}, {how}, {report['threads']} threads")
+    print()
+    order = [agents.index(standing["agent"]) for standing in report["ranking"]]
+    for title, matrix, digits in (("wins of row", "win", 4), ("breaths", "breaths", 2)):
+        rows = [[title, *(agents[j] for j in order)]]
+        for i in order:
+            cells = ["-" if i == j and matrix == "win" else f"{report[matrix][i][j]:.{digits}f}" for j in order]
+            rows.append([agents[i], *cells])
+        print_table(rows)
+        print()
+    table = [["ranking", "win rate", "rating"]]
+    for standing in report["ranking"]:
+        win_rate, rating = f"{standing['win_rate']:.4f}", f"{standing['rating']:+.1f}"
+        if not exact:
+            win_rate += " ({:.4f} to {:.4f})".format(*standing["win_rate_interval"])
+            rating += f" +- {standing['rating_margin']:.1f}"
+        table.append([standing["agent"], win_rate, rating])
+    print_table(table)
+    intervals = "" if exact else "; intervals have 95 % confidence"
+    print(f"ratings add half a win and half a loss to the games of each pair{intervals}")
+    if report["game_lengths"] is not None:
+        print()
+        print_lengths(report["game_lengths"], agents)
+    if report["record"] is not None:
+        print(f"wrote {report['record']}")

@@ -1,0 +1,255 @@
+"""``punish-fast equilibrium``: approximate an equilibrium and measure its exploitability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from punish_fast.cli.frame.errors import CheckError, UsageError, say
+from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
+from punish_fast.cli.frame.report import (
+    Progress,
+    Stopwatch,
+    in_units,
+    interrupt_note,
+    peak_memory,
+)
+
+if TYPE_CHECKING:
+    from punish_fast.duel.graph import Outline
+    from punish_fast.equilibrium.run import IterationStatus, Target
+    from punish_fast.equilibrium.solver import Equilibrium
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.reader import Artefact
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquilibriumOptions(ComputeOptions):
+    """Options of ``equilibrium``."""
+
+    rules: Annotated[
+        str | None,
+        game_rules_option("tabletop"),
+    ] = None
+    information: Annotated[
+        Literal["view", "memory"],
+        option("Information model: view (the discard pile) or memory (also which side played which card)."),
+    ] = "view"
+    iterations: Annotated[
+        int | None,
+        option("Stop after this many iterations, at most 10000.  [default: 80 without another target]", metavar="N"),
+    ] = None
+    target: Annotated[float | None, option("Stop at this exploitability, in percentage points.", metavar="POINTS")] = (
+        None
+    )
+    time: Annotated[float | None, option("Stop learning after this many seconds.", metavar="SECONDS")] = None
+    output: OutputOption = None
+    resume: Annotated[
+        Path | None,
+        option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
+    ] = None
+
+
+@verb(
+    "punish-fast equilibrium",
+    "punish-fast equilibrium --information memory --time 1500 --resume run.h5",
+    "punish-fast equilibrium --rules tiny --target 0.5",
+)
+def equilibrium(options: EquilibriumOptions) -> None:
+    """Approximate an equilibrium and measure its exploitability.
+
+    By default written as a strategy to equilibrium.h5, or equilibrium-memory.h5; under other rules than tabletop their
+    name comes first.
+    """
+    from punish_fast.duel.graph import Graph, Outline
+    from punish_fast.equilibrium.run import default_response_share
+    from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.runtime.memory import require_memory
+
+    target = _target(options)
+    rules = _rules(options)
+    _check_outputs(options, options.output)
+    checkpoint = _find_checkpoint(options, rules)
+    share = default_response_share(options.information)
+    if checkpoint is not None:
+        share = float(checkpoint.attributes["best_response_share"])
+    output = options.output or _default_output(options, rules, _aims(target, share))
+    _check_outputs(options, output)
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    with progress.stage("game: information states (1 of 2)"), clock("states"):
+        outline = Outline(StateSpace(rules, options.information))
+    progress.clear()
+    size = _size(outline, bytes_needed(outline, share))
+    if not options.as_json and not options.quiet:
+        memory = in_units(size["memory_bytes"], "B")
+        say(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
+    require_memory(size["memory_bytes"], "this equilibrium")
+    with progress.stage("game: graph (2 of 2)"), clock("graph"):
+        learner = Equilibrium(Graph(outline.space, outline), share=share)
+    _resume(learner, checkpoint, target)
+    found = _run(learner, target, options, output, clock, progress)
+    options.print(size | found | _run_report(options, rules, share, clock))
+    if target.exploitability is not None and found["exploitability"] > target.exploitability:
+        missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
+        raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
+
+
+def _target(options: EquilibriumOptions) -> Target:
+    """When to stop."""
+    from punish_fast.equilibrium.run import Target, TargetError
+
+    try:
+        return Target(options.iterations, options.target, options.time)
+    except TargetError as error:
+        field, _, told = str(error).partition(": ")
+        flag = {"exploitability": "target", "seconds": "time"}.get(field, field)
+        raise UsageError(f"--{flag} is {told}") from None
+
+
+def _rules(options: EquilibriumOptions) -> Rules:
+    from punish_fast.punish.rules import load_rules, true_rules
+
+    return true_rules(load_rules(options.rules or "tabletop"))
+
+
+def _aims(target: Target, share: float) -> dict[str, Any]:
+    """What a file notes of the options it was made with."""
+    aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
+    aims = aims or {"target_iterations": target.max_iterations}
+    return {"kind": "equilibrium", "best_response_share": share} | aims
+
+
+def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
+    from punish_fast.punish.rules import name_of
+
+    name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
+    stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
+    path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
+    settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
+    return default_output(path, settings)
+
+
+def _check_outputs(options: EquilibriumOptions, output: Path | None) -> None:
+    check_outputs([output, options.resume], rules_files(options.rules), "read")
+
+
+def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
+    """The checkpoint to resume from, if there is one."""
+    from punish_fast.store.reader import load
+
+    path = options.resume
+    if path is None or not path.exists():
+        return None
+    file = load(path)
+    if file.kind != "equilibrium":
+        raise UsageError(f"{path}: is of kind {file.kind!r}, --resume takes a checkpoint of an equilibrium")
+    file.must_have_rules(rules)
+    if file.information != options.information:
+        raise UsageError(f"{path}: is of the information model {file.information!r}, not {options.information!r}")
+    return file
+
+
+def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
+    space = outline.space
+    n_states = int(space.layer_ptr[space.rules.breaths])
+    return {
+        "states": n_states,
+        "rows": int(space.state_ptr[n_states]),
+        "full_states": outline.n_full,
+        "successors": outline.n_entries,
+        "memory_bytes": n_bytes,
+    }
+
+
+def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
+    """Restore the tables of a checkpoint."""
+    from punish_fast.runtime.files import ReadError
+    from punish_fast.store.checkpoints import load_checkpoint
+
+    if checkpoint is None:
+        return
+    saved = load_checkpoint(checkpoint, learner.tables)
+    try:
+        learner.resume(saved.iterations, saved.tables)
+    except ValueError as error:
+        raise ReadError(f"{checkpoint.path}: /equilibrium: {error}") from None
+    if learner.iterations > target.max_iterations:
+        say(f"{checkpoint.path}: has {learner.iterations:,} iterations, more than the target {target.max_iterations:,}")
+
+
+def _run(
+    learner: Equilibrium,
+    target: Target,
+    options: EquilibriumOptions,
+    output: Path,
+    clock: Stopwatch,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Learn, measure and write the average strategy."""
+    from punish_fast.equilibrium.run import run_equilibrium
+    from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
+    from punish_fast.store.policies import save_policy
+
+    path, space = options.resume, learner.graph.space
+
+    def save(learner: Equilibrium) -> None:
+        if path is not None:
+            save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
+
+    def show(status: IterationStatus) -> None:
+        progress.show(status_line(status))
+
+    # Searches for a best response take minutes under a fine model.
+    with interrupt_note(progress, path, "the iterations made"), progress.stage("equilibrium"):
+        run = run_equilibrium(learner, target, save, show, progress.response)
+    progress.clear()
+    clock.seconds |= run.seconds
+    origin = {
+        "kind": "equilibrium",
+        "iterations": run.iterations,
+        "best_response_share": learner.share,
+        "exploitability": run.exploitability,
+    } | _aims(target, learner.share)
+    with progress.stage("equilibrium: writing"), clock("store"):
+        covered = None if options.information == "view" else learner.reached
+        # A mixed response is the strategy itself.
+        response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
+        save_policy(output, space, learner.average, covered, origin=origin, response=response)
+    return {
+        "iterations": run.iterations,
+        "exploitability": run.exploitability,
+        "exploiter_wins": 0.5 + run.exploitability / 100,
+        "output": output,
+        "output_bytes": output.stat().st_size,
+        "resume": path,
+    }
+
+
+def status_line(status: IterationStatus) -> str:
+    """An iteration in a line: ``equilibrium: iteration 13 of 80, 2.1 s each, 2:21 left``."""
+    parts = [f"iteration {status.iteration:,}" + ("" if status.last is None else f" of {status.last:,}")]
+    parts.append(f"{status.seconds_each:.{1 if status.seconds_each >= 1 else 3}f} s each")
+    if status.seconds_left is not None:
+        minutes, seconds = divmod(round(status.seconds_left), 60)
+        parts.append(f"{minutes}:{seconds:02} left")
+    if status.exploitability is not None:
+        parts.append(f"exploitability {status.exploitability:.3f}")
+    return f"equilibrium: {', '.join(parts)}"
+
+
+def _run_report(options: EquilibriumOptions, rules: Rules, share: float, clock: Stopwatch) -> dict[str, Any]:
+    from punish_fast.punish.rules import name_of
+    from punish_fast.runtime import _jit
+
+    return {
+        "rules": name_of(rules),
+        "rules_digest": rules.digest,
+        "information": options.information,
+        "best_response_share": share,
+        "threads": _jit.threads(),
+        "seconds": clock.seconds | {"total": clock.total()},
+        "peak_memory_bytes": peak_memory(),
+    }

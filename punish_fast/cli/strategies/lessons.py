@@ -1,0 +1,166 @@
+"""``punish-fast lessons``: what a strategy of the real game teaches, and where people deviate from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from punish_fast.cli.frame.options import PlotOption, argument, option, verb
+from punish_fast.cli.frame.outputs import check_outputs, rules_files
+from punish_fast.cli.frame.report import Progress, Stopwatch, finite
+from punish_fast.cli.records.selection import require_games
+from punish_fast.cli.strategies.arena import RealGameOptions, game_stages
+from punish_fast.cli.strategies.lessons_text import print_lessons
+from punish_fast.cli.strategies.openings import worth_of_cards
+from punish_fast.punish.rules import CARDS, by_card
+
+if TYPE_CHECKING:
+    from punish_fast.study.deviations import Cost, Deviations
+    from punish_fast.study.frequencies import SituationFrequencies
+    from punish_fast.study.lessons import Lessons
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonsOptions(RealGameOptions):
+    """Options of ``lessons``."""
+
+    file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.")]
+    records: Annotated[
+        Path | None,
+        option("Show where people deviate in this database of recorded games, and what it costs them.", metavar="DB"),
+    ] = None
+    plot: PlotOption = None
+
+
+class Study(NamedTuple):
+    """Results of studying a file."""
+
+    lessons: Lessons
+    # None if no recorded games are used.
+    people: Deviations | None
+    # The object that ``--json`` prints.
+    report: dict[str, Any]
+
+
+@verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
+def lessons(options: LessonsOptions) -> None:
+    """Show what a strategy teaches: the value of HP, hands and kept cards, and how often to play each card."""
+    check_outputs([], [options.file, options.records, *rules_files(options.rules)], "show", options.plot)
+    study = study_file(options)
+    if options.plot is not None:
+        from punish_fast.study.lessons_plot import draw_lessons
+
+        draw_lessons(study.lessons, study.people, f"What {study.report['agent']} teaches", options.plot)
+    report = study.report | {"plot": options.plot}
+    options.print(report, print_lessons)
+
+
+def study_file(options: LessonsOptions) -> Study:
+    """Study a file; ``options.plot`` and ``options.as_json`` are ignored."""
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.records.choices import read_choices
+    from punish_fast.study import lessons as study
+    from punish_fast.study.deviations import deviations
+    from punish_fast.study.selfplay import self_play
+
+    # A path with a folder is a file, even if it is called like a built-in agent.
+    lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
+    choices = None if options.records is None else read_choices(options.records)
+    if options.records is not None and choices is not None:
+        require_games(options.records, choices)
+    clock, progress = Stopwatch(), Progress(options.quiet)
+    graph, (player,) = lineup.seat(game_stages(clock, progress))
+    n_parts = 2 if choices is None else 3
+    with progress.stage(f"lessons: self-play (1 of {n_parts})"), clock("lessons"):
+        play = self_play(graph, player.policy)
+    with progress.stage(f"lessons: values and frequencies (2 of {n_parts})"), clock("lessons"):
+        found = study.lessons(play)
+    people = None
+    if choices is not None:
+        with progress.stage("lessons: recorded choices (3 of 3)"), clock("people"):
+            view = graph.space if graph.space.is_view else StateSpace(lineup.rules)
+            people = deviations(play, view, choices)
+    progress.clear()
+    report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
+    report |= {"people": None if people is None else _people_report(people)}
+    return Study(found, people, report | options.report(lineup, clock))
+
+
+def _lessons_report(found: Lessons) -> dict[str, Any]:
+    hands = found.hands
+    return {
+        "length": found.length,
+        "hp_before_deals": _hps(found.dealt),
+        "hp_during_measures": _hps(found.during),
+        "mean": float(found.openings.p @ found.value),
+        "hands": [
+            {"hand": by_card(hands.hand[k].tolist()), "probability": float(hands.p[k]), "win": float(hands.value[k])}
+            for k in (-hands.value).argsort(kind="stable")
+        ],
+        "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),
+        "revealed": worth_of_cards(found.openings, found.openings.revealed, found.value),
+        "kept": {
+            card: {"share": finite(share), "over_fresh": finite(fresh), "over_other": _by_card(other)}
+            for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
+        },
+        "frequencies": [_situation_report(situation) for situation in found.frequencies],
+    }
+
+
+def _hps(wins: dict[tuple[int, int], float]) -> list[dict[str, Any]]:
+    return [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in wins.items()]
+
+
+def _situation_report(situation: SituationFrequencies) -> dict[str, Any]:
+    return {
+        "grouping": situation.grouping,
+        "situation": situation.label,
+        "choices": situation.choices,
+        "shares": _by_play(situation.shares),
+        "possible": _by_play(situation.possible),
+        "when_possible": _by_play(situation.when_possible),
+        "given_up": _by_card(situation.given),
+    }
+
+
+def _people_report(people: Deviations) -> dict[str, Any]:
+    choices = people.choices
+    return {
+        "games": choices.n_games,
+        "recorded": choices.n_recorded,
+        "choices": len(choices.row),
+        "illegal": choices.n_illegal,
+        "unknown": choices.n_unknown,
+        "certain": choices.n_exact,
+        "loss_per_game": people.per_game,
+        "loss_per_game_error": finite(people.per_game_error),
+        "strategy_loss_per_choice": people.policy_per_choice,
+        "costs": [_cost_report(cost) for cost in people.costs],
+        "worst": [_cost_report(cost) for cost in people.worst],
+    }
+
+
+def _cost_report(cost: Cost) -> dict[str, Any]:
+    return {
+        "grouping": cost.grouping,
+        "situation": cost.label,
+        "choices": cost.n,
+        "loss": cost.mean,
+        "loss_error": finite(cost.error),
+        "share": cost.share,
+        "people": _by_play(cost.people),
+        "strategy": _by_play(cost.policy),
+    }
+
+
+def _by_card(values: Iterable[float]) -> dict[str, float | None]:
+    return {card: finite(value) for card, value in zip(CARDS, values, strict=True)}
+
+
+def _by_play(values: Iterable[float]) -> dict[str, float | None]:
+    from punish_fast.study.frequencies import PLAYS
+
+    return {play: finite(value) for play, value in zip(PLAYS, values, strict=True)}

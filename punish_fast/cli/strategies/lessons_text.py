@@ -1,0 +1,215 @@
+"""What ``lessons`` prints: three headlines, then short tables, each under a line that says how to read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.punish.rules import CARDS, cards_text
+
+_HANDS = 5
+_WORST = 8
+# Smaller differences of frequencies are not mentioned.
+_LEAST_DIFFERENCE = 0.02
+
+
+def print_lessons(report: dict[str, Any]) -> None:
+    """Print the report of ``lessons``."""
+    print_text(
+        f"{report['agent']}, rules {report['rules']}, information {report['information']}: "
+        f"self-play, {report['length']:.2f} breaths a game; one point is one game in a hundred"
+    )
+    for headline in headlines(report):
+        print_text(headline, "  ", "* ")
+    _print_hps(report)
+    _print_hands(report)
+    _print_kept(report["kept"])
+    _print_frequencies(report["frequencies"])
+    if report["people"] is not None:
+        _print_people(report["people"])
+    if report["plot"] is not None:
+        print(f"\nwrote {report['plot']}")
+
+
+def headlines(report: dict[str, Any]) -> list[str]:
+    """The three most useful sentences of a report."""
+    found = [_people_headline(report["people"])] if report["people"] is not None else []
+    best, worst = report["hands"][0], report["hands"][-1]
+    steps = _ranked({card: each["step"] for card, each in report["in_hand"].items()})
+    step = f"; one more {steps[0][0]} is worth {_points(steps[0][1])} points" if steps else ""
+    found.append(
+        f"The best opening hand wins {_share(best['win'])} ({cards_text(best['hand'].values())}), the worst "
+        f"{_share(worst['win'])} ({cards_text(worst['hand'].values())}){step}."
+    )
+    kept = _ranked({card: each["over_fresh"] for card, each in report["kept"].items()})
+    if kept:
+        (keep, gain), (drop, loss) = kept[0], kept[-1]
+        found.append(
+            f"Kept over the redeal instead of a fresh card, {keep} gains most ({_points(gain)} points) and {drop} "
+            f"least ({_points(loss)})."
+        )
+    ahead = [each for each in report["hp_before_deals"] if each["own"] == each["enemy"] + 1]
+    if ahead:
+        told = [f"{each['own']} HP against {each['enemy']} wins {_share(each['win'])}" for each in ahead]
+        found.append(f"Before the cards are dealt, {' and '.join(told)}.")
+    always = report["frequencies"][0] if report["frequencies"] else None
+    if always is not None:
+        order = _ranked(always["shares"])
+        told = [f"{play} {_percent(share)} %" for play, share in order]
+        found.append(f"Of all choices: {', '.join(told)}.")
+    return found[:3]
+
+
+def _people_headline(people: dict[str, Any]) -> str:
+    often, seldom = extremes(people["costs"][0])
+    loss = f"People lose {100 * people['loss_per_game']:.1f} points in a game"
+    told = [f"too {word}: {play}" for word, play in (("often", often), ("seldom", seldom)) if play != "-"]
+    return f"{loss}; what they play {', '.join(told)} (in per cent)." if told else f"{loss}."
+
+
+def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
+    """Known values, the largest first."""
+    return sorted(((name, value) for name, value in values.items() if value is not None), key=lambda each: -each[1])
+
+
+def _print_title(title: str) -> None:
+    print()
+    print_text(title)
+
+
+def _print_hps(report: dict[str, Any]) -> None:
+    for title, key in (
+        ("HP: wins before the cards of a measure are dealt", "hp_before_deals"),
+        ("HP: wins later in a measure, as games reach it", "hp_during_measures"),
+    ):
+        if report[key]:
+            _print_title(title)
+            print_table(_hp_rows(report[key]), indent="  ")
+
+
+def _hp_rows(entries: list[dict[str, Any]]) -> list[list[str]]:
+    win = {(entry["own"], entry["enemy"]): entry["win"] for entry in entries}
+    owns, enemies = (sorted({pair[k] for pair in win}, reverse=True) for k in (0, 1))
+    rows = [["", *(f"enemy {enemy} HP" for enemy in enemies)]]
+    return rows + [[f"{own} HP", *(_share(win.get((own, enemy))) for enemy in enemies)] for own in owns]
+
+
+def _print_hands(report: dict[str, Any]) -> None:
+    hands = report["hands"]
+    _print_title(
+        f"opening hands: wins with the best and the worst of {len(hands)}, {_share(report['mean'])} on average"
+    )
+    shown = [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
+    rows = [["hand", "dealt", "wins"]]
+    rows += [
+        [cards_text(entry["hand"].values()), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown
+    ]
+    print_table(rows, indent="  ")
+    _print_title("opening hands: wins by copies of a card, and the average gain of one more")
+    _print_worth(report["in_hand"], "{:.1%}")
+
+
+def _print_worth(table: dict[str, Any], form: str) -> None:
+    """Print what `worth_of_cards` returns, with differences of probabilities in percentage points."""
+    most = max(copies for each in table.values() for copies in each["copies"])
+    is_share = "%" in form
+    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_share else "one more"]]
+    for card, each in table.items():
+        means = dict(zip(each["copies"], each["mean"], strict=True))
+        cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
+        step = each["step"]
+        rows.append([card, *cells, "" if step is None else f"{100 * step:+.1f}" if is_share else form.format(step)])
+    print_table(rows, indent="  ")
+
+
+def _print_kept(kept: dict[str, Any]) -> None:
+    _print_title("kept cards: gain of keeping a card over the redeal, over a fresh card or over another one, in points")
+    rows = [["", "kept", "than fresh", *(f"than {card}" for card in CARDS)]]
+    for card, each in kept.items():
+        others = ["-" if other == card else _points(gain) for other, gain in each["over_other"].items()]
+        kept_often = "-" if each["share"] is None else f"{each['share']:.0%}"
+        rows.append([card, kept_often, _points(each["over_fresh"]), *others])
+    print_table(rows, indent="  ")
+
+
+def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
+    _print_title(
+        "how often to play each card: choices in a game; per cent of all / of those that allow it (feint: any card)"
+    )
+    plays = list(frequencies[0]["shares"]) if frequencies else []
+    rows = [["", "choices", *plays]]
+    for situation in frequencies:
+        cells = [
+            "-" if share is None else f"{_percent(situation['shares'][play])}/{_percent(share)}"
+            for play, share in situation["when_possible"].items()
+        ]
+        rows.append([situation["situation"], f"{situation['choices']:.2f}", *cells])
+    print_table(rows, indent="  ")
+    given = frequencies[0]["given_up"] if frequencies else {}
+    if any(share is not None for share in given.values()):
+        print_text(
+            "cards given up by feints: " + ", ".join(f"{card} {_percent(given[card])} %" for card in CARDS), "  "
+        )
+
+
+def _print_people(people: dict[str, Any]) -> None:
+    _print_title(f"people: {people['games']:,} recorded games, {people['choices']:,} choices between legal actions")
+    error = "" if people["loss_per_game_error"] is None else f" +- {200 * people['loss_per_game_error']:.1f}"
+    loss, own = 100 * people["loss_per_game"], 100 * people["strategy_loss_per_choice"]
+    for line in (
+        *caveats(people),
+        f"all choices of a player in a game lose {loss:.1f}{error} points together (+- two standard errors)",
+        f"by the same measure, a choice of the strategy itself loses {own:.2f} points in the same states",
+    ):
+        print_text(line, "  ")
+    _print_title("people: frequencies of theirs and of the strategy, in per cent, and the loss of a choice, in points")
+    rows = [["", "choices", "people", "strategy", "loses", "+-", "of all losses"]]
+    everything = people["costs"][0]
+    for cost in (cost for cost in people["costs"] if cost["grouping"] == "play"):
+        shares = [_percent(everything[side][cost["situation"]]) for side in ("people", "strategy")]
+        rows.append([cost["situation"], *_cost_cells(cost, *shares)])
+    print_table(rows, indent="  ")
+    _print_title("people: losses by situation, the worst frequent ones last; what they play too often and too seldom")
+    rows = [["", "choices", "loses", "+-", "of all losses", "too often", "too seldom"]]
+    shown = [cost for cost in people["costs"] if cost["grouping"] != "play"] + people["worst"][:_WORST]
+    rows += [[cost["situation"], *_cost_cells(cost), *extremes(cost)] for cost in shown]
+    print_table(rows, indent="  ")
+
+
+def caveats(people: dict[str, Any]) -> list[str]:
+    """What a report on people leaves out or does not know for certain, in lines."""
+    reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
+    lines = [f"left out {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
+    unsure = people["choices"] - people["certain"]
+    if unsure:
+        unknown = f"for {unsure:,} choices the log does not say which side played which card"
+        lines.append(f"{unknown}; we average over the possibilities")
+    return lines
+
+
+def extremes(cost: dict[str, Any]) -> tuple[str, str]:
+    """What people play most too often, and most too seldom: ``dodge 32 for 19``."""
+    surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
+    often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])
+    cells = []
+    for play in (often, seldom):
+        told = f"{play} {_percent(cost['people'][play])} for {_percent(cost['strategy'][play])}"
+        cells.append(told if abs(surplus[play]) >= _LEAST_DIFFERENCE else "-")
+    return cells[0], cells[1]
+
+
+def _cost_cells(cost: dict[str, Any], *shares: str) -> list[str]:
+    error = "-" if cost["loss_error"] is None else f"{200 * cost['loss_error']:.1f}"
+    return [f"{cost['choices']:,}", *shares, f"{100 * cost['loss']:.1f}", error, f"{cost['share']:.0%}"]
+
+
+def _share(win: float | None) -> str:
+    return "" if win is None else f"{win:.1%}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f}"
+
+
+def _points(gain: float | None) -> str:
+    return "-" if gain is None else f"{100 * gain:+.1f}"
