@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.play.match import Match
-from punish_fast.play.players import SessionPlayer
+from punish_fast.play.session import Match, SessionPlayer
 
 
 @dataclass(frozen=True)

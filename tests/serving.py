@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from punish_fast.play.punish_player import PunishPlayer
+from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.web.app import ServerConfig
 from punish_fast.web.limits import Limits

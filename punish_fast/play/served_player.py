@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.runtime.errors import PunishFastError
 
 if TYPE_CHECKING:
-    from punish_fast.play.coach import Coach
+    from punish_fast.play.explain.coach import Coach
     from punish_fast.punish.rules import Rules
     from punish_fast.records.choices import Choices
     from punish_fast.records.logs import RecordedGame

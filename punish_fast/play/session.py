@@ -17,13 +17,42 @@ of their choices before. In a game without secrets or chance, moves can also be 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from punish_fast.games.referee import Event
 from punish_fast.play.events import End
-from punish_fast.play.match import Match, UndoError
-from punish_fast.play.players import SessionPlayer
 from punish_fast.runtime.errors import PunishFastError
+
+
+class UndoError(PunishFastError, ValueError):
+    """A move that cannot be undone; the message says why."""
+
+
+class Match(Protocol):
+    """One game with its hidden information."""
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """Seats that choose simultaneously; empty when the game is over."""
+
+    def begin(self) -> list[Event]:
+        """Begin the game; called once."""
+
+    def view(self, seat: int) -> Any:
+        """Return the information of the player of a seat."""
+
+    def legal(self, seat: int) -> Sequence[int]:
+        """Return the legal actions of a seat."""
+
+    def draw_choice(self, seat: int, policy: Any) -> int:
+        """Sample an action of a policy for a seat."""
+
+    def move(self, actions: dict[int, int]) -> list[Event]:
+        """Play the actions of all seats that choose now."""
+
+    def undo(self) -> None:
+        """Undo the last move, or raise `UndoError`."""
 
 
 class ChoiceError(PunishFastError, ValueError):
@@ -120,3 +149,42 @@ class PlaySession:
             n_events, is_persons = self._past.pop()
             del self.events[n_events:]
         self._choices.clear()
+
+
+@dataclass(frozen=True)
+class SessionPlayer:
+    """A player of a session."""
+
+    name: str
+    is_human: ClassVar[bool] = False
+
+    def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
+        """Return an action for the player of ``seat``."""
+        raise TypeError(f"{self.name}: choices come from outside of the session")
+
+
+@dataclass(frozen=True)
+class HumanPlayer(SessionPlayer):
+    """A person, whose choices come from outside of the session."""
+
+    is_human: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class PolicyPlayer(SessionPlayer):
+    """A player that follows a policy."""
+
+    policy: Any  # as the match draws from it
+    temperature: float | None = None  # softmax temperature, if any
+
+    def choice(self, match: Match, seat: int) -> int:
+        """Sample an action of the policy."""
+        return match.draw_choice(seat, self.policy)
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Number the names that occur more than once, from 1."""
+    return [
+        f"{name} {list(names[: k + 1]).count(name)}" if list(names).count(name) > 1 else name
+        for k, name in enumerate(names)
+    ]

@@ -6,21 +6,22 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Header, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
-from punish_fast.play.game_player import GamePlayer
-from punish_fast.play.practice import PracticeError
-from punish_fast.play.punish_player import PunishPlayer
-from punish_fast.play.review import ReviewError
+from punish_fast.play.explain.practice import PracticeError
+from punish_fast.play.explain.review import ReviewError
+from punish_fast.play.explain.why import ExplainError
+from punish_fast.play.games.player import GamePlayer
+from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.play.served_player import NoAnswerError
-from punish_fast.play.why import ExplainError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
@@ -31,9 +32,8 @@ from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs
-from punish_fast.web.page_files import page_routes
 from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
-from punish_fast.web.tables import OpenTables, table_routes
+from punish_fast.web.sessions import OpenTables, table_routes
 from punish_fast.web.workers import Workers
 
 # Errors answered with 409 Conflict.
@@ -137,3 +137,45 @@ async def _explain(_request: Request, error: Exception) -> JSONResponse:
 
 def _refusal(status: int, detail: str) -> JSONResponse:
     return JSONResponse({"detail": printable(detail, MOST_OF_LINE)}, status)
+
+
+_FOLDER = Path(__file__).parent / "page"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+def page_routes() -> APIRouter:
+    """Return the routes ``/`` and ``/page/...``. Names are looked up in a dictionary, never in the file system."""
+    files = {
+        path.relative_to(_FOLDER).as_posix(): (path.read_bytes(), _TYPES[path.suffix])
+        for path in sorted(_FOLDER.rglob("*"))
+        if path.suffix in _TYPES
+    }
+    tags = {name: f'"{blake2b(content, digest_size=8).hexdigest()}"' for name, (content, _) in files.items()}
+    routes = APIRouter(include_in_schema=False)
+
+    def answer(name: str, known: str | None) -> Response:
+        if name not in files:
+            raise HTTPException(404, "page: has no such file")
+        headers = {"ETag": tags[name], "Cache-Control": "no-cache"}
+        if known == tags[name]:
+            return Response(status_code=304, headers=headers)
+        content, kind = files[name]
+        return Response(content, headers=headers, media_type=kind)
+
+    @routes.get("/")
+    async def index(if_none_match: Annotated[str | None, Header()] = None) -> Response:
+        return answer("index.html", if_none_match)
+
+    @routes.get("/page/{name:path}")
+    async def file(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
+        return answer(name, if_none_match)
+
+    return routes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from fastapi import HTTPException
 
-from punish_fast.play.review import read_game
+from punish_fast.play.explain.review import read_game
 from punish_fast.punish.codes import ACTIONS, action_name
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from punish_fast.play.records import Finished, Keeper
+from punish_fast.play.punish.records import Finished, Keeper
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import LockedError

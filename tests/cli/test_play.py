@@ -17,7 +17,7 @@ from cli.terminal import plain, run_in_terminal
 from punish_fast.arena.players import Player
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.records import Keeper
+from punish_fast.play.punish.records import Keeper
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -19,12 +19,10 @@ from punish_fast.games.incan_gold.referee import IncanGoldReferee
 from punish_fast.games.referee import Moved, Step, Told
 from punish_fast.games.registry import has_secrets
 from punish_fast.play.events import End, SharedEnd
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.game_policies import CARD_LEVELS, card_policy
-from punish_fast.play.match import UndoError
-from punish_fast.play.players import HumanPlayer, PolicyPlayer
-from punish_fast.play.presentation import GamePresentation
-from punish_fast.play.session import PlaySession
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.policies import CARD_LEVELS, card_policy
+from punish_fast.play.games.presentation import GamePresentation
+from punish_fast.play.session import HumanPlayer, PlaySession, PolicyPlayer, UndoError
 from punish_fast.play.words import ending_of
 
 INCAN_GOLD = IncanGold()

@@ -8,11 +8,10 @@ from policies import mixed
 
 from bench import reference
 from punish_fast.mdp.solver import solve
-from punish_fast.play.coach import Coach, enemy_hands
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import PlaySession
+from punish_fast.play.explain.coach import Coach, enemy_hands
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace

@@ -8,7 +8,7 @@ from policies import mixed
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.game_data import GameData
+from punish_fast.play.punish.game_data import GameData
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 

@@ -13,12 +13,11 @@ from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.game_match import GameView
-from punish_fast.play.game_player import file_player, level_players
-from punish_fast.play.game_policies import LEVELS
-from punish_fast.play.players import HumanPlayer
+from punish_fast.play.games.match import GameView
+from punish_fast.play.games.player import file_player, level_players
+from punish_fast.play.games.policies import LEVELS
 from punish_fast.play.served_player import NoAnswerError
-from punish_fast.play.session import PlaySession
+from punish_fast.play.session import HumanPlayer, PlaySession
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import RetrogradeOracle, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play import game_policies
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.game_player import file_player
-from punish_fast.play.game_policies import (
+from punish_fast.play.games import policies as game_policies
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.player import file_player
+from punish_fast.play.games.policies import (
     LEVELS,
     card_policy,
     file_policy,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from punish_fast.play.game_data import GameData
-from punish_fast.play.guide import guide
-from punish_fast.play.view import View
+from punish_fast.play.explain.guide import guide
+from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace

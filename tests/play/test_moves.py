@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
+from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move
 
 LEGAL = (10, 11, 40, 41, 50, 51)
 

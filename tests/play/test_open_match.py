@@ -10,11 +10,9 @@ from scripted import ScriptedPlayer
 from punish_fast.games.referee import Moved
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.play.events import End
-from punish_fast.play.game_match import GameMatch, GameView
-from punish_fast.play.game_policies import level_policy
-from punish_fast.play.match import UndoError
-from punish_fast.play.players import HumanPlayer, PolicyPlayer
-from punish_fast.play.session import ChoiceError, PlaySession
+from punish_fast.play.games.match import GameMatch, GameView
+from punish_fast.play.games.policies import level_policy
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, PolicyPlayer, UndoError
 
 PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")
 

@@ -7,14 +7,14 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.practice import (
+from punish_fast.play.explain.practice import (
     MOST_OF_RIGHT,
     PracticeError,
     judged,
     recorded_questions,
     simulated_questions,
 )
-from punish_fast.play.why import explainer_against
+from punish_fast.play.explain.why import explainer_against
 from punish_fast.punish.codes import from_decimal, to_decimal
 from punish_fast.records.choices import Choices
 

@@ -8,11 +8,11 @@ import pytest
 from playing import RULES
 
 from punish_fast.arena.players import Player
-from punish_fast.play.practice import Question, simulated_questions
-from punish_fast.play.practice_terminal import PracticeTerminal
-from punish_fast.play.screen import Screen, open_console
-from punish_fast.play.terminal import LeaveError
-from punish_fast.play.why import explainer_against
+from punish_fast.play.explain.practice import Question, simulated_questions
+from punish_fast.play.explain.why import explainer_against
+from punish_fast.play.games.terminal import LeaveError
+from punish_fast.play.punish.practice_terminal import PracticeTerminal
+from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.punish.codes import action_name
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.events import End, Exhaustion
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.presentation import GamePresentation
-from punish_fast.play.session import PlaySession
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.presentation import GamePresentation
+from punish_fast.play.session import HumanPlayer, PlaySession
 
 NAMES = "you", "perfect"
 

@@ -10,10 +10,9 @@ from policies import mixed
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, Simulator
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import PolicyPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import PlaySession
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import PlaySession, PolicyPlayer
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
@@ -71,7 +70,7 @@ def test_agents_play_the_games_of_the_simulator_in_the_full_game(tabletop):
 
 
 def test_a_game_that_never_ends_is_an_error(monkeypatch):
-    monkeypatch.setattr("punish_fast.play.punish_match._MOST_BREATHS", 30)
+    monkeypatch.setattr("punish_fast.play.punish.match._MOST_BREATHS", 30)
     table = GameData(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(table.space, 5)
     with pytest.raises(EndlessError, match="may never end"):

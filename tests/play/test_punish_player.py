@@ -7,7 +7,7 @@ import pytest
 from policies import uniform
 
 from punish_fast.arena.players import Player
-from punish_fast.play.punish_player import TEMPERATURES, PunishPlayer
+from punish_fast.play.punish.player import TEMPERATURES, PunishPlayer
 from punish_fast.play.served_player import NoAnswerError
 from punish_fast.punish.codes import StateError, decimals_of
 from punish_fast.punish.rules import PRESETS, true_rules

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scripted import ScriptedPlayer
 
-from punish_fast.play.game_data import GameData
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.punish_presentation import PunishPresentation
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -9,15 +9,14 @@ import pytest
 from policies import uniform
 from scripted import ScriptedPlayer
 
-from punish_fast.play.coach import Coach
 from punish_fast.play.events import End, Reveal
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import HumanPlayer, PolicyPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.punish_terminal import PunishTerminal
-from punish_fast.play.screen import Screen, open_console
-from punish_fast.play.session import PlaySession
-from punish_fast.play.terminal import LeaveError
+from punish_fast.play.explain.coach import Coach
+from punish_fast.play.games.terminal import LeaveError
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.screen import Screen, open_console
+from punish_fast.play.punish.terminal import PunishTerminal
+from punish_fast.play.session import HumanPlayer, PlaySession, PolicyPlayer
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest
-from punish_fast.play.scale import Scale
+from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
 
 GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
 

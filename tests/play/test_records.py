@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scripted import ScriptedPlayer
 
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import PolicyPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.records import Finished, Keeper
-from punish_fast.play.session import PlaySession
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.records import Finished, Keeper
+from punish_fast.play.session import PlaySession, PolicyPlayer
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read

@@ -6,7 +6,7 @@ import pytest
 from playing import RULES, some_games, with_side
 
 from punish_fast.mdp.solver import solve
-from punish_fast.play.review import ReviewError, judge_of, read_game, review
+from punish_fast.play.explain.review import ReviewError, judge_of, read_game, review
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -8,9 +8,9 @@ import pytest
 from playing import RULES, some_games
 
 from punish_fast.arena.players import Player
-from punish_fast.play.punish_player import PunishPlayer
-from punish_fast.play.review import Judge, review
-from punish_fast.play.why import explainer_against
+from punish_fast.play.explain.review import Judge, review
+from punish_fast.play.explain.why import explainer_against
+from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.punish.rules import cards_text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.mdp.solver import solve
-from punish_fast.play.scale import Scale, as_chances
+from punish_fast.play.explain.reasons import Scale, as_chances
 
 
 def test_total_rewards_are_chances_to_win(tiny_mdp):

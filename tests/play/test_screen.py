@@ -8,9 +8,8 @@ import re
 import pytest
 
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
-from punish_fast.play.game_data import GameData
-from punish_fast.play.screen import Screen, card_style, open_console
-from punish_fast.play.view import View, view_of
+from punish_fast.play.punish.game_data import GameData, View, view_of
+from punish_fast.play.punish.screen import Screen, card_style, open_console
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import CARDS, PRESETS

@@ -14,11 +14,9 @@ from scripted import ScriptedPlayer
 
 from bench import reference
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
-from punish_fast.play.game_data import GameData
-from punish_fast.play.match import UndoError
-from punish_fast.play.players import HumanPlayer, PolicyPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import ChoiceError, PlaySession
+from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, PolicyPlayer, UndoError
 from punish_fast.punish.rules import PRESETS, cards_text
 from punish_fast.punish.states.space import StateSpace
 

@@ -12,11 +12,10 @@ from punish_fast.games.referee import OpenReferee
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.game_policies import level_policy
-from punish_fast.play.players import HumanPlayer, PolicyPlayer
-from punish_fast.play.session import PlaySession
-from punish_fast.play.terminal import TerminalGame
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.policies import level_policy
+from punish_fast.play.games.terminal import TerminalGame
+from punish_fast.play.session import HumanPlayer, PlaySession, PolicyPlayer
 
 
 class TableNim(Nim):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import PlaySession
-from punish_fast.play.view import view_of
+from punish_fast.play.punish.game_data import GameData, view_of
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.codes import StateError
 
 

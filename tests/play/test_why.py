@@ -9,10 +9,10 @@ from policies import mixed
 from punish_fast.arena.players import Player, PlayerError
 from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
-from punish_fast.play.coach import Coach
-from punish_fast.play.game_data import GameData
-from punish_fast.play.reasons import contrast
-from punish_fast.play.why import Explainer, ExplainError, explainer_against, explainer_of
+from punish_fast.play.explain.coach import Coach
+from punish_fast.play.explain.reasons import contrast
+from punish_fast.play.explain.why import Explainer, ExplainError, explainer_against, explainer_of
+from punish_fast.play.punish.game_data import GameData
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import PRESETS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.play.events import Damage, End, Reshuffle, Reveal
-from punish_fast.play.game_data import GameData
+from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.words import Teller, ending_of, told_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from policies import uniform
 
 from punish_fast.mdp.solver import solve
-from punish_fast.play.punish_player import PunishPlayer
+from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build

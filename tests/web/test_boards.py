@@ -17,9 +17,9 @@ from punish_fast.games.solve.oracle import MoveValue
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.game_player import GamePlayer, level_players
-from punish_fast.play.game_policies import level_policy, levels_of
-from punish_fast.web import tables
+from punish_fast.play.games.player import GamePlayer, level_players
+from punish_fast.play.games.policies import level_policy, levels_of
+from punish_fast.web import sessions as tables
 from punish_fast.web.app import create_app
 
 GAMES = (TapnSwap(), TicTacToe(), Connect4())

@@ -12,8 +12,8 @@ from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.games.gwent.game import Gwent, GwentVariant
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.game_player import GamePlayer, level_players
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.games.player import GamePlayer, level_players
 from punish_fast.web.app import create_app
 
 GAMES = (IncanGold(), Gwent())

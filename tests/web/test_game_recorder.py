@@ -10,10 +10,9 @@ from contextlib import closing
 import pytest
 from serving import TINY
 
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.records import Finished, Keeper
-from punish_fast.play.session import PlaySession
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.records import Finished, Keeper
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records import database as database_of_games
 from punish_fast.records.results import read_results
 from punish_fast.web.game_recorder import GameRecorder

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from playing import some_games
 from serving import BASE, TINY, entries_of
 
-from punish_fast.play.review import Judge, review
+from punish_fast.play.explain.review import Judge, review
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log

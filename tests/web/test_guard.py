@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, config_of, entries_of, open_table
 
-from punish_fast.web import page_files
+from punish_fast.web import app
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.guard import HostError, host_name
 from punish_fast.web.limits import Limits
@@ -165,7 +165,7 @@ def test_what_takes_longer_counts_more(models):
 def test_thirty_people_behind_one_address_open_the_page(models):
     with TestClient(create_app(ServerConfig(models, rules=TINY)), base_url=BASE) as client:
         entries_of(client)
-        files = [f"/page/{path.name}" for path in sorted(Path(page_files.__file__).parent.glob("page/*"))]
+        files = [f"/page/{path.name}" for path in sorted(Path(app.__file__).parent.glob("page/*"))]
         for _ in range(30):
             client.cookies.clear()
             assert {client.get(path).status_code for path in ("/", *files, "/models", "/models")} == {200}

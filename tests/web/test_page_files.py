@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from punish_fast.web import page_files
+from punish_fast.web import app
 
-FOLDER = Path(page_files.__file__).parent / "page"
+FOLDER = Path(app.__file__).parent / "page"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 
 

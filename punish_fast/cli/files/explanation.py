@@ -21,7 +21,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
     The enemy is the one that the agent file notes, unless `enemy` names another.
     """
     from punish_fast.arena.players import Player, noted_enemy
-    from punish_fast.play.why import explainer_against, explainer_of
+    from punish_fast.play.explain.why import explainer_against, explainer_of
 
     if file.kind == "strategy":
         if enemy is not None:
@@ -37,7 +37,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 def print_explanation(report: dict[str, Any]) -> None:
     """Print the report in words."""
-    from punish_fast.play.scale import Scale
+    from punish_fast.play.explain.reasons import Scale
 
     scale = Scale(report["worst"], report["best"], report["unit"] == "win")
     print_text(report["words"])

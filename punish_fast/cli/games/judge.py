@@ -119,7 +119,7 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
     """Return the report of a built-in agent or a file, in one row, or of MuZero by simulations."""
     from punish_fast.games.learn.agent_file import load_policies
     from punish_fast.games.solve.judgement import judge, unfold_policy
-    from punish_fast.play.game_policies import trained_table
+    from punish_fast.play.games.policies import trained_table
 
     if name in _BUILT_IN:
         return [_told(name, None, judge(perfect, _policy(name, perfect)))]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from punish_fast.games.contract import TableGame
     from punish_fast.games.solve.oracle import Oracle
-    from punish_fast.play.game_match import GamePolicy
-    from punish_fast.play.players import SessionPlayer
-    from punish_fast.play.terminal import Result
+    from punish_fast.play.games.match import GamePolicy
+    from punish_fast.play.games.terminal import Result
+    from punish_fast.play.session import SessionPlayer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +96,9 @@ def play_at_terminal(
     """Play a game at the terminal, with hints from its perfect play if there is one."""
     import numpy as np
 
-    from punish_fast.play.game_match import GameMatch
+    from punish_fast.play.games.match import GameMatch
+    from punish_fast.play.games.terminal import TerminalGame
     from punish_fast.play.session import PlaySession
-    from punish_fast.play.terminal import TerminalGame
 
     out = table_stream(to_stderr)
 
@@ -118,7 +118,7 @@ def _wrapped(line: str) -> str:
 
 
 def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[SessionPlayer]:
-    from punish_fast.play.players import HumanPlayer, PolicyPlayer
+    from punish_fast.play.session import HumanPlayer, PolicyPlayer
 
     if options.players == 2:
         return [HumanPlayer("player 1"), HumanPlayer("player 2")]
@@ -135,8 +135,8 @@ def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
 
 def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
     """The name of each opponent, and how it plays."""
-    from punish_fast.play.game_policies import file_policy, levels_of, policy_at
-    from punish_fast.play.players import numbered
+    from punish_fast.play.games.policies import file_policy, levels_of, policy_at
+    from punish_fast.play.session import numbered
 
     n, allowed = game.n_players - 1, levels_of(game)
     if options.agent is not None:

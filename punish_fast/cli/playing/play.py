@@ -26,11 +26,11 @@ from punish_fast.cli.playing.table import asks_on, games_database, seed_of, tabl
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import Opponent
-    from punish_fast.play.game_data import GameData
-    from punish_fast.play.players import SessionPlayer
-    from punish_fast.play.punish_match import PunishMatch
-    from punish_fast.play.records import Finished, Keeper
-    from punish_fast.play.screen import Screen
+    from punish_fast.play.punish.game_data import GameData
+    from punish_fast.play.punish.match import PunishMatch
+    from punish_fast.play.punish.records import Finished, Keeper
+    from punish_fast.play.punish.screen import Screen
+    from punish_fast.play.session import SessionPlayer
 
 _YOU = "you"
 
@@ -134,9 +134,9 @@ class _Evening:
     """Games of the same players, one after the other."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
-        from punish_fast.play.game_data import GameData
-        from punish_fast.play.records import Keeper
-        from punish_fast.play.screen import Screen, open_console
+        from punish_fast.play.punish.game_data import GameData
+        from punish_fast.play.punish.records import Keeper
+        from punish_fast.play.punish.screen import Screen, open_console
         from punish_fast.punish.states.space import StateSpace
 
         self.options = options
@@ -162,7 +162,7 @@ class _Evening:
         self.games: list[dict[str, Any]] = []
 
     def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[SessionPlayer, SessionPlayer]:
-        from punish_fast.play.players import HumanPlayer, PolicyPlayer
+        from punish_fast.play.session import HumanPlayer, PolicyPlayer
 
         seats: list[SessionPlayer] = [HumanPlayer(name) for name in people]
         for opponent in opponents[: 2 - len(people)]:
@@ -171,7 +171,7 @@ class _Evening:
         return seats[0], seats[1]
 
     def _coach(self, view: Any) -> Any:
-        from punish_fast.play.coach import Coach
+        from punish_fast.play.explain.coach import Coach
 
         if self.table.space.is_view:
             return Coach(view, self.opponent.policy, _shown(self.opponent.name))
@@ -181,7 +181,7 @@ class _Evening:
 
     def play(self) -> None:
         """Play until a person has enough."""
-        from punish_fast.play.terminal import LeaveError
+        from punish_fast.play.games.terminal import LeaveError
 
         self._welcome()
         try:
@@ -193,8 +193,8 @@ class _Evening:
             self.console.print("\n  You left; a game that is not finished is not kept.")
 
     def _play_one(self, number: int) -> None:
-        from punish_fast.play.punish_match import PunishMatch
-        from punish_fast.play.punish_terminal import PunishTerminal
+        from punish_fast.play.punish.match import PunishMatch
+        from punish_fast.play.punish.terminal import PunishTerminal
         from punish_fast.play.session import PlaySession
 
         match = PunishMatch(self.table, self.seed, number)
@@ -213,7 +213,7 @@ class _Evening:
         self._keep(match, session.winner)
 
     def _keep(self, match: PunishMatch, winner: int) -> None:
-        from punish_fast.play.records import Finished
+        from punish_fast.play.punish.records import Finished
         from punish_fast.punish.codes import action_name
         from punish_fast.runtime.interrupts import uninterrupted
 

@@ -23,9 +23,9 @@ from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
 from punish_fast.cli.records.selection import require_games
 
 if TYPE_CHECKING:
-    from punish_fast.play.practice import Question, Verdict
-    from punish_fast.play.practice_terminal import PracticeTerminal
-    from punish_fast.play.why import Explainer
+    from punish_fast.play.explain.practice import Question, Verdict
+    from punish_fast.play.explain.why import Explainer
+    from punish_fast.play.punish.practice_terminal import PracticeTerminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
     """Who knows the answers, in words, and the name of the enemy."""
     from punish_fast.arena.players import Player, noted_enemy
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.why import explainer_against, explainer_of
+    from punish_fast.play.explain.why import explainer_against, explainer_of
     from punish_fast.punish.rules import load_rules
     from punish_fast.runtime.printable import printable
 
@@ -130,7 +130,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
 
 
 def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> list[Question]:
-    from punish_fast.play.practice import recorded_questions, simulated_questions
+    from punish_fast.play.explain.practice import recorded_questions, simulated_questions
     from punish_fast.records.choices import read_choices
 
     if options.database is None:
@@ -141,8 +141,8 @@ def _questions(options: PracticeOptions, explainer: Explainer, seed: int) -> lis
 
 
 def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> PracticeTerminal:
-    from punish_fast.play.practice_terminal import PracticeTerminal
-    from punish_fast.play.screen import Screen, open_console
+    from punish_fast.play.punish.practice_terminal import PracticeTerminal
+    from punish_fast.play.punish.screen import Screen, open_console
 
     console = open_console(table_stream(options.as_json))
     table = explainer.data
@@ -151,7 +151,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
 
 
 def _practise(quiz: PracticeTerminal, questions: list[Question]) -> None:
-    from punish_fast.play.terminal import LeaveError
+    from punish_fast.play.games.terminal import LeaveError
 
     try:
         quiz.practise(questions)

@@ -17,8 +17,8 @@ from punish_fast.cli.frame.report import print_report, printable_report
 from punish_fast.cli.playing.table import games_database
 
 if TYPE_CHECKING:
-    from punish_fast.play.game_player import GamePlayer
-    from punish_fast.play.punish_player import PunishPlayer
+    from punish_fast.play.games.player import GamePlayer
+    from punish_fast.play.punish.player import PunishPlayer
     from punish_fast.punish.rules import Rules
     from punish_fast.web.app import ServerConfig
 
@@ -143,7 +143,7 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     from punish_fast.arena import veteran
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import names_of
-    from punish_fast.play.punish_player import PunishPlayer, SharedData
+    from punish_fast.play.punish.player import PunishPlayer, SharedData
     from punish_fast.punish.rules import load_rules
 
     rules = None if options.rules is None else load_rules(options.rules)
@@ -162,7 +162,7 @@ def _boards(files: list[str]) -> list[GamePlayer]:
     """Return agents of other games: one for each file and one for each level."""
     from punish_fast.arena.players import names_of
     from punish_fast.games.registry import GAMES, perfect_play
-    from punish_fast.play.game_player import file_player, level_players
+    from punish_fast.play.games.player import file_player, level_players
 
     games = [entry.make(entry.variant()) for entry in GAMES.values() if "play" in entry.verbs]
     exact = [(game, perfect_play(game)) for game in games]

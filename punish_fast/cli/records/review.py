@@ -12,7 +12,7 @@ from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
 
 if TYPE_CHECKING:
-    from punish_fast.play.review import Judge
+    from punish_fast.play.explain.review import Judge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ def review(options: ReviewOptions) -> None:
     Win probabilities are against the enemy that the agent was solved against. Make an agent for this by solve
     --objective win-probability; by default, the best choices against the veteran are computed first.
     """
-    from punish_fast.play.review import read_game
-    from punish_fast.play.review import review as judge
+    from punish_fast.play.explain.review import read_game
+    from punish_fast.play.explain.review import review as judge
 
     game = read_game(played_database(options.db), options.game)
     jury, enemy = _jury(options.agent, options.quiet)
@@ -57,7 +57,7 @@ def review(options: ReviewOptions) -> None:
 def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
     """Return the judge, and in words the enemy that it was solved for."""
     from punish_fast.arena.veteran import default_opponent
-    from punish_fast.play.review import Judge, judge_of
+    from punish_fast.play.explain.review import Judge, judge_of
     from punish_fast.punish.rules import load_rules
     from punish_fast.store.notes import enemy_text
     from punish_fast.store.reader import load
@@ -66,7 +66,7 @@ def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
         agent = load(file)
         return judge_of(agent), enemy_text(agent.enemy)
     from punish_fast.arena.players import Player
-    from punish_fast.play.why import explainer_against
+    from punish_fast.play.explain.why import explainer_against
 
     rules = load_rules("tabletop")
     enemy = default_opponent(rules)

@@ -16,7 +16,7 @@ from punish_fast.games.learn.muzero.learner import new_muzero
 from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
-from punish_fast.play.game_policies import file_policy
+from punish_fast.play.games.policies import file_policy
 
 TRAIN = ("games", "train", "tictactoe", "--quiet")
 OF_RULES = ("--method", "muzero", "--set", "simulations=2", "--set", "width=4", "--games", "200")

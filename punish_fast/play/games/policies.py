@@ -18,7 +18,7 @@ from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, 
 from punish_fast.games.registry import entry_of
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.positions import Positions, enumerate_positions
-from punish_fast.play.game_match import GamePolicy
+from punish_fast.play.games.match import GamePolicy
 from punish_fast.runtime.extras import are_installed, require
 
 # Share of random choices at each level; the other choices are perfect.

@@ -13,16 +13,15 @@ from punish_fast.arena.lineup import Lineup
 from punish_fast.arena.players import Player, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.play.coach import Coach, win_solution
-from punish_fast.play.game_data import GameData
-from punish_fast.play.players import PolicyPlayer
-from punish_fast.play.practice import PracticeError, Question, recorded_questions, simulated_questions
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.punish_presentation import PunishPresentation
-from punish_fast.play.review import Judge, review
+from punish_fast.play.explain.coach import Coach, win_solution
+from punish_fast.play.explain.practice import PracticeError, Question, recorded_questions, simulated_questions
+from punish_fast.play.explain.review import Judge, review
+from punish_fast.play.explain.why import Explainer, explainer_of
+from punish_fast.play.punish.game_data import GameData, rows_of_state, view_of
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.served_player import NoAnswerError, ServedPlayer
-from punish_fast.play.view import rows_of_state, view_of
-from punish_fast.play.why import Explainer, explainer_of
+from punish_fast.play.session import PolicyPlayer
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import Rules, name_of

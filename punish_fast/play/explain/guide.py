@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from punish_fast.play.view import View
+from punish_fast.play.punish.game_data import View
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from punish_fast.play.players import PolicyPlayer, SessionPlayer
-from punish_fast.play.punish_match import PunishMatch
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import PolicyPlayer, SessionPlayer
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games

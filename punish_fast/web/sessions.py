@@ -14,11 +14,10 @@ from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from punish_fast.arena.players import NAMES as BUILT_IN_NAMES
-from punish_fast.play.game_match import GameMatch
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.records import Finished
-from punish_fast.play.session import ChoiceError, PlaySession
+from punish_fast.play.games.match import GameMatch
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.punish.records import Finished
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession
 from punish_fast.punish.codes import action_name
 from punish_fast.records.logs import BOTS
 from punish_fast.records.names import PlayerNameError, checked_name

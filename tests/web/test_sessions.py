@@ -13,14 +13,13 @@ from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.players import HumanPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import PlaySession
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.tables import OpenTables
+from punish_fast.web.sessions import OpenTables
 
 
 def test_a_game_is_played_to_its_end(client, naive):

@@ -16,11 +16,11 @@ from punish_fast.games.contract import TableGame
 from punish_fast.games.registry import describe, entry_of, has_secrets, perfect_play
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import OUTCOMES
-from punish_fast.play.game_match import GameMatch, GamePolicy, GameView
-from punish_fast.play.game_policies import RANDOM_SHARES, file_policy, levels_of, policy_at
-from punish_fast.play.players import PolicyPlayer, numbered
-from punish_fast.play.presentation import GamePresentation
+from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
+from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at
+from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.served_player import NoAnswerError, ServedPlayer
+from punish_fast.play.session import PolicyPlayer, numbered
 
 _ABOUT = {
     "random": "plays at random",

@@ -9,7 +9,7 @@ from punish_fast.games.contract import TableGame, numbers_of
 from punish_fast.games.referee import Event, Moved, Told
 from punish_fast.games.registry import has_secrets
 from punish_fast.play.events import End
-from punish_fast.play.game_match import GameView
+from punish_fast.play.games.match import GameView
 from punish_fast.play.words import ending_of, told_of
 
 

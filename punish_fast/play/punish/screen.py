@@ -19,7 +19,7 @@ from rich.text import Text
 
 from punish_fast.games.referee import Event
 from punish_fast.play.events import Damage, End, Reveal
-from punish_fast.play.view import View
+from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import Teller, told_of
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, Five, Rules

@@ -16,11 +16,18 @@ import numpy as np
 from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.solution import Solution
-from punish_fast.play.coach import enemy_choices, win_solution
-from punish_fast.play.game_data import GameData
-from punish_fast.play.reasons import Answer, Consequence, Reason, contrast, likeliest, place_of
-from punish_fast.play.scale import Scale, as_chances
-from punish_fast.play.view import View, rows_of_state, view_of
+from punish_fast.play.explain.coach import enemy_choices, win_solution
+from punish_fast.play.explain.reasons import (
+    Answer,
+    Consequence,
+    Reason,
+    Scale,
+    as_chances,
+    contrast,
+    likeliest,
+    place_of,
+)
+from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
 from punish_fast.punish._clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text

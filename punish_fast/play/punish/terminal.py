@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from punish_fast.play.coach import Coach
 from punish_fast.play.events import Deal
-from punish_fast.play.game_data import GameData
-from punish_fast.play.guide import guide
-from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move, typed_text
-from punish_fast.play.screen import Screen
+from punish_fast.play.explain.coach import Coach
+from punish_fast.play.explain.guide import guide
+from punish_fast.play.games.terminal import Ask, LeaveError
+from punish_fast.play.punish.game_data import GameData, View
+from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move, typed_text
+from punish_fast.play.punish.screen import Screen
 from punish_fast.play.session import PlaySession
-from punish_fast.play.terminal import Ask, LeaveError
-from punish_fast.play.view import View
 from punish_fast.punish.codes import action_name
 
 _HELP, _COACH, _BACK, _LEAVE = ("?", "h", "help"), ("c", "coach"), ("u", "undo"), ("q", "quit", "exit")

@@ -16,7 +16,7 @@ import numpy as np
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
-from punish_fast.play.view import View, rows_of_state
+from punish_fast.play.punish.game_data import View, rows_of_state
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace

@@ -10,10 +10,9 @@ from punish_fast.games.referee import Moved
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import outcome_text
 from punish_fast.play.events import End
-from punish_fast.play.game_match import GameView
-from punish_fast.play.match import UndoError
-from punish_fast.play.presentation import GamePresentation
-from punish_fast.play.session import PlaySession
+from punish_fast.play.games.match import GameView
+from punish_fast.play.games.presentation import GamePresentation
+from punish_fast.play.session import PlaySession, UndoError
 from punish_fast.play.words import ending_of
 from punish_fast.runtime.printable import printable
 

@@ -17,9 +17,8 @@ from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.simulator import EndlessError
 from punish_fast.games.referee import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
-from punish_fast.play.game_data import GameData
-from punish_fast.play.match import UndoError
-from punish_fast.play.view import View
+from punish_fast.play.punish.game_data import GameData, View
+from punish_fast.play.session import UndoError
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish._clash import NOTHING, REST, WIN
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, Status

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.solution import Solution
-from punish_fast.play.scale import as_chances
+from punish_fast.play.explain.reasons import as_chances
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
 from punish_fast.punish.rules import cards_text, name_of
 from punish_fast.punish.states.space import StateSpace

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from punish_fast.play.guide import guide
-from punish_fast.play.moves import MoveError, ask_move, moves_text, parse_move
-from punish_fast.play.practice import Question, Verdict, judged
-from punish_fast.play.screen import Screen
-from punish_fast.play.terminal import Ask, LeaveError
-from punish_fast.play.view import View, view_of
-from punish_fast.play.why import Explainer
+from punish_fast.play.explain.guide import guide
+from punish_fast.play.explain.practice import Question, Verdict, judged
+from punish_fast.play.explain.why import Explainer
+from punish_fast.play.games.terminal import Ask, LeaveError
+from punish_fast.play.punish.game_data import View, view_of
+from punish_fast.play.punish.moves import MoveError, ask_move, moves_text, parse_move
+from punish_fast.play.punish.screen import Screen
 from punish_fast.punish.codes import action_name
 from punish_fast.runtime.printable import printable
 

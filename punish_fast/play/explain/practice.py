@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.play.players import PolicyPlayer
-from punish_fast.play.punish_match import PunishMatch
-from punish_fast.play.session import PlaySession
-from punish_fast.play.view import rows_of_state
-from punish_fast.play.why import Explainer, Explanation
+from punish_fast.play.explain.why import Explainer, Explanation
+from punish_fast.play.punish.game_data import rows_of_state
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import PlaySession, PolicyPlayer
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices

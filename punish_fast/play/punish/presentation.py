@@ -10,8 +10,8 @@ import numpy as np
 
 from punish_fast.games.referee import Event
 from punish_fast.play.events import Clash, Deal, Reveal
-from punish_fast.play.guide import by_priority, effect, guide
-from punish_fast.play.view import View
+from punish_fast.play.explain.guide import by_priority, effect, guide
+from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import Teller
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import State, action_name, to_decimal

@@ -16,7 +16,7 @@ from punish_fast.games.contract import CHANCE, TableGame
 from punish_fast.games.referee import Event, Referee, Step
 from punish_fast.games.registry import referee_of
 from punish_fast.play.events import End, SharedEnd
-from punish_fast.play.match import UndoError
+from punish_fast.play.session import UndoError
 
 # A policy: weights of the legal actions of a state, in the order of `game.actions`; not all are 0.
 GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]

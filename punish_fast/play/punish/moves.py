@@ -12,7 +12,7 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
-    from punish_fast.play.terminal import Ask
+    from punish_fast.play.games.terminal import Ask
 
 _FEINT = ("f", "feint")
 _MOST_SHOWN = 40

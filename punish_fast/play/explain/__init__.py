@@ -1,0 +1,1 @@
+"""Explanations of Punish: coach, values of choices, reviews and practice."""

@@ -1,0 +1,1 @@
+"""Sessions of Punish: matches, players, the terminal and JSON for a page."""
