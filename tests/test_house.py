@@ -75,8 +75,8 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6171,
-    "web": 1285,
+    "cli": 6169,
+    "web": 1284,
     "play": 2218,
     "arena": 915,
     "study": 803,
@@ -84,8 +84,8 @@ BUDGET = {
     "games": 6322,
     "store": 1982,
     "equilibrium": 1811,
-    "records": 1779,
-    "enemies": 647,
+    "records": 1774,
+    "enemies": 633,
     "duel": 1401,
     "punish": 2594,
     "mdp": 5422,

@@ -2,7 +2,7 @@
 
 Most states are never seen in recorded games, and most of those seen only once, so states must share information. A
 multinomial logit (McFadden, 1974) gives the action of card ``c`` and feint ``f`` (0 or 1) in a state with features
-``x`` (see ``features.py``) the utility and the probability
+``x`` (see `features_of`) the utility and the probability
 
     u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
 
@@ -28,14 +28,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from punish_fast.enemies.counts import Counts, CountsError, count_located
-from punish_fast.enemies.features import features_of
-from punish_fast.enemies.folds import folds_of
+from punish_fast.enemies.counts import Counts, CountsError, count_located, folds_of
 from punish_fast.punish.codes import ACTIONS, digits_of
+from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
 
@@ -224,3 +224,51 @@ def _fit_concentration(
     least, most = _CONCENTRATIONS
     bounds = math.log(least), math.log(most)
     return math.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x)
+
+
+def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
+    """Return features of states from 0 to 1, float64 ``[k, n]`` with ``n`` the same for all states of a game.
+
+    They are 1; the breath, own HP and enemy HP, an indicator for each value; feints made by either player, and whether
+    the enemy is exhausted; sizes of both hands; and of each card: copies in hand, whether there is one, copies in the
+    discard pile, copies unseen, and the probability that the enemy can play one. This is 0 for an exhausted enemy.
+    Otherwise, of ``U`` unseen cards with ``u`` of the kind, an enemy with ``H`` cards holds none with probability
+    ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
+
+    Args:
+        rules: The rules of the game.
+        digits: uint8 ``[k, 18]``, digits of the states.
+    """
+    d = digits.astype(np.int64)
+    breath, hand, discard = d[:, 0], d[:, 1:6], d[:, 13:18]
+    own_hp, own_feinted = d[:, 6], d[:, 8]
+    enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted = d[:, 9:13].T
+    copies = np.array(rules.copies)
+    unseen = copies - hand - discard
+    shares = [hand / rules.hand_size, hand > 0, discard / np.maximum(copies, 1), unseen / np.maximum(copies, 1)]
+    return np.column_stack(
+        [
+            np.ones(len(d)),
+            breath[:, np.newaxis] == np.arange(1, rules.breaths + 1),
+            own_hp[:, np.newaxis] == np.arange(1, rules.hp + 1),
+            enemy_hp[:, np.newaxis] == np.arange(1, rules.hp + 1),
+            own_feinted / max(rules.feints, 1),
+            enemy_feinted / max(rules.feints, 1),
+            enemy_exhausted,
+            hand.sum(axis=1) / rules.hand_size,
+            enemy_hand / rules.hand_size,
+            *shares,
+            _probabilities(rules)[unseen, unseen.sum(axis=1)[:, np.newaxis], enemy_hand[:, np.newaxis]]
+            * (1 - enemy_exhausted[:, np.newaxis]),
+        ]
+    )
+
+
+def _probabilities(rules: Rules) -> np.ndarray:
+    """The probability that a hand holds a kind, by unseen copies of it, all unseen cards and hand size."""
+    shape = (max(rules.copies) + 1, rules.n_cards + 1, rules.hand_size + 1)
+    table = np.zeros(shape)
+    for kind, cards, size in np.ndindex(shape):
+        if kind <= cards and size <= cards:
+            table[kind, cards, size] = 1 - comb(cards - kind, size) / comb(cards, size)
+    return table

@@ -23,12 +23,10 @@ from itertools import count
 import numpy as np
 
 from punish_fast.enemies.choice_model import FOLDS, choice_probabilities, fit_choice_model
-from punish_fast.enemies.counts import CountsError, count_located
-from punish_fast.enemies.folds import folds_of, require_folds
+from punish_fast.enemies.counts import CountsError, count_located, folds_of, require_folds
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import probabilities
-from punish_fast.enemies.training import examples_of, train
-from punish_fast.enemies.training_options import TrainingOptions
+from punish_fast.enemies.training import TrainingOptions, examples_of, train
 from punish_fast.punish.codes import digits_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy

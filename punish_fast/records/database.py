@@ -10,8 +10,15 @@ from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from punish_fast.records.schema import FORMAT_VERSION, SchemaError, migrate, require_laws, require_tables, triggers_of
-from punish_fast.records.spellings import has_other_spellings
+from punish_fast.records.schema import (
+    FORMAT_VERSION,
+    SchemaError,
+    has_other_spellings,
+    migrate,
+    require_laws,
+    require_tables,
+    triggers_of,
+)
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief

@@ -21,8 +21,8 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, Origin, read_games
+from punish_fast.records.log_fields import explains, roundings_of
 from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
-from punish_fast.records.rounding import explains, roundings_of
 from punish_fast.records.schema import new_id
 from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 

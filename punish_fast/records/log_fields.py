@@ -1,10 +1,14 @@
-"""Values of the fields of a log, each checked."""
+"""Values of the fields of a log, each checked, and states that another program has rounded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from punish_fast.punish.codes import CodedStates, rows_of
 from punish_fast.records.json_entries import EntryError
 from punish_fast.records.names import NAMES, PlayerNameError, checked_name, clean_name, is_name
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
@@ -78,3 +82,42 @@ def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
     cleaned = [clean_name(each) for each in names if isinstance(each, str)]
     is_valid = type(game) is int and 0 <= game <= LAST_ID
     return game if is_valid else None, tuple(each for each in cleaned if is_name(each))
+
+
+# State codes have 18 digits, and the distance between doubles of this size is 16 to 64. Many programs read every number
+# of a JSON file as a double, and write it in full, with 15 to 17 digits, or with as few as name the double. A rounded
+# code can be the code of another reachable state, so that its game looks right. Few exact codes are fixed points of a
+# rounding, so all codes of a log together show if it was applied.
+class Rounding(NamedTuple):
+    """A way to write a double, and the largest change of a code."""
+
+    apply: Callable[[int], int]
+    reach: int
+
+
+ROUNDINGS = (
+    Rounding(lambda code: int(float(code)), 32),
+    Rounding(lambda code: int(Decimal(repr(float(code)))), 64),
+    Rounding(lambda code: int(Decimal(f"{float(code):.17g}")), 37),
+    Rounding(lambda code: int(Decimal(f"{float(code):.16g}")), 82),
+    Rounding(lambda code: int(Decimal(f"{float(code):.15g}")), 532),
+)
+
+
+def roundings_of(codes: Iterable[int]) -> list[Rounding]:
+    """Return the roundings that change none of the codes; none if codes are too small to be rounded."""
+    large = [code for code in codes if code > 2**53]
+    return [rounding for rounding in ROUNDINGS if large and all(rounding.apply(code) == code for code in large)]
+
+
+def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bool:
+    """Return True if the codes may be rounded ones: one may be another state's, and all unreachable ones are."""
+    steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
+    near = np.add.outer(np.array(codes, dtype=np.int64), steps)
+    reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0
+    is_reachable = reachable[:, rounding.reach].copy()
+    reachable[:, rounding.reach] = False
+    may_be_rounded = np.array(
+        [any(rounding.apply(int(other)) == code for other in near[k, reachable[k]]) for k, code in enumerate(codes)]
+    )
+    return bool(may_be_rounded.any() and may_be_rounded[~is_reachable].all())

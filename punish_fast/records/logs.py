@@ -32,8 +32,8 @@ from typing import Any, TypeVar
 from punish_fast.records import log_fields
 from punish_fast.records.database import RecordsError, read_file
 from punish_fast.records.json_entries import EntryError, read_entries
+from punish_fast.records.log_fields import roundings_of
 from punish_fast.records.names import NAMES, is_name
-from punish_fast.records.rounding import roundings_of
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.records.database import RecordsError
-from punish_fast.records.results import Results
-from punish_fast.records.summary import correlations, player_table
+from punish_fast.records.summary import Results, correlations, player_table
 from punish_fast.runtime.figures import picture
 from punish_fast.runtime.intervals import wilson_interval
 from punish_fast.runtime.plot_style import (

@@ -20,7 +20,7 @@ from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, log_of, write_log
 from punish_fast.records.player_data import games_of_player
-from punish_fast.records.results import read_results
+from punish_fast.records.summary import read_results
 from punish_fast.records.validation import check_games
 from punish_fast.runtime._jit import set_threads
 

@@ -11,11 +11,10 @@ from punish_fast.enemies.choice_model import (
     choice_model_policy,
     choice_probabilities,
     counts_at,
+    features_of,
     fit_choice_model,
 )
-from punish_fast.enemies.counts import CountsError, count_located
-from punish_fast.enemies.features import features_of
-from punish_fast.enemies.folds import FoldsError
+from punish_fast.enemies.counts import CountsError, FoldsError, count_located
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -8,9 +8,8 @@ import pytest
 
 from enemies.recorded import recorded, taste
 from punish_fast.enemies import cross_validation
-from punish_fast.enemies.counts import CountsError
+from punish_fast.enemies.counts import CountsError, FoldsError, folds_of
 from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
-from punish_fast.enemies.folds import FoldsError, folds_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask

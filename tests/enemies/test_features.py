@@ -7,7 +7,7 @@ import pytest
 from houses import house_rules
 from hypothesis import given
 
-from punish_fast.enemies.features import features_of
+from punish_fast.enemies.choice_model import features_of
 from punish_fast.punish.codes import digits_of, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.enemies.folds import FoldsError, folds_of
+from punish_fast.enemies.counts import FoldsError, folds_of
 
 
 @given(st.lists(st.integers(0, 20), min_size=2, max_size=60), st.integers(0, 5), st.integers(2, 7))

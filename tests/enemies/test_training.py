@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded_counts
-from punish_fast.enemies.folds import FoldsError, folds_of
+from punish_fast.enemies.counts import FoldsError, folds_of
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
-from punish_fast.enemies.training import Examples, cross_validate, examples_of, train
-from punish_fast.enemies.training_options import TrainingOptions
+from punish_fast.enemies.training import Examples, TrainingOptions, cross_validate, examples_of, train
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from punish_fast.enemies.pawnn import NetworkError, n_inputs
-from punish_fast.enemies.training_options import PRESETS, TrainingOptions
+from punish_fast.enemies.training import PRESETS, TrainingOptions
 from punish_fast.punish.rules import PRESETS as RULES
 
 

@@ -10,7 +10,7 @@ from punish_fast.records import plots
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
 from punish_fast.records.plots import PLOTS, draw
-from punish_fast.records.results import Results, read_results
+from punish_fast.records.summary import Results, read_results
 from punish_fast.runtime.figures import FigureError
 from punish_fast.runtime.files import OutputError
 from records.conftest import run_sql

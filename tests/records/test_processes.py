@@ -15,7 +15,7 @@ from punish_fast.punish.rules import to_json
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
-from punish_fast.records.results import list_games
+from punish_fast.records.summary import list_games
 from records.conftest import query
 
 # Print the id of each game that is kept, or the error that ends it.

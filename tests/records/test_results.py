@@ -4,7 +4,7 @@ import pytest
 
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
-from punish_fast.records.results import latest_game, list_games, read_results
+from punish_fast.records.summary import latest_game, list_games, read_results
 from records.conftest import run_sql
 
 

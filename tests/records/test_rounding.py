@@ -7,8 +7,8 @@ import pytest
 from playing import some_games
 
 from punish_fast.records.importing import ROUNDED, import_logs
+from punish_fast.records.log_fields import roundings_of
 from punish_fast.records.logs import write_log
-from punish_fast.records.rounding import roundings_of
 from records.test_importing import rows
 
 # Programs that read numbers as doubles, by their way to write them: in full, shortest, by digits.

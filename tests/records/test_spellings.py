@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from punish_fast.records.player_data import anonymise_player, delete_player, games_of_player
-from punish_fast.records.spellings import merge_spellings
+from punish_fast.records.schema import merge_spellings
 from records.conftest import ORIGINAL, query, run_sql
 
 NFD = unicodedata.normalize("NFD", "José")

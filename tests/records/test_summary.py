@@ -13,8 +13,7 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
-from punish_fast.records.results import read_results
-from punish_fast.records.summary import summarise
+from punish_fast.records.summary import read_results, summarise
 
 SPACE = StateSpace(RULES)
 

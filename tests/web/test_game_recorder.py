@@ -14,7 +14,7 @@ from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.records import Finished, Keeper
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records import database as database_of_games
-from punish_fast.records.results import read_results
+from punish_fast.records.summary import read_results
 from punish_fast.web.game_recorder import GameRecorder
 from punish_fast.web.workers import Workers
 

@@ -14,8 +14,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.records.plots import PLOTS as ALL_PLOTS
-from punish_fast.records.results import read_results
-from punish_fast.records.summary import summarise
+from punish_fast.records.summary import read_results, summarise
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.game_database import PLOTS
 from punish_fast.web.guard import Limits

@@ -18,7 +18,7 @@ from playing import some_games
 from serving import TINY, config_of
 
 from punish_fast.records.logs import write_log
-from punish_fast.records.results import read_results
+from punish_fast.records.summary import read_results
 from punish_fast.web import protocol
 from punish_fast.web.app import create_app
 from punish_fast.web.protocol import MOST_HEAD, MOST_SECONDS, BoundedProtocol

@@ -14,8 +14,7 @@ from punish_fast.cli.frame.report import Progress, Stopwatch
 from punish_fast.cli.frame.settings import SetOption, with_changes
 
 if TYPE_CHECKING:
-    from punish_fast.enemies.training import Examples
-    from punish_fast.enemies.training_options import TrainingOptions
+    from punish_fast.enemies.training import Examples, TrainingOptions
     from punish_fast.punish.rules import Rules
 
 Preset = Literal[
@@ -52,7 +51,7 @@ class PawnnOptions(CommonOptions):
 
     def training(self) -> TrainingOptions:
         """Return the training options: the preset's, with the user's changes."""
-        from punish_fast.enemies.training_options import PRESETS
+        from punish_fast.enemies.training import PRESETS
 
         preset, changes = PRESETS[self.preset], self.set or []
         names = [change.partition("=")[0].strip() for change in changes]

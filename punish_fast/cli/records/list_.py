@@ -29,7 +29,7 @@ def list_(options: ListOptions) -> None:
 
     records review and the page's reviews take a game by its id.
     """
-    from punish_fast.records.results import list_games
+    from punish_fast.records.summary import list_games
 
     games = list_games(options.database, options.selection(), options.most)
     options.print({"database": str(options.database), "games": games}, _print_report)

@@ -43,7 +43,7 @@ def plot(options: RecordsPlotOptions) -> None:
     """Plot recorded games as PNG or SVG."""
     from punish_fast.records.database import RecordsError
     from punish_fast.records.plots import PLOTS, draw
-    from punish_fast.records.results import read_results
+    from punish_fast.records.summary import read_results
     from punish_fast.runtime.figures import check_picture
 
     files = _files(options, list(PLOTS))

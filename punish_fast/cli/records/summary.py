@@ -27,8 +27,7 @@ def summary(options: SummaryOptions) -> None:
     """Summarise recorded games: how many, how long, how many states they visit, and who wins."""
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.records.results import read_results
-    from punish_fast.records.summary import summarise
+    from punish_fast.records.summary import read_results, summarise
 
     results = read_results(options.database, options.selection())
     report = summarise(results, StateSpace(load_rules(options.rules)))

@@ -22,7 +22,7 @@ from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame, Side
-from punish_fast.records.results import latest_game
+from punish_fast.records.summary import latest_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact
 

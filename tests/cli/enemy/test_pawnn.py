@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from punish_fast.cli.enemy.pawnn import PawnnOptions, Preset
-from punish_fast.enemies.training_options import PRESETS
+from punish_fast.enemies.training import PRESETS
 from punish_fast.store.reader import load
 
 SMALL = ("--set", "hidden=5,4", "--set", "epochs=2")
