@@ -88,7 +88,7 @@ BUDGET = {
     "enemies": 633,
     "duel": 1401,
     "punish": 2594,
-    "mdp": 5422,
+    "mdp": 5266,
     "runtime": 718,
     TOP: 159,
 }

@@ -7,7 +7,7 @@ probability of reaching a terminal with a positive reward, and ignores all other
 The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
 win probabilities in ``interval_iteration.py``. If the discount is 1, states between which play can move without end
 are first merged (``end_components.py``). Processes without layers are solved one component after the other
-(``component_solver.py``), or with a discount by ``methods.py`` (``discounted_solver.py``). Layers are swept.
+(``component_solver.py``), or with a discount by ``choice.py`` (``discounted_solver.py``). Layers are swept.
 
 Sweeps reach the tolerance slowly if play is long, and rounding might keep it out of reach, since one large reward
 anywhere limits the digits of all values. Policy iteration then takes over (``exact_iteration.py``), whose bound depends
@@ -111,7 +111,7 @@ def solve(
         mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
         method: ``"layered"`` sweeps through the layers, from the last to the first; ``"jacobi"`` as in the published
-            runs; those of ``methods.py`` are for processes without layers. ``"auto"`` chooses, and says why.
+            runs; those of ``choice.py`` are for processes without layers. ``"auto"`` chooses, and says why.
         tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
             steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. The
             bound returned is larger if rounding keeps the tolerance out of reach (`Solution.converged`).
@@ -226,7 +226,7 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
 
 
 def _is_general(mdp: MDP, options: _Options) -> bool:
-    """Return True if a method of ``methods.py`` was named, or the process has a discount and one layer."""
+    """Return True if a method of ``choice.py`` was named, or the process has a discount and one layer."""
     if options.method in GENERAL_METHODS:
         return True
     is_plain = mdp.n_layers == 1 and mdp.data_ptr is None

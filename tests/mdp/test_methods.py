@@ -35,14 +35,6 @@ def test_values_are_the_best_of_their_rows_and_greedy_play_earns_them(sample, na
     assert evaluate(mdp, greedy(mdp.state_ptr, solution.q), 0.9) == pytest.approx(solution.v, abs=1e-7)
 
 
-@given(random_processes(), names, st.floats(-50, 50))
-def test_first_values_change_the_way_but_not_the_end(sample, name, value):
-    states, _, terminals = sample
-    mdp = from_rows(states, terminals=terminals)
-    started = solve(mdp, 0.9, name, start=np.full(mdp.n_states, value))
-    assert started.v == pytest.approx(solve(mdp, 0.9, "layered").v, abs=2e-10)
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize("reach", [None, 5])
 @pytest.mark.parametrize("name", NAMES)
@@ -114,14 +106,14 @@ def test_layers_are_swept_unless_asked_otherwise():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"discount": 1}, "method: gauss-seidel needs a discount below 1"),
-        ({"sweeps": 5}, "sweeps: not allowed with gauss-seidel"),
-        ({"objective": "win-probability"}, "method: gauss-seidel is not allowed with the objective win-probability"),
+        ({"discount": 1}, "method: topological needs a discount below 1"),
+        ({"sweeps": 5}, "sweeps: not allowed with topological"),
+        ({"objective": "win-probability"}, "method: topological is not allowed with the objective win-probability"),
     ],
 )
 def test_what_a_method_cannot_do_is_refused(options, told):
     with pytest.raises(SolveError, match=told):
-        solve(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), method="gauss-seidel", **options)
+        solve(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), method="topological", **options)
 
 
 @pytest.mark.compiled
@@ -130,14 +122,6 @@ def test_progress_is_told_after_every_backup():
     solution = solve(sparse_process(100), 0.9, progress=lambda *what: told.append(what))
     assert [n for _, n, _ in told] == list(range(1, solution.sweeps + 1))
     assert told[-1][2] <= solution.tolerance
-
-
-@pytest.mark.parametrize("name", GENERAL_METHODS)
-def test_every_name_has_a_method(name):
-    mdp = sparse_process(20)
-    point = Improvement(mdp, 0.5, 1e-6)
-    iterate(point, method_of(name, mdp, 0.5), Log(), StepLimits(1000))
-    assert point.is_done
 
 
 def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_iteration():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import random_processes
 
-from punish_fast.mdp import blocks
 from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.chain import policy_chain
 from punish_fast.mdp.model import from_rows
 
 DISCOUNT = 0.9
@@ -43,9 +43,9 @@ def test_sweeps_are_those_of_the_rows_of_the_last_policy(sample, data):
     mdp = from_rows(states, terminals=terminals)
     v = np.linspace(-1, 1, mdp.n_columns)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "_SMALLEST", data.draw(st.integers(1, 8)))
+        patch.setattr(policy_chain, "_BLOCK_STATES", data.draw(st.integers(1, 8)))
         point = Improvement(mdp, DISCOUNT, 1e-9)
-        boundary = blocks.blocks_of(point.greedy_chain()._ptr).boundary.tolist()
+        boundary = point.greedy_chain()._blocks.tolist()
         for _ in range(3):
             chosen = [data.draw(st.integers(0, len(rows) - 1)) for rows in states]
             point.choice[:] = mdp.state_ptr[:-1] + np.array(chosen, dtype=np.int64)

@@ -33,9 +33,8 @@ import numpy as np
 from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _component_brackets
 from punish_fast.mdp.bounds._component_brackets import Bounds, ValueRange
-from punish_fast.mdp.bounds._improvement import Candidates
 from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
-from punish_fast.mdp.methods import _gauss_seidel
+from punish_fast.mdp.methods import _topological_order
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.methods.topological_order import Order
@@ -99,8 +98,6 @@ class _Sweeps:
         self._mdp, self._effort, self._limits = mdp, effort, reward.limits
         self._tolerance = effort.tolerance
         self._tensor = _tensor_of(mdp)
-        n_rows = np.diff(mdp.state_ptr).astype(np.uint32)
-        self._candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), n_rows)
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
         self._distance = np.full(n, effort.tolerance / 2)
@@ -177,8 +174,8 @@ class _Sweeps:
         return False
 
     def _relax(self, tensor: Tensor, v: np.ndarray, boundary: np.ndarray, change: float, most: int) -> None:
-        args = boundary.view(np.uint64), tensor, 1.0, self._candidates, v, change, most
-        _gauss_seidel.relax_components(0, len(boundary) - 1, *args)
+        args = boundary.view(np.uint64), tensor, 1.0, v, change, most
+        _topological_order.relax_components(0, len(boundary) - 1, *args)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
         """Bracket components; return the number of the first one that is not proved, or ``last``."""

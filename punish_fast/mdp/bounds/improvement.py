@@ -98,7 +98,7 @@ class Improvement:
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of `v` after `improve` and `centre`."""
+        """Upper bound on the error of `v` after `improve`, moved to the middle of its bounds."""
         return np.inf if self.bound is None else self.bound.error
 
     @property
@@ -121,13 +121,13 @@ class Improvement:
         args = chunks, self.tensor, self.discount, slack, self.candidates, before, greedy, statistics
         for_each(_improvement.improve, len(chunks) - 1, *args)
         self.v, self._out = self._out, before
-        limits = self._limits_of(float(statistics[:, 0].min()), float(statistics[:, 1].max()))
+        limits = self.with_terminals(float(statistics[:, 0].min()), float(statistics[:, 1].max()))
         self.bound = self._bound_of(*limits, before)
         self.n_changed, n_read = (int(total) for total in statistics[:, 2:].sum(axis=0))
         self.work += n_read
         return before
 
-    def _limits_of(self, low: float, high: float) -> tuple[float, float]:
+    def with_terminals(self, low: float, high: float) -> tuple[float, float]:
         """Return the smallest and the largest change of a column, from those of states; terminals do not change."""
         return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
@@ -144,12 +144,6 @@ class Improvement:
             return bound
         return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
 
-    def centre(self) -> None:
-        """Move values of states to the middle of their bounds, where they are within `error`, unless they are near."""
-        assert self.bound is not None
-        if self.bound.largest_error > self.goal:
-            self.v[: self.mdp.n_states] += self.bound.shift
-
     def close(self) -> Closed:
         """Back up all rows once more, and return values in the middle of their bounds, unless they are near.
 
@@ -162,7 +156,7 @@ class Improvement:
         for layer in range(self.mdp.n_layers):
             backups.close(layer, payment, choices, before, self.v)
         change = self.v[:n] - before[:n]
-        bound = self._bound_of(*self._limits_of(float(change.min()), float(change.max())), before)
+        bound = self._bound_of(*self.with_terminals(float(change.min()), float(change.max())), before)
         v, q, self._q = self.v[:n], self._q, np.empty(0)
         above, below, shift = bound.error_from_above, bound.error_from_below(0.0), 0.0
         if max(above, below) > self.goal:
@@ -183,9 +177,3 @@ class Improvement:
         values = self.v[: self.mdp.n_states]
         np.clip(values, -self._largest, self._largest, out=values)
         values[np.isnan(values)] = 0.0
-
-
-def digits_lost(before: float, after: float) -> float:
-    """By how many decimal digits a residual became smaller."""
-    least = float(np.finfo(np.float64).tiny)
-    return float(np.log10(max(before, least)) - np.log10(max(after, least)))

@@ -45,19 +45,9 @@ class SpanBound(NamedTuple):
         return self.high - self.low
 
     @property
-    def shift(self) -> float:
-        """Shift from backed up values to the middle of their bounds."""
-        return self.discount * (self.low + self.high) / (2 * (1 - self.discount))
-
-    @property
     def error(self) -> float:
-        """Upper bound on the error of backed up values after the shift, with the rounding of both."""
+        """Upper bound on the error of backed up values moved to the middle of their bounds, rounding included."""
         return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
-
-    @property
-    def largest_error(self) -> float:
-        """Upper bound on the error of backed up values without a shift, and on how much less greedy play earns."""
-        return max(self.error_from_below(0.0), self.error_from_above)
 
     @property
     def error_from_above(self) -> float:

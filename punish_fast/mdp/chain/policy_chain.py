@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.mdp._bellman import Tensor
-from punish_fast.mdp.blocks import blocks_of
 from punish_fast.mdp.chain import _policy_chain
 from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model import MDP
@@ -18,6 +17,8 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 # A sweep of less work, in entries, takes less than twice the time of handing it out to threads (0.1 ms). A state
 # takes as long as so many entries.
 _LEAST_WORK, _STATE_WORK = 900_000, 10
+# Blocks of states for as many threads, and states of each; fewer blocks would carry values further in a sweep.
+_MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 
 class PolicyChain:
@@ -45,7 +46,8 @@ class PolicyChain:
         self._is_small = self.n_entries + _STATE_WORK * n < _LEAST_WORK
         self._nothing = np.zeros(n)
         self._chunks = balanced_chunks(self._ptr).view(np.uint64)
-        self._blocks = blocks_of(self._ptr).boundary
+        n_blocks = min(_MOST_BLOCKS, 1 + len(self._ptr) // _BLOCK_STATES)
+        self._blocks = balanced_chunks(self._ptr, n_blocks).view(np.uint64)
 
     def follow(self, choice: np.ndarray) -> None:
         """Take the rows ``choice``, int64 ``[n_states]``."""

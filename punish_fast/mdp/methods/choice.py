@@ -3,12 +3,8 @@
 All of them alternate an advance and a certified backup (``improvement.py``), so they differ only in how they advance:
 
 =================================  =====================================================================================
-``value-iteration``                not at all: the backup alone, shifted to the middle of its bounds
-``anderson``                       to an extrapolation of the last backups (``anderson.py``)
 ``modified-policy-iteration``      by sweeps over the rows of the greedy policy
 ``policy-iteration``               to the values of the greedy policy, by a Krylov method
-``gauss-seidel``                   by sweeps that use new values at once, in both directions
-``prioritized-sweeping``           by sweeps over the blocks of states whose values change most
 ``topological``                    by solving strongly connected components one after the other
 =================================  =====================================================================================
 
@@ -33,24 +29,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.methods.anderson import Anderson
-from punish_fast.mdp.methods.gauss_seidel import GaussSeidel
-from punish_fast.mdp.methods.krylov_policy_iteration import KrylovPolicyIteration
-from punish_fast.mdp.methods.modified_policy_iteration import ModifiedPolicyIteration
-from punish_fast.mdp.methods.prioritized_sweeping import PrioritizedSweeping
+from punish_fast.mdp.methods.policy_evaluation import KrylovPolicyIteration, ModifiedPolicyIteration
 from punish_fast.mdp.methods.topological_order import Topological
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
 
-GENERAL_METHODS = (
-    "value-iteration",
-    "anderson",
-    "modified-policy-iteration",
-    "policy-iteration",
-    "gauss-seidel",
-    "prioritized-sweeping",
-    "topological",
-)
+MODIFIED, KRYLOV, TOPOLOGICAL = "modified-policy-iteration", "policy-iteration", "topological"
+GENERAL_METHODS = (MODIFIED, KRYLOV, TOPOLOGICAL)
 _PATIENCE = 32
 # Maximum number of steps for a large component, and of sweeps for a small one; the next backup bounds the error.
 _STEPS_OF_PART, _SWEEPS_OF_PART = 1000, 1000
@@ -72,28 +57,6 @@ class Method(Protocol):
         """Change the values of ``point``, which were just backed up."""
 
 
-class ValueIteration:
-    """Backups alone."""
-
-    def advance(self, point: Improvement) -> None:
-        """Leave the values as they are."""
-
-
-class Extrapolation:
-    """Anderson acceleration of backups."""
-
-    def __init__(self) -> None:
-        self._acceleration = Anderson()
-        self._before: np.ndarray | None = None
-
-    def advance(self, point: Improvement) -> None:
-        """Extrapolate from the last backups."""
-        values = point.v[: point.mdp.n_states]
-        if self._before is not None:
-            values[:] = self._acceleration.next(self._before, values.copy())
-        self._before = values.copy()
-
-
 class Automatic:
     """Policies, each evaluated by the method that lately gained most for each entry read.
 
@@ -110,8 +73,8 @@ class Automatic:
         """
         self._mdp, self._may_split = mdp, may_split
         self._evaluations: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
-            "modified-policy-iteration": ModifiedPolicyIteration(),
-            "policy-iteration": KrylovPolicyIteration(),
+            MODIFIED: ModifiedPolicyIteration(),
+            KRYLOV: KrylovPolicyIteration(),
         }
         # Digits that residuals lost for as many entries as the process has.
         self._rate: dict[str, float] = {}
@@ -123,7 +86,7 @@ class Automatic:
             self._may_split = False
             found = Topological(self._mdp, solve_part(point.discount), _SWEEPS_OF_PART)
             if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
-                self._count("topological")
+                self._count(TOPOLOGICAL)
                 found.advance(point)
                 return
         name, work = self._pick(), point.work
@@ -149,16 +112,6 @@ class Automatic:
         return krylov if krylov not in self._rate else max(self._rate, key=self._rate.__getitem__)
 
 
-_METHOD_OF: dict[str, Callable[[], Method]] = {
-    "value-iteration": ValueIteration,
-    "anderson": Extrapolation,
-    "modified-policy-iteration": ModifiedPolicyIteration,
-    "policy-iteration": KrylovPolicyIteration,
-    "gauss-seidel": GaussSeidel,
-    "prioritized-sweeping": PrioritizedSweeping,
-}
-
-
 class StepLimits(NamedTuple):
     """When to stop before the goal is reached.
 
@@ -175,9 +128,9 @@ def method_of(name: str, mdp: MDP, discount: float) -> Method:
     """The method of a name, ``auto`` included."""
     if name == "auto":
         return Automatic(mdp)
-    if name == "topological":
+    if name == TOPOLOGICAL:
         return Topological(mdp, solve_part(discount))
-    return _METHOD_OF[name]()
+    return ModifiedPolicyIteration() if name == MODIFIED else KrylovPolicyIteration()
 
 
 def solve_part(discount: float) -> Callable[[MDP, float, np.ndarray], np.ndarray]:
@@ -189,11 +142,6 @@ def solve_part(discount: float) -> Callable[[MDP, float, np.ndarray], np.ndarray
         return point.v[: mdp.n_states]
 
     return solve
-
-
-def reason_of(method: Method) -> str:
-    """Return the methods that ``auto`` used, and how often; empty for others."""
-    return method.reason if isinstance(method, Automatic) else ""
 
 
 def iterate(

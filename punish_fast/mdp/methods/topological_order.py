@@ -17,11 +17,10 @@ from itertools import pairwise
 import numpy as np
 
 from punish_fast.mdp._bellman import Tensor
-from punish_fast.mdp.bounds._improvement import Candidates
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.elimination import components
 from punish_fast.mdp.graph.row_selection import select_rows
-from punish_fast.mdp.methods import _gauss_seidel
+from punish_fast.mdp.methods import _topological_order
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import balanced_chunks, cumulated
 
@@ -143,10 +142,9 @@ def _relax(mdp: MDP, boundary: np.ndarray, discount: float, v: np.ndarray, goal:
     """Sweep each component until nothing changes by more than ``goal``; return the entries read."""
     pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
     tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
-    everything = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
     n_backups = 0
     # In pieces, so that an interrupt does not wait for all of them.
     for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
-        args = boundary.view(np.uint64), tensor, discount, everything, v, goal, max_sweeps
-        n_backups += _gauss_seidel.relax_components(begin, end, *args)
+        args = boundary.view(np.uint64), tensor, discount, v, goal, max_sweeps
+        n_backups += _topological_order.relax_components(begin, end, *args)
     return n_backups * mdp.n_entries // mdp.n_states

@@ -1,6 +1,6 @@
 """Discounted rewards of a process without layers.
 
-A method of ``methods.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without reaching the
+A method of ``choice.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without reaching the
 tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value, policy iteration
 follows (``rational.py``). The policy takes the first of tied rows where its guarantee allows (``improvement.py``,
 ``tie_break.py``).
@@ -21,7 +21,7 @@ from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.chain.rational import PRECISION, solve_certified
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import first_marked
-from punish_fast.mdp.methods.choice import StepLimits, iterate, method_of, reason_of
+from punish_fast.mdp.methods.choice import Automatic, StepLimits, iterate, method_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
@@ -47,7 +47,7 @@ def solve_discounted(
     Args:
         mdp: The process, of one layer.
         discount: Below 1.
-        method: ``"auto"`` or one of ``methods.py``; only the first is followed by policy iteration, unless values are
+        method: ``"auto"`` or one of ``choice.py``; only the first is followed by policy iteration, unless values are
             large.
         effort: The error bound to reach, and the work allowed.
         start: float64 ``[n_states]``, initial values; zeros if None.
@@ -89,6 +89,7 @@ def solve_discounted(
             f"max_sweeps: {effort.max_sweeps:,} leave an error bound of {found.error_bound:.1e}, allowed are more, or "
             f"a larger tolerance than {goal:g}"
         )
+    reason = steps.reason if isinstance(steps, Automatic) else ""
     return Solution(
         **found._asdict(),
         state_ptr=mdp.state_ptr,
@@ -99,7 +100,7 @@ def solve_discounted(
         sweeps=len(log.residual),
         residual=log.residual[-1],
         log=log,
-        reason=reason_of(steps) if exact is None else "exact policy iteration",
+        reason=reason if exact is None else "exact policy iteration",
     )
 
 
