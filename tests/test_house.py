@@ -75,7 +75,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 6169,
+    "cli": 5878,
     "web": 1284,
     "play": 2218,
     "arena": 915,

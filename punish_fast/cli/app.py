@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from punish_fast.cli.frame.errors import UsageError, guarded
 from punish_fast.cli.frame.family import family, print_help
-from punish_fast.cli.frame.report import Progress
+from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.streams import must_have_output
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable

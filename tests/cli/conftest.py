@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from punish_fast.cli.app import run as run_app
-from punish_fast.cli.frame import report
-from punish_fast.cli.frame.report import Progress
+from punish_fast.cli.frame import progress as reporting
+from punish_fast.cli.frame.progress import Progress
 from punish_fast.mdp.policy import softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -105,7 +105,7 @@ def run(
         monkeypatch.delenv(name)
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     # How much progress is reported depends on the speed of the machine.
-    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 1e6)
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 1e6)
     # Which kernels are compiled already depends on the tests before.
     monkeypatch.setattr(Progress, "compiling", lambda *_: None)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import random
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -24,7 +22,6 @@ from cli.forks import Fork
 from punish_fast.__main__ import main
 from punish_fast.cli import app
 
-INSTANTS = 20
 SECONDS_TO_END = 30.0
 POINTS = [
     ("create", "after"),
@@ -120,18 +117,6 @@ def _run_dying(
 def end(child: Fork, seconds: float = SECONDS_TO_END) -> tuple[int | None, str]:
     """Exit code and stderr; no code for a process that does not end."""
     return child.end(seconds)
-
-
-def instants(begin: Callable[[], Fork], seed: int, n: int = INSTANTS) -> list[float]:
-    """Seeded delays, ``n`` of them, that spread over a whole run and a little more."""
-    generator = random.Random(seed)
-    durations = []
-    for _ in range(2):
-        child = begin()
-        before = time.perf_counter()
-        assert end(child) == (0, "")
-        durations.append(time.perf_counter() - before)
-    return [1.05 * min(durations) * (k + generator.random()) / n for k in range(n)]
 
 
 class Interrupter:

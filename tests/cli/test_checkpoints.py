@@ -17,7 +17,7 @@ def every_sweep(monkeypatch):
 @pytest.fixture
 def stop(monkeypatch):
     """Interrupt the next run after a number of sweeps."""
-    from punish_fast.cli.frame.report import Progress
+    from punish_fast.cli.frame.progress import Progress
 
     def stop(after):
         show = Progress.sweep

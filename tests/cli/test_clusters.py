@@ -5,8 +5,6 @@ from importlib.util import find_spec
 
 import pytest
 
-from punish_fast.cli.frame import clusters
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.matrix_free import MadeBackups
@@ -49,11 +47,6 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
     assert list(folder.iterdir()) == []
 
 
-def test_a_dry_run_needs_no_cluster(run, monkeypatch):
-    monkeypatch.setenv("PUNISH_FAST_CLUSTER", "tcp://127.0.0.1:9")
-    assert run("solve", "--rules", "tiny", "--dry-run").code == 0
-
-
 def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch):
     monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 0.2)
     run("solve", "--no-tensor", "--cluster", "tcp://127.0.0.1:9", "-o", "a.h5").failed_with("no scheduler answers")
@@ -71,10 +64,3 @@ def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     with pytest.raises(ValueError, match="not with a tensor"):
         solve_file(folder / "b.h5", source, keep_tensor=False)
     assert [path.name for path in folder.iterdir()] == ["a.h5"]
-
-
-def test_names_are_checked():
-    clusters.check_name(None)
-    clusters.check_name("local:3")
-    with pytest.raises(UsageError, match="--cluster: 'x' is not allowed"):
-        clusters.check_name("x")

@@ -77,36 +77,15 @@ def test_a_comparison_in_words(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_an_agent_does_not_differ_from_itself(run):
-    report = run("compare", "agent.h5", "agent.h5", "--json").report
-    assert (report["other_choice"], report["ties"], report["biggest"]) == (0, 0, [])
-    assert report["q"] == report["v"] == {"largest": 0.0, "mean": 0.0, "rms": 0.0, "bias": 0.0}
-    assert "disagreements" not in run("compare", "agent.h5", "agent.h5").out
-
-
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
         (["agent.h5", "strategy.h5"], ["strategy.h5: kind: a strategy has no solution"]),
-        (["tensor.h5", "agent.h5"], ["tensor.h5: kind: a tensor has no solution"]),
         (["agent.h5", "no.h5"], ["no.h5: there is no such file"]),
-        (["agent.h5"], ["B.h5"]),
     ],
 )
 def test_what_cannot_be_compared_is_refused(run, arguments, texts):
     run("compare", *arguments).refused(*texts)
-
-
-@pytest.mark.usefixtures("agents")
-def test_chances_are_compared_in_percent(run):
-    for name in ("agent", "counter"):
-        run("solve", f"{name}.h5", "--objective", "win-probability", "-o", f"{name}-win.h5")
-    report = run("compare", "agent-win.h5", "counter-win.h5", "--json").report
-    assert [agent["objective"] for agent in report["agents"]] == ["win-probability"] * 2
-    text = run("compare", "agent-win.h5", "counter-win.h5").out
-    assert "A  agent-win.h5: against random, win probabilities" in text
-    assert f"{report['biggest'][0]['choices'][0]['values'][0]:.2%}" in text
 
 
 @pytest.mark.usefixtures("files")

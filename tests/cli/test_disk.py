@@ -63,24 +63,3 @@ def test_a_full_disk(small_disk, verb):
     path.write_bytes(OLD)
     done = run_apart(verb, "--rules", "tiny", "-o", path, "--json", cwd=small_disk.parent)
     assert_failed_cleanly(done, path, "no space left")
-
-
-def test_a_disk_without_room_for_a_byte(small_disk):
-    path = small_disk / "x.h5"
-    path.write_bytes(OLD)
-    with (small_disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space left"):
-        while True:
-            filler.write(bytes(4096))
-    done = run_apart("solve", "--rules", "tiny", "-o", path, "--json", cwd=small_disk.parent)
-    assert_failed_cleanly(done, path, "no space left")
-
-
-@pytest.mark.slow
-def test_a_disk_that_is_freed_serves_again(small_disk):
-    path = small_disk / "x.h5"
-    path.write_bytes(OLD)
-    assert run_apart("solve", "--rules", "tiny", "-o", path, cwd=small_disk.parent).code != 0
-    options = ("--rules", "tiny", "--no-tensor", "-o", path)
-    done = run_apart("solve", *options, cwd=small_disk.parent)
-    assert (done.code, done.err) == (0, "")
-    assert [other.name for other in small_disk.iterdir()] == ["x.h5"]

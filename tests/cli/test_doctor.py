@@ -42,7 +42,6 @@ def test_doctor_tells_what_is_missing(run, monkeypatch):
     assert report["packages"]["no-such-package"] is None
     assert report["cache"] is None
     assert "no-such-package -" in run("doctor").out
-    assert "not kept" in run("warmup").out
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
@@ -52,5 +51,4 @@ def test_warmup_compiles_and_tells_where(run, folder, monkeypatch):
     assert report["seconds"] > 0
     assert report["cache"] == _jit.cache_folder
     assert Path(report["cache"]).is_dir()
-    assert "all kernels compiled" in run("warmup").out
     assert list(folder.iterdir()) == []

@@ -8,14 +8,12 @@ import signal
 import numpy as np
 import pytest
 
-from punish_fast.cli.frame import report as reporting
 from punish_fast.cli.strategies.equilibrium import status_line
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.run import IterationStatus
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.store.checkpoints import load_checkpoint, save_checkpoint
 from punish_fast.store.reader import load
 from punish_fast.store.responses import response_of
 
@@ -41,13 +39,6 @@ def test_an_equilibrium_is_written_and_told(run, folder, name, output, share):
     assert report["exploiter_wins"] == pytest.approx(0.5 + report["exploitability"] / 100)
     assert 0 < report["exploitability"] < 5
     assert load(folder / output).origin["iterations"] == 12
-
-
-def test_results_are_printed(run):
-    done = run("equilibrium", "--rules", "tiny", "--iterations", "3")
-    assert done.code == 0
-    assert re.search("^output +tiny-equilibrium.h5$", done.out, re.MULTILINE)
-    assert "information states" in done.err
 
 
 def test_a_target_is_reached_or_reported_as_missed(run, folder):
@@ -83,10 +74,7 @@ def test_iterations_are_not_taken_back(run, folder):
     [
         (["--information", "everything"], ["everything", "view"]),
         (["--iterations", "0"], ["--iterations is 0, allowed is more than 0"]),
-        (["--iterations", "10001"], ["allowed are up to 10000"]),
         (["--target", "-1"], ["--target is -1"]),
-        (["--target", "nan"], ["--target is nan"]),
-        (["--time", "0"], ["--time is 0"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),
         (["-o", "a.h5", "--resume", "a.h5"], ["would be written twice"]),
     ],
@@ -96,20 +84,10 @@ def test_wrong_input_is_refused(run, folder, arguments, texts):
     assert not list(folder.iterdir())
 
 
-def test_a_file_of_rules_is_not_replaced(run, folder):
-    (folder / "my.toml").write_text("hp = 2\n")
-    for option in ("-o", "--resume"):
-        run("equilibrium", "--rules", "my.toml", option, "my.toml").refused("my.toml: is the file to read")
-    assert (folder / "my.toml").read_text() == "hp = 2\n"
-
-
 def test_its_files_are_shown(run):
     run("equilibrium", *TINY, "--iterations", "2", "--information", "memory", "--resume", "run.h5", "-o", "a.h5")
-    assert "information memory\niterations 2\n" in run("show", "run.h5").out
-    assert (
-        "information memory\norigin: kind equilibrium, iterations 2, best response share 0.8, exp"
-        in run("show", "a.h5").out
-    )
+    assert re.search(r"^iterations +2$", run("show", "run.h5").out, re.MULTILINE)
+    assert re.search(r"^origin +kind equilibrium, iterations 2, best response", run("show", "a.h5").out, re.MULTILINE)
     assert run("show", "a.h5", "--json").report["origin"]["iterations"] == 2
     assert run("show", "run.h5", "--json").report["iterations"] == 2
     run("arena", "run.h5", "random", "-q").refused("is a checkpoint of an equilibrium")
@@ -119,27 +97,6 @@ def test_its_files_are_shown(run):
     assert 0 < report["entropy"] < report["uniform_entropy"]
     assert "all" in run("enemy", "show", "a.h5").out
     run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory, allowed here is view")
-
-
-def test_only_its_own_checkpoint_is_taken(run):
-    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
-    for arguments, text in (
-        (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
-        (["--resume", "run.h5", "--information", "memory"], "of the information model 'view'"),
-    ):
-        run("equilibrium", *TINY, *arguments).refused(text)
-    run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")
-
-
-def test_a_checkpoint_that_cannot_be_is_refused(run, folder):
-    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5", "-o", "x.h5")
-    space = StateSpace(RULES)
-    kept = load_checkpoint(load(folder / "run.h5"), Equilibrium(Graph(space), share=0.9).tables)
-    kept.tables["marked_full"][0] = 0
-    save_checkpoint(folder / "run.h5", space, kept)
-    run("equilibrium", *TINY, "--resume", "run.h5").refused(
-        "run.h5: /equilibrium", "a marked entry needs one that is not marked"
-    )
 
 
 @pytest.fixture
@@ -176,20 +133,6 @@ def test_an_interrupt_saves_a_checkpoint(run, folder):
     run("equilibrium", *TINY, "--iterations", "8", "-o", "b.h5")
     one, other = (load(folder / name).policy(StateSpace(RULES)) for name in ("a.h5", "b.h5"))
     assert np.array_equal(one, other)
-
-
-def test_players_with_a_memory_meet_all_others(run):
-    run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
-    run("equilibrium", *TINY, "--iterations", "40")
-    report = run("arena", "tiny-equilibrium-memory.h5", "tiny-equilibrium.h5", "random", *TINY, "--json").report
-    assert report["win"][0][2] > 0.6
-    assert report["win"][0][1] == pytest.approx(0.5, abs=0.02)
-    players = ("tiny-equilibrium-memory.h5", "random", *TINY)
-    run("arena", *players, "--games", "10", "--record", "a.db").refused("--record stores games of the view only")
-    games = run(
-        "arena", "tiny-equilibrium-memory.h5", "random", *TINY, "--games", "20000", "--seed", "1", "--json"
-    ).report
-    assert games["win"][0][1] == pytest.approx(report["win"][0][2], abs=0.02)
 
 
 @pytest.mark.slow
@@ -229,24 +172,6 @@ def test_progress_says_how_far_it_is(status, line):
     assert status_line(status) == f"equilibrium: {line}"
 
 
-def test_every_stage_is_told_on_stderr(run, folder, monkeypatch):  # noqa: ARG001
-    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    err = run("equilibrium", "--rules", "tiny", "--iterations", "2", "-o", "x.h5", "--json").err
-    stages = [
-        line for line in err.splitlines() if line.startswith(("game: ", "equilibrium")) and not line.endswith(" s")
-    ]
-    beginnings = (
-        "game: information",
-        "game: graph (2",
-        "equilibrium",
-        "equilibrium: iteration 1",
-        "equilibrium: iteration 2",
-    )
-    assert len(stages) == len(beginnings) + 1, err
-    assert all(line.startswith(each) for line, each in zip(stages, beginnings, strict=False)), err
-    assert stages[-1] == "equilibrium: writing"
-
-
 @pytest.mark.parametrize("information", ["view", "memory"])
 def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
     arguments = ("--rules", "tiny", "--information", information, "--iterations", "6", "-o", "x.h5", "-q", "--json")
@@ -256,3 +181,13 @@ def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
     assert found["exploiters"]["true"] > told - (1e-9 if information == "view" else 1e-3)
     stored = load(folder / "x.h5")
     assert response_of(stored, StateSpace(stored.rules, information)) is not None
+
+
+def test_only_its_own_checkpoint_is_taken(run):
+    run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
+    for arguments, text in (
+        (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
+        (["--resume", "run.h5", "--information", "memory"], "of the information model 'view'"),
+    ):
+        run("equilibrium", *TINY, *arguments).refused(text)
+    run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")

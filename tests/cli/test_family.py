@@ -13,7 +13,7 @@ _VERBS_IMPORTED = """
 import sys
 from punish_fast.cli.app import run
 code = run(sys.argv[1:])
-verbs = ("solve", "arena", "records", "records.plot", "enemy", "enemy.show", "enemy.pawnn", "games", "games.play")
+verbs = ("solving.solve", "strategies.arena", "records", "records.plot", "enemy", "enemy.show", "enemy.pawnn", "games")
 print(*[verb for verb in verbs if f"punish_fast.cli.{verb}" in sys.modules], file=sys.stderr)
 sys.exit(code)
 """
@@ -31,8 +31,8 @@ def imported(*arguments: str) -> list[str]:
     [
         ("--version", []),
         ("solv", []),
-        ("solve --help", ["solve"]),
-        ("help solve", ["solve"]),
+        ("solve --help", ["solving.solve"]),
+        ("help solve", ["solving.solve"]),
         ("enemy show --help", ["enemy", "enemy.show"]),
         ("records plt", ["records"]),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.cli.strategies.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
+from punish_fast.cli.strategies.arena import lengths_of_duel, lengths_of_games, print_lengths
 
 
 def test_chances_add_up_measure_by_measure():

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,13 @@ import pytest
 from numba import config
 
 from cli.conftest import clean_environment
-from cli.forks import Fork
 from cli.killing import (
     POINTS,
     SECONDS_TO_END,
     WITH_JIT,
     Interrupter,
     end,
-    instants,
     leftovers,
-    start_announced,
     start_dying,
     whole,
 )
@@ -59,52 +55,6 @@ def prepare(path: Path, had_old: bool) -> str:
     if had_old:
         path.write_bytes(OLD)
     return "old" if had_old else "absent"
-
-
-def start() -> Fork:
-    return start_announced(*SOLVE)
-
-
-@WITH_JIT
-@pytest.mark.slow
-def test_killed_at_any_instant(folder, expected):
-    path = folder / "x.h5"
-    wrong = []
-    for k, delay in enumerate(instants(start, seed=1)):
-        before = prepare(path, had_old=k % 2 == 0)
-        child = start()
-        time.sleep(delay)
-        child.send_signal(signal.SIGKILL)
-        end(child)
-        state = state_of(path, expected)
-        if state not in (before, "whole"):
-            wrong.append((delay, state))
-    assert wrong == []
-    assert end(start()) == (0, "")
-    assert state_of(path, expected) == "whole"
-    assert leftovers(folder) == []
-
-
-@WITH_JIT
-@pytest.mark.slow
-def test_interrupted_at_any_instant(folder, expected):
-    path = folder / "x.h5"
-    wrong = []
-    for k, delay in enumerate(instants(start, seed=2)):
-        before = prepare(path, had_old=k % 2 == 0)
-        child = start()
-        time.sleep(delay)
-        child.send_signal(signal.SIGINT)
-        code, err = end(child)
-        state = state_of(path, expected)
-        says = err.splitlines()
-        fine = {
-            130: len(says) == 1 and says[0].startswith("interrupted") and state in (before, "whole"),
-            0: says == [] and state == "whole",
-        }
-        if not fine.get(code, False) or leftovers(folder):
-            wrong.append((round(delay, 3), code, state, err[-300:], leftovers(folder)))
-    assert wrong == []
 
 
 @WITH_JIT

@@ -6,31 +6,22 @@ restricted game, as in games large enough for it to pay.
 
 from __future__ import annotations
 
-import random
 import signal
-import sys
-import time
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 import pytest
-from numba import config
 
 from cli.killing import (
     POINTS,
     WITH_JIT,
-    Interrupter,
     end,
-    instants,
     leftovers,
-    start_announced,
     start_dying,
 )
-from punish_fast.cli.strategies import equilibrium as equilibrium_verb
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers, restricted_game
 from punish_fast.equilibrium import run as run_module
@@ -38,7 +29,6 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.files import ReadError
-from punish_fast.store import checkpoints
 from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.reader import load
 
@@ -161,43 +151,6 @@ def learning(run, folder, history, tables, unbroken, monkeypatch):
     return Folder(run, folder, history, tables, unbroken)
 
 
-def start():
-    return start_announced(*LEARN, str(LAST), before=save_often)
-
-
-@pytest.mark.slow
-@WITH_JIT
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
-def test_stopped_at_any_instant(learning, number):
-    def begin():
-        learning.forget()
-        return start()
-
-    found, wrong = set(), []
-    # On a machine whose load changes, all instants of a round may miss the learning.
-    rounds = (instants(begin, int(number) + seed, n=INSTANTS) for seed in range(MOST_ROUNDS))
-    for k, delay in enumerate(chain.from_iterable(rounds), 1):
-        least = learning.forget(keep=k % 2 == 0)
-        child = start()
-        time.sleep(delay)
-        child.send_signal(number)
-        code, err = end(child)
-        n = learning.iterations()
-        found.add(n)
-        says = err.splitlines()
-        fine = {
-            0: n == LAST and says == [],
-            130: 1 <= len(says) <= 2 and says[-1].startswith("interrupted") and not learning.leftovers(),
-            -signal.SIGKILL: number == signal.SIGKILL,
-        }
-        if not (fine.get(code, False) and least <= n and learning.ends_the_same()):
-            wrong.append((round(delay, 3), code, n, err[-300:], learning.leftovers()))
-        if k >= INSTANTS and found - {0, FIRST, LAST}:
-            break
-    assert wrong == []
-    assert found - {0, FIRST, LAST}
-
-
 @pytest.mark.slow
 @WITH_JIT
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
@@ -214,34 +167,4 @@ def test_stopped_at_the_moment_that_matters(learning, number, name, when):
         assert err.splitlines()[-1].startswith("interrupted")
     else:
         assert code == -signal.SIGKILL
-    assert learning.ends_the_same()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.gettrace() is not None, reason="something else is tracing")
-@pytest.mark.parametrize("module", [equilibrium_verb, run_module, checkpoints], ids=lambda module: module.__name__)
-def test_interrupted_at_any_line(run, learning, module):
-    def run_traced(interrupter):
-        sys.settrace(interrupter.trace)
-        try:
-            return run(*LEARN, str(FIRST + 3))
-        finally:
-            sys.settrace(None)
-
-    learning.forget(keep=True)
-    counter = Interrupter([module])
-    assert run_traced(counter).code == 0
-    most = 4 if config.DISABLE_JIT else 40
-    lines = range(1, counter.count + 1)
-    wrong = []
-    for at in sorted(random.Random(5).sample(lines, min(most, len(lines)))):
-        least = learning.forget(keep=at % 2 == 0)
-        interrupter = Interrupter([module], at)
-        done = run_traced(interrupter)
-        n = learning.iterations()
-        kept = "has the iterations made" in done.err
-        denied = "are not saved" in done.err and n > 0
-        if done.code not in (0, 130) or n < least or (kept and n == 0) or denied or learning.leftovers():
-            wrong.append((interrupter.place, done.code, n, done.err, learning.leftovers()))
-    assert wrong == []
     assert learning.ends_the_same()

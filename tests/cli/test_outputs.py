@@ -11,35 +11,10 @@ from fuzz.trial import contents
 from cli.commands import all_verbs, make_files
 from cli.conftest import run_apart
 
-
-@pytest.mark.parametrize(
-    "verb",
-    [
-        ["solve"],
-        ["import", "x.json"],
-        ["enemy", "import-flux", "x.json"],
-        ["enemy", "parless", "--db", "games.db"],
-        ["enemy", "model", "--db", "games.db"],
-    ],
-)
-def test_a_file_of_rules_is_not_replaced(run, folder, verb):
-    (folder / "my.toml").write_text("hp = 2\n")
-    run(*verb, "--rules", "my.toml", "-o", "my.toml").refused("my.toml: is the file to")
-    assert (folder / "my.toml").read_text() == "hp = 2\n"
-
-
-@pytest.mark.usefixtures("folder")
-def test_an_output_may_be_called_like_a_preset(run):
-    assert run("build", "--rules", "tiny", "-o", "tiny").code == 0
-
-
 SETTINGS = [
     (["--discount", "0.9"], ["--discount", "0.9"], True),
     ([], ["--no-tensor"], False),
-    ([], ["--tolerance", "1e-5"], False),
     (["--sweeps", "20"], ["--sweeps", "21"], False),
-    ([], ["--sweeps", "20"], False),
-    ([], ["--schedule", "jacobi"], False),
 ]
 
 
@@ -104,19 +79,6 @@ def test_a_file_of_others_is_replaced_only_when_asked(run, files, arguments, nam
     assert (files / name).read_text() == "mine"
     assert run(*arguments, "-o", name).code == 0
     assert (files / name).read_bytes() != b"mine"
-
-
-def test_an_agent_trained_otherwise_is_not_replaced(run, folder):
-    train = ("games", "train", "tapnswap", "--games")
-    assert run(*train, "10").code == 0
-    before = (folder / "tapnswap.h5").read_bytes()
-    run(*train, "20").refused("tapnswap.h5: exists and was made with other settings")
-    run("games", "train", "tapnswap:limit=4", "--games", "10").refused(
-        "tapnswap.h5: exists and was made with other settings"
-    )
-    run(*train, "10", "--set", "epsilon=0.3").refused("tapnswap.h5: exists and was made with other settings")
-    assert (folder / "tapnswap.h5").read_bytes() == before
-    assert run(*train, "10").code == 0
 
 
 # Options that write, and how each verb reads files.
@@ -193,8 +155,3 @@ def test_stdout_is_not_replaced(folder):
         )
     assert (done.code, (folder / "out.txt").read_text()) == (2, "mine\n")
     assert done.err == "error: /dev/stdout: is no regular file and will not be replaced\n"
-
-
-def test_a_link_to_where_nothing_can_be_written_is_refused_before_the_work(run, folder):
-    (folder / "link.h5").symlink_to("/proc/x.h5")
-    run("equilibrium", "--rules", "tiny", "-o", "link.h5").refused("link.h5: cannot write here")

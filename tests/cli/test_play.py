@@ -90,21 +90,6 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     assert winner == ("you" if won else "naive")
 
 
-def test_a_game_in_a_terminal_is_the_simulators(folder):
-    actions, won = first_moves(3)
-    answers = [line for move in typed(actions) for line in (move, "")]
-    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*answers, "n"])
-    text = plain(drawn)
-    assert code == 0, text
-    assert ("You win!" if won else "naive wins!") in text
-    assert max(map(len, text.splitlines())) <= 80
-    ((_, game),) = stored(folder / "games.db")
-    assert game.winner.name == ("you" if won else "naive")
-    assert len(game.winner.actions) == len(actions)
-    assert "\x1b[" in drawn
-    assert f"punish-fast records review {game.id} --db games.db" in " ".join(text.split())
-
-
 @pytest.mark.slow
 def test_a_move_is_taken_back_and_an_interrupt_loses_no_finished_game(folder):
     actions, _ = first_moves(3)
@@ -159,25 +144,6 @@ def test_help_and_coach_answer_at_the_table(run, say):
     assert done.out.endswith("You left; a game that is not finished is not kept.\n")
 
 
-def test_the_coach_speaks_before_every_move(run, say):
-    say("q")
-    text = run(*TINY, "naive", "--seed", "3", "--coach").out
-    assert text.index("Win chances") < text.index("Your move")
-
-
-def test_the_end_of_the_input_leaves_the_game(run, say, folder):
-    say()
-    done = run(*TINY, "random")
-    assert (done.code, done.out.endswith("You left; a game that is not finished is not kept.\n")) == (0, True)
-    assert not (folder / "games.db").exists()
-
-
-def test_people_have_names(run, say):
-    actions, _ = first_moves(2)
-    say(*typed(actions))
-    assert run(*TINY, "naive", "--seed", "2", "--name", " Ann", "--quiet", "--json").report["players"][0] == "Ann"
-
-
 @pytest.mark.parametrize("gives_up", [False, True])
 def test_a_game_waits_for_a_process_that_writes(run, say, folder, monkeypatch, gives_up):
     """The third try finds the database free, or an interrupt arrives during the third try."""
@@ -222,21 +188,13 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
         (["--watch", "naive", "random", "--coach"], ["--watch goes with neither"]),
         (["veteran"], ["veteran: knows the standard rules alone"]),
         (["--name", "Naive "], ["--name: 'Naive' looks like naive, the name of a bot"]),
-        (["--name", ""], ["--name: '', allowed are names of 1 to 60 printable characters"]),
         (["--name", "a", "--name", "b"], ["--name is given 2 times, allowed are 1"]),
         (["--hotseat", "--name", "a", "--name", "a "], ["--name is given 2 times, allowed are 2 different names"]),
-        (["random", "--name", "random"], ["--name: 'random' looks like random, the name of a bot"]),
-        (["random@1"], ["random@1: has no values"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     run(*TINY, *options).refused(*texts)
     assert list(folder.iterdir()) == []
-
-
-def test_a_file_that_is_no_database_is_refused_before_the_game(run, folder):
-    (folder / "games.db").write_text("something else, longer than a header")
-    run(*TINY, "random").refused("games.db: is no SQLite database")
 
 
 @pytest.mark.full

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import h5py
 import numpy as np
 import pytest
 
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.codes import action_name, decode, from_decimal, to_decimal
+from punish_fast.punish.codes import decode, from_decimal, to_decimal
 from punish_fast.punish.rules import CARDS, PRESETS, to_mapping, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.policies import save_policy
@@ -37,29 +38,10 @@ def test_a_file_is_described(run, files, kind):
         assert report["shapes"] == {name: list(file[name].shape) for name in report["shapes"]}
     done = run("show", f"{kind}.h5")
     assert (done.code, done.err) == (0, "")
-    assert f"{kind}.h5: {kind}," in done.out
+    assert re.search(rf"^kind +{kind}$", done.out, re.MULTILINE)
     assert PRESETS["tiny"].digest in done.out
     for name in report["shapes"]:
         assert name in done.out
-
-
-def test_an_agent_is_described_with_its_solution(run, files):
-    report = run("show", "agent.h5", "--json").report
-    solution = load(files / "agent.h5").solution()
-    assert report["enemy"] == {"kind": "built-in", "name": "random"}
-    assert report["states_by_breath"] == [46, 462, 50]
-    for name in ("discount", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint"):
-        assert report[name] == getattr(solution, name)
-    text = run("show", "agent.h5").out
-    assert solution.fingerprint in text
-    assert "46, 462, 50" in text
-
-
-@pytest.mark.usefixtures("files")
-def test_an_agent_of_a_number_of_sweeps_has_no_tolerance(run):
-    run("solve", "tensor.h5", "--sweeps", "2", "-o", "x.h5")
-    assert run("show", "x.h5", "--json").report["tolerance"] is None
-    assert run("show", "x.h5").code == 0
 
 
 @pytest.mark.usefixtures("files")
@@ -112,22 +94,10 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert f"and {space.n_openings - 20} more rows" in run("openings", "agent.h5").out
 
 
-@pytest.mark.usefixtures("files")
-def test_openings_of_an_agent_for_wins_have_win_probabilities(run):
-    solved = run("solve", "tensor.h5", "--objective", "win-probability", "-o", "x.h5", "--json").report
-    report = run("openings", "x.h5", "--json").report
-    assert report["is_chance"]
-    values = [entry["value"] for entry in report["openings"]]
-    assert all(0 <= value <= 1 for value in values)
-    assert report["mean"] == solved["win_probability"]
-    assert (values[0], values[-1]) == (solved["best_opening"], solved["worst_opening"])
-    assert report["value_is"] == "win probability"
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("name", ["x.png", "x.svg"])
-def test_openings_are_drawn(run, folder, name):
+def test_openings_are_drawn(run, folder):
+    name = "x.svg"
     done = run("openings", "agent.h5", "--plot", name)
     assert (done.code, done.err) == (0, "")
     assert f"plot       {name}" in done.out
@@ -136,37 +106,16 @@ def test_openings_are_drawn(run, folder, name):
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["--plot", "x.pdf"], "allowed are .png and .svg"),
-        (["--plot", "no/x.png"], "there is no folder no"),
-    ],
-)
-def test_openings_that_cannot_be_drawn_are_refused(run, folder, arguments, text):
-    before = sorted(folder.iterdir())
-    run("openings", "agent.h5", *arguments).refused(text)
-    assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.usefixtures("files")
 def test_openings_are_shown_of_agents_only(run):
     run("openings", "tensor.h5").failed_with("is a tensor, openings are shown of agents")
 
 
-@pytest.mark.usefixtures("files")
-def test_a_jacobi_agent_is_described(run):
-    run("solve", "tensor.h5", "--schedule", "jacobi", "--sweeps", "2", "-o", "x.h5")
-    assert run("show", "x.h5", "--json").report["shapes"]["/log/rmse"] == [2]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_positions_have_the_values_of_the_file(run, files, space, seed):
+def test_positions_have_the_values_of_the_file(run, files, space):
     file = load(files / "agent.h5")
     solution = file.solution()
     ptr, action, _ = file.rows
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(1)
     for row in generator.choice(space.n_states, 12, replace=False).tolist():
         state = space.state(row)
         code = to_decimal(state)
@@ -217,14 +166,6 @@ def test_unseen_cards_are_counted(run, space):
             assert (chance > 0) == (n > 0 and state.enemy_hand > 0)
 
 
-@pytest.mark.usefixtures("files")
-def test_one_card_is_singular_and_rules_name_their_cards(run):
-    assert "\nyou    2 HP  1 card   may feint\n" in run("show", "agent.h5", "200001200210000120").out
-    text = run("show", "agent.h5").out
-    assert "damage           guard 0, rush 1, dodge 0, strike 2, punish 3\n" in text
-    assert "dodge_stops      strike, punish\n" in text
-
-
 def test_a_position_in_words(run, files):
     solution = load(files / "agent.h5").solution()
     done = run("show", "agent.h5", KNOWN)
@@ -255,26 +196,6 @@ def test_every_kind_of_position_can_be_printed(run, space):
         assert ("between two measures" in done.out) == between
 
 
-@pytest.mark.usefixtures("files")
-def test_a_position_of_a_tensor_has_actions_and_outcomes_but_no_values(run):
-    report = run("show", "tensor.h5", KNOWN, "--json").report
-    assert "value" not in report
-    assert [entry["name"] for entry in report["actions"]] == [action_name(a) for a in (20, 21, 40, 41)]
-    assert "value" not in report["outcomes"][0]
-    done = run("show", "tensor.h5", KNOWN)
-    assert (done.code, done.err) == (0, "")
-    assert "legal actions: rush, feint with rush, strike, feint with strike" in done.out
-
-
-@pytest.mark.usefixtures("files")
-def test_a_position_of_an_agent_without_tensor_has_no_outcomes(run):
-    run("solve", "tensor.h5", "--no-tensor", "-o", "x.h5")
-    report = run("show", "x.h5", KNOWN, "--json").report
-    assert "outcomes" not in report
-    assert "value" in report
-    assert "most probable" not in run("show", "x.h5", KNOWN).out
-
-
 def test_a_game_without_feints_says_nothing_of_them(run, files):
     (files / "plain.toml").write_text(
         "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nbreaths = 1\nfeints = 0\n"
@@ -290,35 +211,18 @@ def test_a_game_without_feints_says_nothing_of_them(run, files):
     "state",
     [
         "",
-        "0",
-        "1",
-        "word",
         "1e17",
-        "12345678901234567",
         "1234567890123456789",
         "012012300350000300",
-        "999999999999999999",
         "101010200220000002",
-        "101010300220000001",
-        "101010200230000001",
-        "901010200220000001",
         "201010200220000001",
-        "10101020022000000x",
         "102012300350000300",
         "9" * 5000,
-        "0x" + "1" * 16,
     ],
 )
 @pytest.mark.usefixtures("files")
 def test_codes_of_no_position_are_refused(run, state):
     run("show", "agent.h5", state).refused("state")
-
-
-@pytest.mark.parametrize("state", ["-1", "-2", "-101010200220000001"])
-@pytest.mark.usefixtures("files")
-def test_negative_codes_are_refused(run, state):
-    run("show", "agent.h5", state).refused()
-    run("show", "agent.h5", "--", state).refused("state code")
 
 
 @pytest.mark.usefixtures("files")
@@ -334,7 +238,6 @@ def test_words_and_code_name_the_same_position(run):
     ("arguments", "text"),
     [
         (["--hand", "rs"], "needs --hand and --discard"),
-        (["--breath", "2"], "needs --hand and --discard"),
         ([KNOWN, "--hp", "1-1"], "--hp cannot be added"),
         (["--hand", "pp", "--discard", "r"], "punish in hand"),
         (["--hand", "xx", "--discard", "r"], "'x' is no card"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import sys
@@ -40,15 +39,6 @@ def test_a_closed_stdout_is_told_before_any_work(files, arguments):
     done = run_in_shell(">&-", *arguments)
     assert (done.returncode, done.stderr) == (1, "error: the results cannot be printed (stdout is closed)\n")
     assert not (files / "x.h5").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("files")
-def test_a_closed_stderr_leaves_the_results_alone():
-    done = run_in_shell("2>&-", "show", "agent.h5", "--json")
-    assert (done.returncode, json.loads(done.stdout)["file"]) == (0, "agent.h5")
-    done = run_in_shell("2>&-", "show", "none.h5")
-    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_a_closed_stdin_is_told_before_any_work():

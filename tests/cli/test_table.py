@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from punish_fast.cli.frame import report
+from punish_fast.cli.frame import errors
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream
 from punish_fast.punish.rules import PRESETS
@@ -41,7 +41,7 @@ def test_seeds_are_kept_or_short():
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_line_of_progress_is_gone_before_anything_is_drawn(capsys, monkeypatch, as_json):
-    monkeypatch.setattr(report, "_width", 3)
+    monkeypatch.setattr(errors, "_width", 3)
     print("cards", file=table_stream(as_json))
     print("more cards", file=table_stream(as_json))
     drawn = capsys.readouterr()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files
-from punish_fast.cli.frame.report import Stopwatch
+from punish_fast.cli.frame.progress import Stopwatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.report import Stopwatch, in_units
+from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import in_units
 
 if TYPE_CHECKING:
     from punish_fast.enemies.pawnn import Network

@@ -9,7 +9,7 @@ from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import Stopwatch
+from punish_fast.cli.frame.progress import Stopwatch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from punish_fast.cli.enemy.network import print_network, write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
-from punish_fast.cli.frame.report import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import SetOption, with_changes
 
 if TYPE_CHECKING:

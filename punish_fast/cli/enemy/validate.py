@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.report import Progress, Stopwatch, finite, print_table
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import finite, print_table
 
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean

@@ -11,6 +11,8 @@ from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
 from punish_fast.cli.frame.report import in_words
+from punish_fast.punish.rules import RulesError, load_rules, name_of
+from punish_fast.runtime.files import ReadError
 from punish_fast.store.notes import enemy_text
 
 RULES = {
@@ -48,8 +50,6 @@ def _describe(path: Path) -> dict[str, Any]:
 
 
 def _description(path: Path) -> dict[str, Any]:
-    from punish_fast.punish.rules import RulesError, load_rules, name_of
-    from punish_fast.runtime.files import ReadError
     from punish_fast.store.reader import load
 
     try:
@@ -80,7 +80,6 @@ def about(file: Any) -> str:
 
 def learner_at(path: Path) -> tuple[str | None, str]:
     """Return the kind of a bundle and its game; None if the file is not a bundle."""
-    from punish_fast.runtime.files import ReadError
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

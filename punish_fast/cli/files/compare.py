@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
-from punish_fast.cli.frame.report import print_table
+from punish_fast.cli.frame.report import print_table, rules_report
+from punish_fast.punish.rules import name_of
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def compare(options: CompareOptions) -> None:
 
 def _check(files: tuple[Artefact, Artefact]) -> None:
     """Refuse agents that differ in rules, in states, or in whether values are win probabilities."""
-    from punish_fast.punish.rules import name_of
 
     def refuse(what: str, found: list[str]) -> None:
         raise UsageError(f"compare: {what}, but " + " and ".join(map("{} has {}".format, paths, found)))
@@ -64,20 +64,17 @@ def _check(files: tuple[Artefact, Artefact]) -> None:
 
 
 def _report(files: tuple[Artefact, Artefact], found: Comparison) -> dict[str, Any]:
-    from punish_fast.punish.rules import name_of
-
     layers = [
         _counts(int(n), int(changed), int(clear)) | {"breath": layer + 1}
         for layer, (n, changed, clear) in enumerate(zip(found.n_states, found.n_changed, found.n_clear, strict=True))
     ]
     return {
-        "rules": name_of(files[0].rules),
-        "rules_digest": files[0].rules.digest,
+        **rules_report(files[0].rules),
         "agents": [_agent(file) for file in files],
         **_counts(int(found.n_states.sum()), int(found.n_changed.sum()), int(found.n_clear.sum())),
         "breaths": layers,
-        "q": asdict(found.q),
-        "v": asdict(found.v),
+        "q": found.q,
+        "v": found.v,
         "biggest": [_position(files, found, int(state)) for state in found.largest(_SHOWN)],
     }
 
@@ -89,15 +86,8 @@ def _counts(states: int, changed: int, clear: int) -> dict[str, Any]:
 
 def _agent(file: Artefact) -> dict[str, Any]:
     solution = file.solution()
-    bound = solution.error_bound
-    return {
-        "file": file.path,
-        "enemy": file.enemy,
-        "objective": solution.objective,
-        "discount": solution.discount,
-        "error_bound": bound if bound < float("inf") else None,
-        "fingerprint": solution.fingerprint,
-    }
+    names = ("objective", "discount", "error_bound", "fingerprint")
+    return {"file": file.path, "enemy": file.enemy, **{name: getattr(solution, name) for name in names}}
 
 
 def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -> dict[str, Any]:
@@ -109,12 +99,12 @@ def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -
     actions = files[0].rows[1]
     return {
         "state": str(decimals_of(files[0], np.array([state]))[0]),
-        "disagreement": float(found.disagreement[state]),
+        "disagreement": found.disagreement[state],
         "choices": [
             {
                 "action": int(actions[row]),
                 "name": action_name(int(actions[row])),
-                "values": [float(file.solution().q[row]) for file in files],
+                "values": [file.solution().q[row] for file in files],
             }
             for row in found.choices[:, state].tolist()
         ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.punish.rules import cards_text
 from punish_fast.store.notes import enemy_text
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ def print_explanation(report: dict[str, Any]) -> None:
 
 
 def _hands_text(hands: list[dict[str, Any]]) -> str:
-    from punish_fast.punish.rules import cards_text
 
     listed = [f"{cards_text(each['hand'])} ({each['probability']:.1%})" for each in hands[:_MOST_HANDS]]
     more = len(hands) - len(listed)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, argument, option, verb
 from punish_fast.cli.frame.outputs import default_output, output_beside
-from punish_fast.cli.frame.report import Stopwatch, peak_memory
+from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import rules_report, work_report
 
 if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
@@ -45,7 +46,6 @@ def export(options: ExportOptions) -> None:
 
     By default to a file of the same name with the format as its suffix (.json for notebook-json).
     """
-    from punish_fast.punish.rules import name_of
     from punish_fast.store.reader import load
 
     clock = Stopwatch()
@@ -55,18 +55,8 @@ def export(options: ExportOptions) -> None:
     if options.output is None:
         default_output(output)
     counts = (_export_content if options.target == "notebook-json" else _export_process)(file, options, output, clock)
-    report = {
-        "file": options.file,
-        "format": options.target,
-        "kind": file.kind,
-        "rules": name_of(file.rules),
-        **counts,
-        "seconds": clock.seconds | {"total": clock.total()},
-        "peak_memory_bytes": peak_memory(),
-        "output": output,
-        "output_bytes": output.stat().st_size,
-    }
-    options.print(report)
+    report = {"file": options.file, "format": options.target, "kind": file.kind, **rules_report(file.rules)}
+    options.print(report | counts | work_report(clock, output))
 
 
 def _export_process(file: Artefact, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:

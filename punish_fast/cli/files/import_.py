@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, output_beside, rules_files
-from punish_fast.cli.frame.report import Stopwatch
+from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.punish.rules import load_rules, name_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,6 @@ def import_(options: ImportOptions) -> None:
     with the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solve_options import check_options
-    from punish_fast.punish.rules import load_rules, name_of
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook
 
     clock = Stopwatch()
@@ -45,19 +46,17 @@ def import_(options: ImportOptions) -> None:
         settings = {"rules": name_of(rules), "file": options.file.name, "discount": options.discount}
         default_output(output, settings, lambda path: settings | _imported_with(path))
     content = import_notebook(options.file, output, rules, discount=options.discount)
-    report: dict[str, Any] = {"file": options.file, "rules": name_of(rules), "rules_digest": rules.digest}
+    report: dict[str, Any] = {"file": options.file, **rules_report(rules)}
     if isinstance(content, Probabilities):
-        report |= {"kind": "strategy", "states": int(content.covered.sum())}
+        report |= {"kind": "strategy", "states": content.covered.sum()}
     else:
-        report |= {"kind": "agent", "values": len(content.q), "terminals": list(content.terminals)}
+        report |= {"kind": "agent", "values": len(content.q), "terminals": content.terminals}
         report["discount"] = options.discount
-    report |= {"seconds": clock.total(), "output": output, "output_bytes": output.stat().st_size}
-    options.print(report)
+    options.print(report | work_report(clock, output))
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
     """The settings that a file was imported with; a strategy has no discount."""
-    from punish_fast.punish.rules import name_of
     from punish_fast.store.reader import load
 
     file = load(path)

@@ -2,36 +2,88 @@
 
 from __future__ import annotations
 
-from math import comb
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.files.agents import learner_at
 from punish_fast.cli.files.explanation import explanation_report, print_explanation
-from punish_fast.cli.files.position import ShowOptions
+from punish_fast.cli.files.position import position_report, print_position
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import verb
-from punish_fast.cli.frame.report import (
-    count,
-    finite,
-    in_units,
-    in_words,
-    print_table,
-    print_text,
-    reachable,
-)
-from punish_fast.punish.rules import CARDS, by_card, name_of, to_mapping
-from punish_fast.store.notes import enemy_text
+from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
+from punish_fast.cli.solving.build import reachable
+from punish_fast.punish.rules import Rules, name_of, to_mapping
+from punish_fast.runtime.files import ReadError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from punish_fast.punish.codes import State
     from punish_fast.store.reader import Artefact
 
-_MOST_OUTCOMES = 8
+_SIDES = ("own", "enemy", "both")
 # Kinds of files that are no nouns.
 _NOUNS = {"muzero": "network"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(CommonOptions):
+    """Options of ``show``: a file, and a position or none."""
+
+    file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
+    state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
+    hand: Annotated[
+        str | None,
+        option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS"),
+    ] = None
+    discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
+    hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None
+    breath: Annotated[int | None, option("The breath.  [default: 1]", metavar="N")] = None
+    enemy_hand: Annotated[
+        int | None, option("Cards in the enemy's hand.  [default: what is unseen and not in the deck]", metavar="N")
+    ] = None
+    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("Who is exhausted.")] = None
+    feinted: Annotated[
+        str | None,
+        option(
+            "Who has feinted in this measure, or counts, such as 2-1.",
+            metavar="own|enemy|both",
+            complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
+        ),
+    ] = None
+
+    why: Annotated[bool, option("Say what each action of the enemy makes of every action of yours.")] = False
+    enemy: Annotated[
+        str | None,
+        option(
+            "With --why: the enemy that the agent was solved against.  [default: as the file notes]",
+            metavar="AGENT",
+            complete=complete_agents,
+        ),
+    ] = None
+
+    def position(self, rules: Rules) -> State | None:
+        """Return the position under ``rules``; None if no option names one."""
+        from punish_fast.punish.codes import StateError, from_decimal, layout_of
+        from punish_fast.punish.position import position
+
+        names = ("hand", "discard", "hp", "breath", "enemy_hand", "exhausted", "feinted")
+        words = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.state is not None:
+            if words:
+                raise UsageError(
+                    f"the state code {self.state} is the whole position; --{next(iter(words))} cannot be added"
+                )
+            if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
+                raise StateError(f"state code {self.state[:40]!r}: allowed are 18 digits, the first not 0")
+            return from_decimal(layout_of(rules), int(self.state))
+        if not words:
+            return None
+        if self.hand is None or self.discard is None:
+            raise UsageError("a position in words needs --hand and --discard, such as --hand rrspp --discard ddd")
+        for name in ("hp", "feinted"):
+            if name in words and words[name] not in _SIDES:
+                words[name] = _pair(name, words[name])
+        return position(**words, rules=rules)
 
 
 @verb(
@@ -54,14 +106,13 @@ def show(options: ShowOptions) -> None:
             raise UsageError("--why needs a position: a state code, or --hand and --discard")
         options.print(explanation_report(file, state, options.enemy), print_explanation)
     elif state is None:
-        options.print(_file_report(file), _print_file)
+        options.print(_file_report(file))
     else:
-        options.print(_position_report(file, state), _print_position)
+        options.print(position_report(file, state), print_position)
 
 
 def _load(path: Path) -> Artefact:
     from punish_fast.arena.players import NAMES
-    from punish_fast.runtime.files import ReadError
     from punish_fast.store.reader import load
 
     try:
@@ -81,278 +132,20 @@ def _file_report(file: Artefact) -> dict[str, Any]:
 
     skipped = ("format", "rules", "enemy", "origin", "settings", "numbers")
     report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
-    for name, value in file.attributes.items():
-        if name not in skipped and isinstance(value, str | int | float):
-            report[name] = finite(value) if isinstance(value, float) else value
-    report["rules"] = name_of(file.rules)
-    report["fields"] = to_mapping(file.rules)
-    report["shapes"] = {name: list(shape) for name, shape in file.shapes.items()}
+    report |= {name: value for name, value in file.attributes.items() if name not in skipped}
+    report |= {"rules": name_of(file.rules), "fields": to_mapping(file.rules), "shapes": file.shapes}
     if file.kind in ("tensor", "agent"):
-        report["enemy"] = file.enemy
-        report["states_by_breath"] = [int(n) for n in file.layer_ptr[1:] - file.layer_ptr[:-1]]
-        report["states"] = sum(report["states_by_breath"]) + 2
+        counts = file.layer_ptr[1:] - file.layer_ptr[:-1]
+        report |= {"enemy": file.enemy, "states_by_breath": counts, "states": int(counts.sum()) + 2}
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
     if file.origin is not None:
         report["origin"] = file.origin
-    report["hash"] = identity_of(file)
-    return report
+    return report | {"hash": identity_of(file)}
 
 
-def _print_file(report: dict[str, Any]) -> None:
-    print(f"{report['file']}: {report['kind']}, {in_units(report['bytes'], 'B')}, written {report['created']}\n")
-    print(f"rules {report['rules']} ({report['rules_digest']})")
-    print_table([[name, _field_text(value)] for name, value in report["fields"].items()], left=2, indent="  ")
-    if "enemy" in report:
-        print(f"enemy {enemy_text(report['enemy'])}")
-        print(f"states by breath {', '.join(f'{n:,}' for n in report['states_by_breath'])}")
-        if report["reachable"] not in (None, report["states"]):
-            told = f"{report['reachable']:,} of {report['states']:,} states"
-            print_text(f"play against this enemy reaches only {told}")
-    solved = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "fingerprint")
-    if report["kind"] == "agent":
-        print("solution")
-        print_table([[name, str(report[name])] for name in solved], left=2, indent="  ")
-    if "information" in report:
-        print(f"information {report['information']}")
-    if report["hash"] is not None:
-        print(f"hash {report['hash']}")
-    if "origin" in report:
-        print_text(f"origin: {in_words(report['origin'])}")
-    if "iterations" in report:
-        print(f"iterations {report['iterations']:,}")
-    print("datasets")
-    print_table([[name, " x ".join(f"{n:,}" for n in shape)] for name, shape in report["shapes"].items()], indent="  ")
+def _pair(name: str, text: str) -> tuple[int, int]:
+    from punish_fast.punish.codes import StateError
 
-
-def _field_text(value: Any) -> str:
-    """A field of rules: 3; strike, punish; guard 3, rush 3 and so on where it has a number for each card."""
-    if not isinstance(value, list):
-        return str(value)
-    if len(value) == len(CARDS) and all(isinstance(each, int) for each in value):
-        return in_words(dict(zip(CARDS, value, strict=True)))
-    return ", ".join(map(str, value)) or "none"
-
-
-def _position_report(file: Artefact, state: State) -> dict[str, Any]:
-    from punish_fast.punish.codes import to_decimal
-
-    report: dict[str, Any] = {
-        "file": file.path,
-        "state": str(to_decimal(state)),
-        "position": state._asdict() | {"hand": by_card(state.hand), "discard": by_card(state.discard)},
-        "breaths": file.rules.breaths,
-        "feints": file.rules.feints,
-        "unseen": _unseen(file, state),
-    }
-    if file.kind == "strategy":
-        return report | _strategy_report(file, state)
-    if file.kind == "equilibrium":
-        raise UsageError(f"{file.path}: is a checkpoint; show the strategy that was made from it")
-    row = _row_of(file.code, file, state)
-    state_ptr, action, _ = file.rows
-    rows = range(state_ptr[row], state_ptr[row + 1])
-    report["actions"] = _named(action[rows.start : rows.stop])
-    if file.kind == "agent":
-        _add_values(file, row, rows, report)
-    if file.has_transitions:
-        best = report.get("best", 0)
-        report["outcomes_of"] = report["actions"][best]["name"]
-        report["outcomes"] = _outcomes(file, rows[best], state)
-    return report
-
-
-def _row_of(codes: np.ndarray, file: Artefact, state: State) -> int:
-    import numpy as np
-
-    from punish_fast.punish.codes import StateError, encode, to_decimal
-
-    code = np.uint64(encode(file.layout, state))
-    row = int(np.searchsorted(codes, code))
-    if row == len(codes) or codes[row] != code:
-        raise StateError(f"state {to_decimal(state)}: no game reaches it")
-    return row
-
-
-def _named(actions: np.ndarray) -> list[dict[str, Any]]:
-    from punish_fast.punish.codes import action_name
-
-    return [{"action": int(action), "name": action_name(int(action))} for action in actions]
-
-
-def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """The probability of every action; with more information than the view, over all histories that lead here."""
-    import numpy as np
-
-    from punish_fast.punish.lifting import lift
-    from punish_fast.punish.states.space import StateSpace
-
-    view = StateSpace(file.rules)
-    row = _row_of(view.code, file, state)
-    rows = slice(*view.state_ptr[row : row + 2])
-    actions = _named(view.action[rows])
-    if file.information == "view":
-        for entry, p in zip(actions, file.policy(view)[rows], strict=True):
-            entry["probability"] = float(p)
-        return {"actions": actions, "histories": 1}
-    fine = StateSpace(file.rules, file.information)
-    policy = file.policy(fine)
-    coarse_row = lift(fine, view, np.arange(len(view.action), dtype=np.float64))
-    for entry, r in zip(actions, range(rows.start, rows.stop), strict=True):
-        found = policy[coarse_row == r]
-        entry |= {"probability": float(found.mean()), "lowest": float(found.min()), "highest": float(found.max())}
-    return {"actions": actions, "histories": len(found)}
-
-
-def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
-    from punish_fast.store.reader import final_values
-
-    solution = file.solution()
-    report["objective"] = solution.objective
-    report["value"] = float(solution.v[row])
-    report["best_possible"], report["worst_possible"] = final_values(solution.discount, solution.objective).tolist()
-    if solution.objective == "win-probability":
-        report["win_probability"] = report["value"]
-        report["lower"], report["upper"] = float(solution.lower[row]), float(solution.upper[row])
-    elif solution.discount == 1:
-        report["win_probability"] = (1 + report["value"]) / 2
-    report["best"] = int(solution.choice[row]) - rows.start
-    for k, (entry, r) in enumerate(zip(report["actions"], rows, strict=True)):
-        entry["value"] = float(solution.q[r])
-        entry["probability"] = float(k == report["best"])
-
-
-def _unseen(file: Artefact, state: State) -> dict[str, Any]:
-    """Copies of each card that the player cannot see, and the probability that the enemy holds at least one."""
-    unseen = [c - h - d for c, h, d in zip(file.rules.copies, state.hand, state.discard, strict=True)]
-    ways = comb(sum(unseen), state.enemy_hand)
-    p = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
-    return {
-        "cards": dict(zip(CARDS, unseen, strict=True)),
-        "enemy_holds_one": dict(zip(CARDS, p, strict=True)),
-        "deck": sum(unseen) - state.enemy_hand,
-    }
-
-
-def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
-    """The most probable successors of a row, in descending order."""
-    from punish_fast.punish.codes import decode, to_decimal
-
-    columns, p = file.row(row)
-    n_states = int(file.layer_ptr[-1])
-    values = file.solution().v if file.kind == "agent" else None
-    outcomes = []
-    for k in (-p).argsort(kind="stable")[:_MOST_OUTCOMES]:
-        column = int(columns[k])
-        outcome: dict[str, Any] = {"probability": float(p[k])}
-        if column >= n_states:
-            outcome["successor"] = ("win", "loss")[column - n_states]
-            outcome["text"] = ("you win", "you lose")[column - n_states]
-        else:
-            after = decode(file.layout, int(file.code[column]))
-            outcome["successor"] = str(to_decimal(after))
-            outcome["text"] = _change(state, after)
-            if values is not None:
-                outcome["value"] = float(values[column])
-        outcomes.append(outcome)
-    return outcomes
-
-
-def _change(before: State, after: State) -> str:
-    """What a breath changed, in words."""
-    if after.breath == 1:
-        return f"new hand {_cards(after.hand)}; revealed {_cards(after.discard)}"
-    parts = []
-    for who, hp, then in (("you", before.own_hp, after.own_hp), ("enemy", before.enemy_hp, after.enemy_hp)):
-        if hp != then:
-            parts.append(f"{who} {hp} -> {then} HP")
-    for who, exhausted in (("you are", after.own_exhausted), ("enemy is", after.enemy_exhausted)):
-        if exhausted:
-            parts.append(f"{who} exhausted")
-    if after.enemy_feinted > before.enemy_feinted:
-        parts.append("enemy feinted")
-    joined = tuple(a - b for a, b in zip(after.discard, before.discard, strict=True))
-    parts.append(f"discarded {_cards(joined)}")
-    return ", ".join(parts)
-
-
-def _cards(counts: tuple[int, ...]) -> str:
-    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
-    return ", ".join(names) or "nothing"
-
-
-def _status(exhausted: int, feinted: int, feints: int) -> str:
-    parts = ["exhausted"] if exhausted else []
-    if feints:
-        parts.append("has feinted" if feinted == feints else "may feint")
-    return ", ".join(parts)
-
-
-def _print_position(report: dict[str, Any]) -> None:
-    position, unseen = report["position"], report["unseen"]
-    between = position["breath"] > report["breaths"]
-    breath = "between two measures" if between else f"breath {position['breath']} of {report['breaths']}"
-    print(f"state {report['state']}: {breath}\n")
-    feints = 0 if between else report["feints"]
-    rows = []
-    for who, side, n_cards in (
-        ("you", "own", sum(position["hand"].values())),
-        ("enemy", "enemy", position["enemy_hand"]),
-    ):
-        status = _status(position[f"{side}_exhausted"], position[f"{side}_feinted"], feints)
-        rows.append([who, f"{position[f'{side}_hp']} HP", count(n_cards, "card"), status])
-    print_table([*rows, ["deck", "", count(unseen["deck"], "card"), ""]], left=4)
-    print()
-    table = [["", "own hand", "discard pile", "unseen", "enemy holds one"]]
-    for card in CARDS:
-        counts = (position["hand"][card], position["discard"][card], unseen["cards"][card])
-        table.append([card, *(str(n) if n else "-" for n in counts), f"{unseen['enemy_holds_one'][card]:.1%}"])
-    print_table(table)
-    print()
-    _print_actions(report)
-    if "outcomes" in report:
-        _print_outcomes(report)
-
-
-def _print_actions(report: dict[str, Any]) -> None:
-    entries = report["actions"]
-    if "histories" in report:
-        _print_probabilities(entries, report["histories"])
-    elif "value" not in report:
-        print("legal actions: " + ", ".join(entry["name"] for entry in entries))
-    else:
-        form = "{:.8%}" if report["objective"] == "win-probability" else "{:+.10f}"
-        _print_value(report)
-        rows = [[entry["name"], form.format(entry["value"])] for entry in entries]
-        rows[report["best"]].append("<- best")
-        print_table(rows, indent="  ")
-
-
-def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
-    if histories == 1:
-        print_table([[entry["name"], f"{entry['probability']:.2%}"] for entry in entries], indent="  ")
-        return
-    print_text(f"{histories:,} histories lead here; the strategy remembers which. Probabilities over all of them:")
-    rows = [
-        [entry["name"], *(f"{entry[key]:.2%}" for key in ("lowest", "probability", "highest"))] for entry in entries
-    ]
-    print_table([["action", "lowest", "mean", "highest"], *rows], indent="  ")
-
-
-def _print_value(report: dict[str, Any]) -> None:
-    if report["objective"] == "win-probability":
-        print(f"wins {report['value']:.8%}, between {report['lower']:.10%} and {report['upper']:.10%}")
-        return
-    low, high = report["worst_possible"], report["best_possible"]
-    wins = f"; wins {report['win_probability']:.4%}" if "win_probability" in report else ""
-    print(f"value {report['value']:+.10f} (a loss is {low:+g}, a win {high:+g}{wins})")
-
-
-def _print_outcomes(report: dict[str, Any]) -> None:
-    print(f"\nmost probable after {report['outcomes_of']}")
-    is_probability = report.get("objective") == "win-probability"
-    form = "{:.2%}" if is_probability else "{:+.4f}"
-    rows = [["", "probability", "then wins" if is_probability else "value"]]
-    for outcome in report["outcomes"]:
-        value = form.format(outcome["value"]) if "value" in outcome else ""
-        rows.append([outcome["text"], f"{outcome['probability']:.2%}", value])
-    print_table(rows, indent="  ")
+    if re.fullmatch("[0-9]-[0-9]", text) is None:
+        raise StateError(f"{name}: {text!r} is invalid, allowed are two numbers, own and enemy's, such as 3-2")
+    return int(text[0]), int(text[2])

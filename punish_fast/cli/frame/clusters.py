@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
@@ -13,7 +13,7 @@ from punish_fast.cli.frame.options import option
 from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
-    from punish_fast.cli.frame.report import Progress
+    from punish_fast.cli.frame.progress import Progress
     from punish_fast.punish.transitions.matrix_free import RowBackups
     from punish_fast.punish.transitions.row_batches import RowBatches
 
@@ -26,49 +26,28 @@ ClusterOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
 class Cluster:
-    """A cluster that the command connects to when it needs the client."""
+    """A connected cluster."""
 
-    def __init__(self, where: str, progress: Progress, is_quiet: bool, stack: ExitStack) -> None:
-        """Name a cluster; ``stack`` closes the connection."""
-        self._where, self._progress, self._is_quiet, self._stack = where, progress, is_quiet, stack
-        # Addresses and size of the cluster; None until it connects.
-        self.report: dict[str, Any] | None = None
-
-    @cached_property
-    def client(self) -> Any:
-        """A connected `distributed.Client`."""
-        from punish_fast.cluster.connection import connected, dashboard_of
-
-        # Dask logs every lost worker, although others do its tasks, or an error of one line follows.
-        logging.disable(logging.CRITICAL)
-        self._stack.callback(logging.disable, logging.NOTSET)
-        with self._progress.stage("cluster"):
-            client = self._stack.enter_context(connected(self._where))
-        self._progress.clear()
-        threads = list(client.nthreads().values())
-        dashboard = dashboard_of(client)
-        self.report = {
-            "scheduler": str(client.scheduler_info()["address"]),
-            "dashboard": dashboard,
-            "workers": len(threads),
-            "threads": sum(threads),
-        }
-        if not self._is_quiet:
-            size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
-            where_it_is = "no dashboard (pip install bokeh where the scheduler runs)"
-            say(f"cluster: {size}, {where_it_is if dashboard is None else f'dashboard at {dashboard}'}")
-        return client
+    client: Any  # a `distributed.Client`
+    # Addresses and size of the cluster.
+    report: dict[str, Any]
+    progress: Progress
 
     def backups(self, batches: RowBatches) -> RowBackups:
-        """Backups by its workers."""
+        """Return backups by the workers."""
         from punish_fast.cluster.cluster_backups import ClusterBackups
 
-        return ClusterBackups(self.client, batches, self._progress.tasks)
+        return ClusterBackups(self.client, batches, self._show)
+
+    def _show(self, done: int, total: int, seconds_left: float) -> None:
+        text = f"cluster: {done} of {count(total, 'task')}, {seconds_left:.1f} s left"
+        self.progress.show(text, is_last=done == total)
 
 
 def check_name(where: str | None) -> None:
-    """Check how a cluster is named, and that Dask is installed; None is no cluster."""
+    """Check the name of a cluster, and that Dask is installed; None is no cluster."""
     if where is None:
         return
     from punish_fast.cluster.connection import check_cluster
@@ -81,6 +60,23 @@ def check_name(where: str | None) -> None:
 
 @contextmanager
 def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
-    """The cluster of that name, until the block ends; None if there is none."""
+    """Connect to a cluster until the block ends; yield None without a name."""
+    if where is None:
+        yield None
+        return
+    from punish_fast.cluster.connection import connected, dashboard_of
+
     with ExitStack() as stack:
-        yield None if where is None else Cluster(where, progress, is_quiet, stack)
+        # Dask logs every lost worker, although others do its tasks, or an error of one line follows.
+        logging.disable(logging.CRITICAL)
+        stack.callback(logging.disable, logging.NOTSET)
+        with progress.stage("cluster"):
+            client = stack.enter_context(connected(where))
+        threads, dashboard = list(client.nthreads().values()), dashboard_of(client)
+        if not is_quiet:
+            size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
+            none = "no dashboard (pip install bokeh where the scheduler runs)"
+            say(f"cluster: {size}, {f'dashboard at {dashboard}' if dashboard else none}")
+        scheduler = str(client.scheduler_info()["address"])
+        size_of = {"workers": len(threads), "threads": sum(threads)}
+        yield Cluster(client, {"scheduler": scheduler, "dashboard": dashboard, **size_of}, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -20,6 +21,8 @@ from punish_fast.runtime.files import discard_temporaries
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 _INTERRUPTED = 128 + signal.SIGINT
+# Width of the line of progress that the terminal shows now.
+_width = 0
 # The signal that stops the command; 0 until one arrives.
 _interrupted = 0
 # True while an interrupt is deferred; a second one is not.
@@ -43,10 +46,27 @@ class PrintError(PunishFastError):
     exit_code = 1
 
 
+def show_progress(text: str) -> None:
+    """Replace the line of progress on the terminal."""
+    global _width  # noqa: PLW0603 - there is one terminal
+    text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
+    sys.stderr.write("\r" + text.ljust(_width))
+    sys.stderr.flush()
+    _width = max(_width, len(text))
+
+
+def clear_progress() -> None:
+    """Remove the line of progress from the terminal."""
+    global _width  # noqa: PLW0603 - as above
+    if _width:
+        sys.stderr.write("\r" + " " * _width + "\r")
+        sys.stderr.flush()
+        _width = 0
+
+
 def say(message: str) -> None:
     """Print one line on stderr, in place of the progress shown there."""
-    if "punish_fast.cli.frame.report" in sys.modules:
-        sys.modules["punish_fast.cli.frame.report"].clear_progress()
+    clear_progress()
     print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
 
 
@@ -135,6 +155,8 @@ def _explain(error: Exception) -> int:
         return _INTERRUPTED
     if hasattr(error, "format_message"):  # wrong usage, found by Typer, or by Pydantic for it
         told = " ".join(error.format_message().replace("Value error, ", "").split())
+        for fault in getattr(error.__cause__, "errors", list)():
+            told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed, it must")
     elif isinstance(error, PunishFastError):
         told = str(error)
     elif isinstance(error, MemoryError):

@@ -11,8 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.frame.help import epilog_of
-from punish_fast.cli.frame.options import add_verb, verb_name
+from punish_fast.cli.frame.options import add_verb, epilog_of, verb_name
 
 
 def family(

@@ -32,9 +32,10 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.help import epilog_of
-from punish_fast.cli.frame.report import Progress, clear_progress, print_json, print_report, printable_report
+from punish_fast.cli.frame.errors import UsageError, clear_progress
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import plain, print_json, print_report, printable_report
+from punish_fast.punish.rules import PRESETS
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
@@ -44,6 +45,8 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
+# Columns of an example, which is indented by four more.
+_EXAMPLE = 76
 # The stage of the verb that runs.
 _working = ExitStack()
 
@@ -139,6 +142,32 @@ def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
     group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
 
 
+def epilog_of(examples: Iterable[str], variables: dict[str, str | None]) -> str:
+    """Examples, and how options come from the environment."""
+    # Click leaves the lines of a paragraph as they are after \b.
+    parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in _folded(example))])]
+    known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
+    if known:
+        unknown = [flag for flag, variable in variables.items() if variable is None]
+        flag, variable = known[0]
+        but = f" except {', '.join(unknown)}" if unknown else ""
+        parts.append(f"Set any option{but} by an environment variable: {variable} for {flag}.")
+    return "\n\n".join(parts)
+
+
+def _folded(example: str) -> list[str]:
+    """A command in lines that a shell takes for one, broken before options."""
+    first, *options = re.split(r" (?=-)", example)
+    lines = [first]
+    for option in options:
+        if len(lines[-1]) + len(option) + 3 <= _EXAMPLE:
+            lines[-1] += f" {option}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"    {option}")
+    return lines
+
+
 def _flag(field: str) -> str:
     return "--" + field.replace("_", "-")
 
@@ -212,8 +241,6 @@ class _Command(TyperCommand):
 
 def complete_rules(incomplete: str) -> list[str]:
     """Return presets, and TOML files of the current folder."""
-    from punish_fast.punish.rules import PRESETS
-
     return _complete(incomplete, PRESETS, "toml")
 
 
@@ -280,14 +307,14 @@ class CommonOptions:
     quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
 
-    def print(self, report: dict[str, Any], as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
-        """Print a report, by ``as_text`` unless JSON is requested."""
+    def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
+        """Print a report, an object or a dataclass, by ``as_text`` unless JSON is requested."""
         _working.close()
         clear_progress()
         if self.as_json:
             print_json(report)
         else:
-            as_text(printable_report(report))
+            as_text(printable_report(plain(report)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
+from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import ReadError, check_output
-
-if TYPE_CHECKING:
-    from punish_fast.punish.rules import Rules
 
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
 # Fields of a strategy's origin that are results, not settings.
@@ -53,7 +51,6 @@ def _as_json(settings: Mapping[str, Any]) -> Any:
 
 def made_with(path: Path) -> dict[str, Any]:
     """Return the settings that a tensor, an agent or a strategy was made with, JSON-like."""
-    from punish_fast.punish.rules import name_of
     from punish_fast.store.reader import load
 
     file = load(path)
@@ -63,7 +60,8 @@ def made_with(path: Path) -> dict[str, Any]:
         return settings | {"information": file.information} | {k: origin[k] for k in origin if k not in _FOUND}
     settings["enemy"] = file.enemy
     if file.kind == "agent":
-        settings |= {name: file.attributes[name] for name in ("objective", "discount", "schedule")}
+        settings |= {name: file.attributes[name] for name in ("objective", "discount")}
+        settings["method"] = file.attributes["schedule"]
         tolerance = file.attributes["tolerance"]
         sweeps = file.attributes["sweeps"] if math.isnan(tolerance) else None
         settings |= {"tolerance": None if math.isnan(tolerance) else tolerance, "sweeps": sweeps}
@@ -73,8 +71,6 @@ def made_with(path: Path) -> dict[str, Any]:
 
 def rules_stem(rules: Rules, option: str | None) -> str:
     """Return the name of rules in names of files: the preset, or the stem of the TOML file."""
-    from punish_fast.punish.rules import name_of
-
     name = name_of(rules)
     return Path(option).stem if option is not None and name.startswith("house-") else name
 
@@ -124,8 +120,6 @@ def check_outputs(
 
 def rules_files(rules: str | None) -> list[Path]:
     """Return the TOML file that ``--rules`` names; empty for a preset and without the option."""
-    from punish_fast.punish.rules import PRESETS
-
     return [] if rules is None or rules in PRESETS else [Path(rules)]
 
 

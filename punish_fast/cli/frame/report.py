@@ -1,111 +1,71 @@
-"""The output of commands: tables and JSON on stdout, progress on stderr."""
+"""Results on stdout, as JSON or as text and tables."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import sys
 import textwrap
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import CheckError, check_interrupt, say
+from punish_fast.punish.rules import Rules, name_of
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 if TYPE_CHECKING:
-    import numpy as np
+    from punish_fast.cli.frame.progress import Stopwatch
 
-    from punish_fast.mdp.model import MDP
-    from punish_fast.punish.codes import CodedStates
-
-_SECONDS_BETWEEN_LINES = 10.0
-_SECONDS_BETWEEN_UPDATES = 0.1
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-
-# Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
-_ROUNDING = 1e-9
 
 # Rows of a table in a report, and the length of an object that is printed as a table of its own.
 _MOST_ROWS, _LONG = 20, 100
 
-# Width of the line of progress that the terminal shows now.
-_width = 0
+
+def rules_report(rules: Rules) -> dict[str, Any]:
+    """Return the fields by which reports name rules."""
+    return {"rules": name_of(rules), "rules_digest": rules.digest}
 
 
-def _show_on_terminal(text: str) -> None:
-    """Replace the line of progress on the terminal."""
-    global _width  # noqa: PLW0603 - there is one terminal
-    text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
-    sys.stderr.write("\r" + text.ljust(_width))
-    sys.stderr.flush()
-    _width = max(_width, len(text))
+def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
+    """Return the fields by which reports describe a computation and the file it wrote."""
+    from punish_fast.runtime import _jit
+
+    report = {"threads": _jit.threads(), "seconds": clock.seconds | {"total": clock.total()}}
+    report["peak_memory_bytes"] = peak_memory()
+    return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 
 
-def clear_progress() -> None:
-    """Take the line of progress off the terminal."""
-    global _width  # noqa: PLW0603 - as above
-    if _width:
-        sys.stderr.write("\r" + " " * _width + "\r")
-        sys.stderr.flush()
-        _width = 0
+def plain(result: Any) -> Any:
+    """Return a result as JSON-like objects, lists and numbers; None for NaN and infinity."""
+    if is_dataclass(result):
+        result = {field.name: getattr(result, field.name) for field in fields(result)}
+    if isinstance(result, Mapping):
+        return {name: plain(value) for name, value in result.items()}
+    if hasattr(result, "tolist"):
+        result = result.tolist()
+    if isinstance(result, list | tuple):
+        return [plain(value) for value in result]
+    if isinstance(result, float):
+        return finite(result)
+    return str(result) if isinstance(result, Path) else result
 
 
 def printable_report(report: Any) -> Any:
-    """A report with all names in it as they may be printed, and paths as text."""
+    """Return a plain report with all texts in it as they may be printed."""
     if isinstance(report, Mapping):
         return {printable_report(name): printable_report(value) for name, value in report.items()}
-    if isinstance(report, list | tuple):
+    if isinstance(report, list):
         return [printable_report(value) for value in report]
-    return printable(str(report)) if isinstance(report, str | Path) else report
+    return printable(report) if isinstance(report, str) else report
 
 
-def print_json(report: dict[str, Any]) -> None:
-    """Print one JSON object on stdout, with paths as text."""
-    print(json.dumps(report, indent=2, allow_nan=False, default=os.fspath))
-
-
-@contextmanager
-def interrupt_note(progress: Progress, path: Path | None, what: str) -> Iterator[None]:
-    """Say after an interrupt whether ``what``, such as the results so far, is in the file of ``--resume``."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        progress.clear()
-        if path is None:
-            say(f"{what} are not saved; --resume FILE would save them")
-        elif path.exists():
-            say(f"{path} has {what}; the same command resumes from it")
-        raise
-
-
-def check_error_bound(
-    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
-) -> None:
-    """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
-
-    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``,
-    infinite ones ignored) is only reported. ``output`` is the file that holds the values, if any.
-    """
-    import numpy as np
-
-    if error_bound <= tolerance:
-        return
-    missed = f"the error bound {error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
-    if output is not None:
-        missed += f"; {output} holds the best values found"
-    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
-        say(missed)
-        return
-    # Doubled, so that one digit does not round it below the bound.
-    accepted = 2 * error_bound
-    raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)
+def print_json(report: Any) -> None:
+    """Print one JSON object on stdout."""
+    print(json.dumps(plain(report), indent=2))
 
 
 def terminal_width() -> int:
@@ -199,150 +159,7 @@ def _number(name: str, value: float) -> str:
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def reachable(states: CodedStates, transitions: Callable[[], MDP]) -> int | None:
-    """States, win and loss included, that play reaches; None under the presets, where it reaches all of them."""
-    from punish_fast.punish.rules import PRESETS, name_of
-    from punish_fast.punish.states.openings import count_reachable
-
-    if name_of(states.rules) in PRESETS:
-        return None
-    mdp = transitions()
-    return count_reachable(states, mdp) + len(mdp.terminal_reward)
-
-
-class Stopwatch:
-    """Seconds of each stage, and in total.
-
-    Stages that are entered more than once add up, and a stage inside another stops the outer one.
-    """
-
-    def __init__(self) -> None:
-        self._begin = time.perf_counter()
-        self._inner = 0.0
-        # Seconds by stage; stages entered more than once add up, and a stage inside another stops the outer one.
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Time a block as part of ``stage``; an interrupt that is pending ends the command here."""
-        check_interrupt()
-        begin, inner_before = time.perf_counter(), self._inner
-        self._inner = 0.0
-        try:
-            yield
-        finally:
-            elapsed = time.perf_counter() - begin
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + elapsed - self._inner
-            self._inner = inner_before + elapsed
-
-    def total(self) -> float:
-        """Seconds since the stopwatch was made."""
-        return time.perf_counter() - self._begin
-
-
-class Progress:
-    """Progress of long work on stderr: one line that is rewritten on a terminal, else a line every 10 seconds."""
-
-    def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
-        """Report nothing if ``quiet``; ``clock`` returns seconds."""
-        self._quiet, self._clock = quiet, clock
-        self._live = sys.stderr.isatty()
-        # What the last sweep reached.
-        self._swept = ""
-        self._begin = clock()
-        self._last = self._begin if not self._live else 0.0
-        self._latest = ""
-        # The first line of a compilation comes at once.
-        self._compiling_shown = -_SECONDS_BETWEEN_LINES
-
-    def step(self, stage: str, done: int, total: int) -> None:
-        """Report that ``done`` of ``total`` steps of a stage are done."""
-        elapsed = max(self.seconds, 1e-9)
-        left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
-        self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s{left})", is_last=done == total)
-
-    def part(self, stage: str, what: str, number: int, total: int) -> None:
-        """Report that part ``number`` (from 1) of a stage begins."""
-        self.show(f"{stage}: {what} ({number} of {total})")
-
-    def sweep(self, stage: str, sweeps: int, bound: float) -> None:
-        """Report a sweep of the solver, or a policy that it evaluates, and the error bound it reached."""
-        step = "sweep" if stage == "solve" else "policy"
-        self._swept = f"{stage}: {step} {sweeps}, error bound {bound:.2e}"
-        self.show(f"{self._swept} ({sweeps / max(self.seconds, 1e-9):.1f}/s)")
-
-    def tasks(self, done: int, total: int, seconds_left: float) -> None:
-        """Report tasks of a sweep that is under way on a cluster."""
-        after = f"{self._swept}, then " if self._swept else "cluster: "
-        self.show(f"{after}{done} of {count(total, 'task')}, {seconds_left:.1f} s left", is_last=done == total)
-
-    def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report a response to a policy and how often the best one so far wins."""
-        self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Show a stage, and every 10 seconds without other progress its latest one and how long it has taken."""
-        self.start()
-        self.show(name)
-        ended = threading.Event()
-        heartbeat = threading.Thread(target=self._beat, args=(ended,), daemon=True)
-        if not self._quiet:
-            heartbeat.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            if not self._quiet:
-                heartbeat.join()
-
-    def _beat(self, ended: threading.Event) -> None:
-        pause = 1.0 if self._live else max(_SECONDS_BETWEEN_LINES, 1.0)
-        while not ended.wait(pause / 10):
-            now = self._clock()
-            if now - self._last >= pause:
-                self._last = now
-                self._write(f"{self._latest}, {self.seconds:.0f} s")
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the stage began."""
-        return self._clock() - self._begin
-
-    def compiling(self, kernel: str, number: int, total: int) -> None:
-        """Report that kernel ``number`` of at most ``total`` is being compiled; called by any thread."""
-        now = self._clock()
-        if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
-            self._compiling_shown = now
-            self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
-
-    def start(self) -> None:
-        """Begin a stage."""
-        self._begin = self._clock()
-
-    def clear(self) -> None:
-        """Take the line off the terminal."""
-        clear_progress()
-
-    def show(self, text: str, is_last: bool = False) -> None:
-        """Show the progress of a stage in one line, unless the last one is too recent."""
-        check_interrupt()
-        self._latest = text
-        now = self._clock()
-        pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
-        if self._quiet or (now - self._last < pause and not (self._live and is_last)):
-            return
-        self._last = now
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        if self._live:
-            _show_on_terminal(text)
-        else:
-            say(text)
+    return name if name.startswith("/") else name.replace("_", " ")
 
 
 def finite(value: float) -> float | None:
@@ -362,9 +179,7 @@ def peak_memory() -> int | None:
 
 def in_words(fields: Mapping[str, Any]) -> str:
     """Names and values in a line: iterations 80, share 0.9."""
-    texts = {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in fields.items()}
-    named = [f"{name.replace('_', ' ')} {printable(text)}" for name, text in texts.items()]
-    return printable(", ".join(named), MOST_OF_LINE)
+    return printable(_text("", printable_report(plain(fields))), MOST_OF_LINE)
 
 
 def in_units(number: float, unit: str = "") -> str:

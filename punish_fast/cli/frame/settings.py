@@ -14,6 +14,10 @@ S = TypeVar("S")
 
 SetOption = Annotated[list[str] | None, option("Change one hyperparameter; repeatable.", metavar="NAME=VALUE")]
 _TRUTHS = {"true": True, "false": False}
+_NAMES = {
+    **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
+    tuple: "numbers with commas between them",
+}
 
 
 def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ()) -> S:
@@ -35,14 +39,8 @@ def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ())
             raise UsageError(f"--set {printable(text)}: allowed are NAME=VALUE with {', '.join(kinds)}")
         if name in changes:
             raise UsageError(f"--set: {name} is set twice")
-        try:
-            changes[name] = _parsed(value, kinds[name])
-        except (KeyError, ValueError):
-            raise UsageError(f"--set {printable(text)}: not {_NAMES[_base(kinds[name])]}") from None
+        changes[name] = parsed(name, value, kinds[name])
     return replace(settings, **changes)  # type: ignore[type-var]
-
-
-_NAMES = {int: "a whole number", float: "a number", bool: "true or false", tuple: "numbers with commas between them"}
 
 
 def _base(kind: Any) -> Any:
@@ -51,12 +49,14 @@ def _base(kind: Any) -> Any:
     return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
 
 
-def _parsed(text: str, kind: Any) -> Any:
+def parsed(name: str, text: str, kind: Any) -> Any:
+    """Return the value of a setting from its text, by its type."""
     base = _base(kind)
     if text == "none" and type(None) in get_args(kind):
         return None
-    if base is bool:
-        return _TRUTHS[text.lower()]
-    if base is tuple:
-        return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
-    return base(text)
+    try:
+        if base is tuple:
+            return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
+        return _TRUTHS[text.lower()] if base is bool else base(text)
+    except (KeyError, ValueError):
+        raise UsageError(f"{name}: {printable(text)!r} is not allowed, it must be {_NAMES[base]}") from None

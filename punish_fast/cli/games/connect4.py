@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.report import Progress, Stopwatch, in_units, print_table, print_text
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import in_units, print_table, print_text
 from punish_fast.cli.games.judged_agents import TRAINED, judging, searching, trained_values
 from punish_fast.runtime.printable import printable
 

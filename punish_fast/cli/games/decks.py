@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import FixedSeedOption, option, verb
-from punish_fast.cli.frame.report import Progress, Stopwatch, count, print_table
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import count, print_table
 from punish_fast.cli.games.options import GameOptions, SettingsOption
 from punish_fast.cli.games.train import shown_points
 

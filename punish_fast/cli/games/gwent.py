@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.report import Progress, Stopwatch, print_table
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_table
 from punish_fast.cli.games.judged_agents import TRAINED, agents_of, name_of, share_text, told_match
 from punish_fast.runtime.printable import printable
 

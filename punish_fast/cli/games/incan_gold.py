@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.report import Stopwatch, print_table
+from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import print_table
 
 if TYPE_CHECKING:
     from punish_fast.games.incan_gold.game import IncanGold

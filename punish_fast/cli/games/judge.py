@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import argument, option, verb
-from punish_fast.cli.frame.report import Progress, Stopwatch, print_table
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_table
 from punish_fast.cli.games.judged_agents import TRAINED, judging, searching
 from punish_fast.cli.games.options import GameOptions
 from punish_fast.runtime.printable import printable

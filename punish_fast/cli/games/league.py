@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import FixedSeedOption, argument, option, verb
-from punish_fast.cli.frame.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.games.options import GameOptions, GamesOption, SettingsOption
 from punish_fast.runtime.limits import usable_cores
 

@@ -6,14 +6,11 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, option
-from punish_fast.runtime.printable import printable
+from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import TableGame
-
-_TRUTHS = {"true": True, "false": False}
 
 
 def complete_games(incomplete: str) -> list[str]:
@@ -53,10 +50,5 @@ class GameOptions(CommonOptions):
         given: dict[str, Any] = {}
         for text in variant.split(",") if variant else ():
             key, _, value = text.partition("=")
-            default = parameters[key].default if key in parameters else ""
-            try:
-                given[key] = _TRUTHS[value] if isinstance(default, bool) else type(default)(value)
-            except (ValueError, KeyError):
-                kind = "true or false" if isinstance(default, bool) else "a whole number"
-                raise UsageError(f"{key}: {printable(value)!r} is not allowed, it must be {kind}") from None
+            given[key] = parsed(key, value, type(parameters[key].default)) if key in parameters else value
         return make_game(name, given, verb)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.options import argument, verb
-from punish_fast.cli.frame.report import Progress, print_text
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import print_text
 from punish_fast.cli.games.options import GameOptions
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
-from punish_fast.cli.frame.report import Stopwatch, print_table, print_text
+from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.games.options import GameOptions
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import FixedSeedOption, OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
-from punish_fast.cli.frame.report import Progress, Stopwatch, in_units, print_table
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import in_units, print_table
 from punish_fast.cli.games.judged_agents import searches
 from punish_fast.cli.games.options import GameOptions, SettingsOption
 

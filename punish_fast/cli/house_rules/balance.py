@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
@@ -16,12 +16,10 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import Stopwatch
-from punish_fast.cli.house_rules.progress import JobProgress
+from punish_fast.cli.frame.progress import Stopwatch, watch_jobs
+from punish_fast.punish.rule_changes import changed
+from punish_fast.punish.rules import Rules, RulesError, load_rules, true_rules
 from punish_fast.runtime.printable import printable
-
-if TYPE_CHECKING:
-    from punish_fast.punish.rules import Rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +49,8 @@ def balance(options: BalanceOptions) -> None:
 
     base, rules = _rules(options)
     check_outputs([], [*rules_files(options.rules), *rules_files(options.base)], "study", options.plot)
-    clock, progress = Stopwatch(), JobProgress("balance", options.quiet)
-    found = study(rules, base, watch=progress.watch)
-    progress.clear()
+    clock = Stopwatch()
+    found = study(rules, base, watch=watch_jobs("balance", options.quiet))
     for outcome in (found.standard, found.changed):
         if outcome.reason is not None:
             which = "changed" if outcome is found.changed else "base"
@@ -62,15 +59,12 @@ def balance(options: BalanceOptions) -> None:
         from punish_fast.arena.balance_plot import draw_balance
 
         draw_balance(found, options.plot)
-    report = report_of(found) | {"threads": _jit.threads(), "seconds": clock.total()}
-    options.print(report | {"plot": options.plot})
+    work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}
+    options.print(report_of(found) | work)
 
 
 def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     """Return the base rules and the changed rules, both with the true redeal."""
-    from punish_fast.punish.rule_changes import changed
-    from punish_fast.punish.rules import RulesError, load_rules, true_rules
-
     base = true_rules(load_rules(options.base or "tabletop"))
     rules = base if options.rules is None else true_rules(load_rules(options.rules))
     fields = [change.partition("=")[0].strip() + "." for change in options.set or []]

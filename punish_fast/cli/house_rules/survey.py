@@ -11,8 +11,10 @@ from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.report import Progress, Stopwatch, count, print_report
-from punish_fast.cli.house_rules.progress import JobProgress, kept_note
+from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note, watch_jobs
+from punish_fast.cli.frame.report import count, print_report, rules_report
+from punish_fast.cluster.results_file import ResultsFile
+from punish_fast.punish.rule_changes import changes_of
 
 if TYPE_CHECKING:
     from punish_fast.arena.house_rules import PointResult
@@ -50,42 +52,33 @@ def survey(options: SurveyOptions) -> None:
 
     Results are kept in survey-results.jsonl; repeat the command to resume.
     """
-    from punish_fast.arena.house_rules import n_missing, run_survey
-    from punish_fast.cluster.results_file import ResultsFile
+    from punish_fast.arena.house_rules import find_enemies, n_missing, run_survey
+    from punish_fast.arena.players import PlayerError
     from punish_fast.cluster.survey import read_survey
 
     check_name(options.cluster)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
     clock = Stopwatch()
     points = read_survey(options.survey)
-    _check_enemies(options, points)
-    results = ResultsFile(options.results)
-    missing = n_missing(points, results, options.n_iterations)
-    if not options.quiet:
-        say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
-    progress = JobProgress("survey", options.quiet)
-    with (
-        on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
-        kept_note(progress, options.results),
-    ):
-        client = None if cluster is None else cluster.client
-        found = run_survey(points, results, options.n_iterations, client, progress.watch)
-    progress.clear()
-    report = _report(options, points, found, missing, clock) | {"cluster": None if cluster is None else cluster.report}
-    options.print(report, _print_report)
-    failed = [each for each in found if each.reason is not None]
-    if failed:
-        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
-
-
-def _check_enemies(options: SurveyOptions, points: Survey) -> None:
-    from punish_fast.arena.house_rules import find_enemies
-    from punish_fast.arena.players import PlayerError
-
     try:
         find_enemies(points)
     except PlayerError as error:
         raise UsageError(f"{options.survey}: {error}") from None
+    results = ResultsFile(options.results)
+    missing = n_missing(points, results, options.n_iterations)
+    if not options.quiet:
+        say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
+    with (
+        on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
+        interrupt_note(options.results, "the results of all finished jobs"),
+    ):
+        watch = watch_jobs("survey", options.quiet)
+        found = run_survey(points, results, options.n_iterations, cluster and cluster.client, watch)
+    report = _report(options, points, found, missing, clock) | {"cluster": cluster and cluster.report}
+    options.print(report, _print_report)
+    failed = [each for each in found if each.reason is not None]
+    if failed:
+        raise CheckError(f"{len(failed):,} of {count(len(found), 'point')} could not be studied")
 
 
 def _report(
@@ -118,15 +111,12 @@ def _report(
 
 
 def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
-    from punish_fast.punish.rule_changes import changes_of
-    from punish_fast.punish.rules import name_of
 
     point = each.point
     return {
         "point": points.label(point),
         "game": points.game_label(point),
-        "rules": name_of(point.rules),
-        "rules_digest": point.rules.digest,
+        **rules_report(point.rules),
         "changes": changes_of(point.rules, points.base),
         "enemy": point.enemy,
         "objective": point.objective,

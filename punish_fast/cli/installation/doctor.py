@@ -7,6 +7,9 @@ from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
+from punish_fast.punish.rules import PRESETS
+from punish_fast.runtime.memory import total_memory
+from punish_fast.runtime.version import __version__
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
 
@@ -19,8 +22,6 @@ _KNOWN_VALUE = 12.399994108689343
 def doctor(options: CommonOptions) -> None:
     """Check the installation: versions, threads, kernel cache, memory, and a small game with known answers."""
     from punish_fast.runtime import _jit
-    from punish_fast.runtime.memory import total_memory
-    from punish_fast.runtime.version import __version__
 
     checks = _self_test()
     report: dict[str, Any] = {
@@ -48,7 +49,6 @@ def _self_test() -> dict[str, bool]:
 
     from punish_fast.mdp.solver import solve
     from punish_fast.punish.codes import from_decimal
-    from punish_fast.punish.rules import PRESETS
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build
 

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
-from punish_fast.cli.frame.report import Progress
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.punish.rules import PRESETS, true_rules
 
 # Small commands that together call the kernels of every verb; FOLDER is a temporary folder.
 _COMMANDS = (
@@ -52,12 +52,12 @@ def warmup(options: CommonOptions) -> None:
     if cache_folder is not None:
         with TemporaryDirectory() as folder, progress.stage("warmup"):
             for number, line in enumerate(_COMMANDS, start=1):
-                progress.part("warmup", line.partition(" -")[0].replace("FOLDER/", ""), number, len(_COMMANDS))
+                name = line.partition(" -")[0].replace("FOLDER/", "")
+                progress.show(f"warmup: {name} ({number} of {len(_COMMANDS)})")
                 words = [word.replace("FOLDER", folder) for word in shlex.split(line)]
                 _run([*words, "--quiet"])
             _call_library()
-    progress.clear()
-    options.print({"seconds": time.perf_counter() - begin, "cache": cache_folder}, _print_report)
+    options.print({"seconds": time.perf_counter() - begin, "cache": cache_folder})
 
 
 def _run(words: list[str]) -> None:
@@ -81,7 +81,6 @@ def _call_library() -> None:
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game
     from punish_fast.mdp import evaluate, from_rows, softmax, solve
-    from punish_fast.punish.rules import PRESETS, true_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build
 
@@ -96,8 +95,3 @@ def _call_library() -> None:
     for name in ("gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    where = f"kept in {report['cache']}" if report["cache"] else "not kept: no folder can be written"
-    print(f"all kernels compiled in {report['seconds']:.1f} s, {where}")

@@ -19,9 +19,14 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import Progress, print_json
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream
+from punish_fast.punish.rules import load_rules, name_of
+from punish_fast.records.names import PlayerNameError, checked_name
+from punish_fast.runtime.interrupts import uninterrupted
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.arena.lineup import Lineup
@@ -82,14 +87,14 @@ def play(options: PlayOptions) -> None:
 
         check_recording([*people, *lineup.names], 1, database)
     _checked(people, lineup.names)
-    evening = _Evening(options, people, lineup, database)
+    session = _Session(options, people, lineup, database)
     try:
-        evening.play()
+        session.play()
     except KeyboardInterrupt:
-        evening.console.print()
-        evening.finish()
+        session.console.print()
+        session.finish()
         raise
-    evening.finish()
+    session.finish()
 
 
 def _people(options: PlayOptions) -> list[str]:
@@ -108,8 +113,6 @@ def _people(options: PlayOptions) -> list[str]:
 
 def _checked(names: list[str], taken: list[str]) -> list[str]:
     """Return names of people as they are stored."""
-    from punish_fast.records.names import PlayerNameError, checked_name
-
     try:
         return [checked_name(name, taken) for name in names]
     except PlayerNameError as error:
@@ -119,7 +122,6 @@ def _checked(names: list[str], taken: list[str]) -> list[str]:
 def _lineup(options: PlayOptions, n_people: int) -> Lineup:
     from punish_fast.arena import veteran
     from punish_fast.arena.lineup import Lineup
-    from punish_fast.punish.rules import load_rules
 
     agents = options.agents or []
     wanted = 2 - n_people
@@ -130,7 +132,7 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
     return Lineup(agents or [default], rules)
 
 
-class _Evening:
+class _Session:
     """Games of the same players, one after the other."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
@@ -142,19 +144,17 @@ class _Evening:
         self.options = options
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
-        progress = Progress(options.quiet)
-        with progress.stage("setting the table"):
+        with Progress(options.quiet).stage("setting the table"):
             space, opponents = lineup.opponents()
             self.table: GameData = GameData(space)
             view = space if space.is_view else StateSpace(space.rules)
-        progress.clear()
         self.keeper: Keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()
         self.seats = self._seated(people, opponents)
         self.opponent = opponents[0]
         self.console = open_console(table_stream(options.as_json))
         self._ask = asks_on(self.console.file)
-        names = [_shown(player.name) for player in self.seats]
+        names = [printable(player.name) for player in self.seats]
         if len(people) == 1:
             names[0] = _YOU
         self.screen: Screen = Screen(self.console, self.rules, self.table.damage, (names[0], names[1]))
@@ -174,7 +174,7 @@ class _Evening:
         from punish_fast.play.explain.coach import Coach
 
         if self.table.space.is_view:
-            return Coach(view, self.opponent.policy, _shown(self.opponent.name))
+            return Coach(view, self.opponent.policy, printable(self.opponent.name))
         if self.options.coach:
             raise UsageError(f"--coach: {self.opponent.name} remembers more than the view, and cannot be seen through")
         return None
@@ -215,7 +215,6 @@ class _Evening:
     def _keep(self, match: PunishMatch, winner: int) -> None:
         from punish_fast.play.punish.records import Finished
         from punish_fast.punish.codes import action_name
-        from punish_fast.runtime.interrupts import uninterrupted
 
         with uninterrupted() as interrupts:
             game_id = self._kept(Finished(match, self.seats, winner), interrupts)
@@ -249,18 +248,17 @@ class _Evening:
 
     def _welcome(self) -> None:
         from punish_fast.arena import veteran
-        from punish_fast.punish.rules import name_of
 
         self.screen.say(f"Punish, rules {name_of(self.rules)}, seed {self.seed}")
         if self.options.hotseat or self.options.watch:
-            self.screen.say(f"{_shown(self.seats[0].name)} plays {_shown(self.seats[1].name)}.")
+            self.screen.say(f"{printable(self.seats[0].name)} plays {printable(self.seats[1].name)}.")
         elif self.opponent.name == veteran.NAME:
             self.screen.say(
                 "Your opponent is the veteran. It plays close to an equilibrium: the strongest player found against "
                 f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
             )
         else:
-            self.screen.say(f"Your opponent is the player {_shown(self.opponent.name)}.")
+            self.screen.say(f"Your opponent is the player {printable(self.opponent.name)}.")
         if not self.options.watch:
             self.screen.say(
                 "In every breath both players pick a card in secret; then the cards clash. Bring the other player to "
@@ -290,21 +288,6 @@ class _Evening:
     def finish(self) -> None:
         """Print the report."""
         if self.options.as_json:
-            from punish_fast.punish.rules import name_of
-
-            print_json(
-                {
-                    "rules": name_of(self.rules),
-                    "rules_digest": self.rules.digest,
-                    "seed": str(self.seed),
-                    "players": [player.name for player in self.seats],
-                    "database": self.keeper.database,
-                    "games": self.games,
-                }
-            )
-
-
-def _shown(name: str) -> str:
-    from punish_fast.runtime.printable import printable
-
-    return printable(name)
+            players = [player.name for player in self.seats]
+            report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}
+            print_json(report | {"database": self.keeper.database, "games": self.games})

@@ -17,10 +17,13 @@ from punish_fast.cli.frame.options import (
     option,
     verb,
 )
-from punish_fast.cli.frame.report import Progress, print_json
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, seed_of, table_stream
 from punish_fast.cli.records.selection import require_games
+from punish_fast.punish.rules import load_rules, name_of
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.play.explain.practice import Question, Verdict
@@ -68,7 +71,7 @@ def practice(options: PracticeOptions) -> None:
     Positions are those of recorded games in which somebody lost most, or of simulated games. Moves are typed as in
     `play`. With --json, the questions go to stderr.
     """
-    from punish_fast.punish.rules import name_of
+    from punish_fast.play.games.terminal import LeaveError
 
     must_have_input("moves")
     seed = seed_of(options.seed)
@@ -76,8 +79,8 @@ def practice(options: PracticeOptions) -> None:
     quiz = _quiz(options, explainer, enemy)
     with Progress(options.quiet).stage("looking for positions"):
         questions = _questions(options, explainer, seed)
-    rules = name_of(explainer.data.space.rules)
-    quiz.screen.say(f"Practice: rules {rules}, {judge}, seed {seed}")
+    rules = explainer.data.space.rules
+    quiz.screen.say(f"Practice: rules {name_of(rules)}, {judge}, seed {seed}")
     quiz.screen.say(f"In each position, choose the move that is best against {enemy}. Type ? whenever you are unsure.")
 
     def finish() -> None:
@@ -85,25 +88,17 @@ def practice(options: PracticeOptions) -> None:
             quiz.screen.console.print()
             quiz.screen.say(quiz.score)
         if options.as_json:
-            print_json(
-                {
-                    "judge": judge,
-                    "rules": rules,
-                    "rules_digest": explainer.data.space.rules.digest,
-                    "database": options.database,
-                    "seed": str(seed),
-                    "questions": [_verdict_report(verdict) for verdict in quiz.verdicts],
-                    "right": sum(verdict.is_right for verdict in quiz.verdicts),
-                    "loss": sum(verdict.loss for verdict in quiz.verdicts),
-                }
-            )
+            report = {"judge": judge, **rules_report(rules), "database": options.database, "seed": str(seed)}
+            report["questions"] = [_verdict_report(verdict) for verdict in quiz.verdicts]
+            report["right"] = sum(verdict.is_right for verdict in quiz.verdicts)
+            print_json(report | {"loss": sum(verdict.loss for verdict in quiz.verdicts)})
 
     try:
-        _practise(quiz, questions)
-    except KeyboardInterrupt:
+        quiz.practise(questions)
+    except (LeaveError, EOFError):
+        quiz.screen.console.print("\n  You left the practice.")
+    finally:
         finish()
-        raise
-    finish()
 
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
@@ -111,8 +106,6 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
     from punish_fast.arena.players import Player, noted_enemy
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.why import explainer_against, explainer_of
-    from punish_fast.punish.rules import load_rules
-    from punish_fast.runtime.printable import printable
 
     rules = load_rules(options.rules or "tabletop")
     player = Player(options.agent or default_opponent(rules))
@@ -148,15 +141,6 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
     table = explainer.data
     screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
     return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
-
-
-def _practise(quiz: PracticeTerminal, questions: list[Question]) -> None:
-    from punish_fast.play.games.terminal import LeaveError
-
-    try:
-        quiz.practise(questions)
-    except (LeaveError, EOFError):
-        quiz.screen.console.print("\n  You left the practice.")
 
 
 def _verdict_report(verdict: Verdict) -> dict[str, Any]:

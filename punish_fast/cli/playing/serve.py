@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import print_report, printable_report
+from punish_fast.cli.frame.report import plain, print_report, printable_report
 from punish_fast.cli.playing.table import games_database
+from punish_fast.punish.rules import Rules, load_rules
+from punish_fast.runtime.extras import require
 
 if TYPE_CHECKING:
     from punish_fast.play.games.player import GamePlayer
     from punish_fast.play.punish.player import PunishPlayer
-    from punish_fast.punish.rules import Rules
     from punish_fast.web.app import ServerConfig
 
 _TOKEN_VARIABLE = "PUNISH_FAST_TOKEN"
-_SHORTEST_TOKEN = 16
-_LONGEST_TOKEN = 1024
-_LAST_PORT = 65535
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +44,7 @@ class ServeOptions(CommonOptions):
     ] = None
     rules: Annotated[str | None, game_rules_option("those of the first file, or tabletop")] = None
     host: Annotated[str, option("The address to listen on; 0.0.0.0 lets the whole network in.")] = "127.0.0.1"
-    port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=_LAST_PORT)] = 8248
+    port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=65535)] = 8248
     allow_host: Annotated[
         list[str] | None,
         option("A name that browsers may call this server by, such as that of a proxy; repeatable.", metavar="NAME"),
@@ -79,8 +77,6 @@ def serve(options: ServeOptions) -> None:
     It listens on this machine alone unless told otherwise. The veteran and naive are always among the opponents. Ctrl-C
     ends it; every finished game is kept. With --json, one line tells the address once it answers.
     """
-    from punish_fast.runtime.extras import require
-
     require("web", "fastapi", "uvicorn", "httptools")
     from punish_fast.web.server import address_of, listen, proxy_of
     from punish_fast.web.server import serve as answer
@@ -88,10 +84,13 @@ def serve(options: ServeOptions) -> None:
     config, token = _config(options)
     proxies = [network for proxy in options.proxy or () for network in proxy_of(proxy)]
     listening = listen(options.host, options.port)
+    by_game: dict[str, list[str]] = {}
+    for player in config.game_players:
+        by_game.setdefault(player.game_name, []).append(player.name)
     report = {
         "address": address_of(listening),
         "agents": [model.name for model in config.players],
-        "other_games": _by_game(config.game_players),
+        "other_games": [{"game": game, "agents": agents} for game, agents in by_game.items()],
         "database": config.database,
         "writes": config.token is not None,
         "token": token,
@@ -104,7 +103,7 @@ def serve(options: ServeOptions) -> None:
             return
         from punish_fast.web.app import create_app
 
-        answer(create_app(config), listening, _announcement(options, report), proxies)
+        answer(create_app(config), listening, lambda: _print(options, report), proxies)
 
 
 def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
@@ -144,7 +143,6 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import names_of
     from punish_fast.play.punish.player import PunishPlayer, SharedData
-    from punish_fast.punish.rules import load_rules
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = Lineup(wanted[:1] or ["naive"], rules).rules
@@ -171,12 +169,6 @@ def _boards(files: list[str]) -> list[GamePlayer]:
     return [*learned, *(model for game, oracle in exact for model in level_players(game, oracle))]
 
 
-def _by_game(boards: Sequence[GamePlayer]) -> list[dict[str, Any]]:
-    """Return the names of the agents by game."""
-    games = dict.fromkeys(model.game_name for model in boards)
-    return [{"game": game, "agents": [model.name for model in boards if model.game_name == game]} for game in games]
-
-
 def _is_board(agent: str) -> bool:
     """Return True if an agent is a file of another game."""
     from punish_fast.store import schema
@@ -190,29 +182,20 @@ def _is_board(agent: str) -> bool:
 def _token() -> str | None:
     """Return the token of the environment, or None if it is not set."""
     token = os.environ.get(_TOKEN_VARIABLE)
-    if token is not None and not (
-        _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN and token.isascii() and token.isprintable()
-    ):
-        allowed = f"allowed are {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} printable characters of ASCII"
+    if token is not None and re.fullmatch("[ -~]{16,1024}", token) is None:
+        allowed = "allowed are 16 to 1024 printable characters of ASCII"
         raise UsageError(f"{_TOKEN_VARIABLE}: is not a valid token, {allowed}")
     return token
-
-
-def _announcement(options: ServeOptions, report: dict[str, Any]) -> Callable[[], None]:
-    def announce() -> None:
-        _print(options, report)
-        if options.host not in ("127.0.0.1", "localhost", "::1", "[::1]"):
-            say("warning: whoever reaches this address may play here and see the recorded games")
-
-    return announce
 
 
 def _print(options: ServeOptions, report: dict[str, Any]) -> None:
     """Print one line of JSON, or text, and flush it."""
     if options.as_json:
-        print(json.dumps(report, default=os.fspath))
+        print(json.dumps(plain(report)))
     else:
-        print_report(printable_report(report))
+        print_report(printable_report(plain(report)))
         if not options.check:
             print("Ctrl-C ends it.")
     sys.stdout.flush()
+    if not options.check and options.host not in ("127.0.0.1", "localhost", "::1", "[::1]"):
+        say("warning: whoever reaches this address may play here and see the recorded games")

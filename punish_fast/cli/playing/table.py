@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, Any, cast
 
-from punish_fast.cli.frame.errors import UsageError, say
-from punish_fast.cli.frame.report import clear_progress
+from punish_fast.cli.frame.errors import UsageError, clear_progress, say
+from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.printable import printable
-
-if TYPE_CHECKING:
-    from punish_fast.punish.rules import Rules
 
 _SEEDS = 1_000_000
 _STANDARD = "games.db"
 
 
-class _ClearedStream(io.TextIOBase):
-    """A stream that first takes a line of progress off the terminal."""
+class _ClearedStream:
+    """A text stream that first removes the line of progress from the terminal."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return str(getattr(self._stream, "encoding", None) or "ascii")
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
         clear_progress()
         return self._stream.write(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
 
 
 def table_stream(as_json: bool) -> IO[str]:
@@ -82,7 +68,6 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
     """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
     if named is not None:
         return named
-    from punish_fast.punish.rules import PRESETS, name_of
 
     folder = _data_folder()
     try:

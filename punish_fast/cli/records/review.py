@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, argument, option, verb
-from punish_fast.cli.frame.report import Progress, print_table, print_text
+from punish_fast.cli.frame.progress import Progress
+from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.cli.playing.table import played_database
 from punish_fast.cli.records.selection import PlayedDatabaseOption
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +17,15 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.report import Progress, Stopwatch, peak_memory
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import rules_report, work_report
+from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
+from punish_fast.runtime.memory import parse_size
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
     from punish_fast.mdp.process import Process
-    from punish_fast.punish.rules import Rules
+    from punish_fast.punish.codes import CodedStates
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
 
@@ -47,7 +51,6 @@ class ModelOptions(ComputeOptions):
     def find(self) -> tuple[Rules, Player]:
         """Return the rules and the enemy."""
         from punish_fast.arena.players import Player
-        from punish_fast.punish.rules import load_rules
 
         rules, enemy = load_rules(self.rules or "notebook"), Player(self.enemy or "random")
         enemy.must_fit(rules)
@@ -67,7 +70,6 @@ class ModelOptions(ComputeOptions):
 
         With `may_exceed`, states are listed beyond `memory_bytes`, to report a model that needs more.
         """
-        from punish_fast.punish.rules import Rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
         from punish_fast.store.tensors import ModelSource
@@ -87,8 +89,6 @@ class ModelOptions(ComputeOptions):
     @property
     def memory_bytes(self) -> int | None:
         """Limit of memory in bytes; None without ``--memory``."""
-        from punish_fast.runtime.memory import parse_size
-
         if self.memory is None:
             return None
         try:
@@ -120,40 +120,38 @@ def build(options: ModelOptions) -> None:
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     rules, enemy = options.find()
-    output = options.output or _default_output(options, rules, enemy)
+    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
+    output = options.output or default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
     check_outputs([output], options.read(enemy), "build")
     source = options.source(rules, enemy, clock, progress)
-    report = model_report(source, build_file(output, source), clock, output)
-    progress.clear()
-    options.print(report)
-
-
-def _default_output(options: ModelOptions, rules: Rules, enemy: Player) -> Path:
-    from punish_fast.punish.rules import name_of
-
-    settings = {"kind": "tensor", "rules": name_of(rules), "enemy": enemy.note()}
-    return default_output(Path(f"{options.stem(rules, enemy)}-tensor.h5"), settings)
+    options.print(model_report(source, build_file(output, source), clock, output))
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
     """Return the fields that the reports of ``solve`` and ``build`` share."""
-    from punish_fast.punish.rules import name_of
-    from punish_fast.runtime import _jit
-
     nonzeros = mdp.nonzeros()
+    clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
     return {
-        "rules": name_of(source.rules),
-        "rules_digest": source.rules.digest,
+        **rules_report(source.rules),
         "enemy": source.note,
-        "states_by_breath": [int(n) for n in mdp.layer_ptr[1:] - mdp.layer_ptr[:-1]],
+        "states_by_breath": mdp.layer_ptr[1:] - mdp.layer_ptr[:-1],
         "states": mdp.n_columns,
         "rows": mdp.n_rows,
         "nonzeros": nonzeros.total,
         "longest_row": nonzeros.longest,
-        "seconds": {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
-        | {"total": clock.total()},
-        "threads": _jit.threads(),
-        "peak_memory_bytes": peak_memory(),
-        "output": output,
-        "output_bytes": output.stat().st_size,
+        **work_report(clock, output),
     }
+
+
+def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
+    """Return the number of states, win and loss included, that play reaches.
+
+    None under the presets, where play reaches all of them, and for transitions that are not in memory, since finding
+    them takes as long as solving.
+    """
+    from punish_fast.mdp.model import MDP
+    from punish_fast.punish.states.openings import count_reachable
+
+    if name_of(states.rules) in PRESETS or not isinstance(mdp := transitions(), MDP):
+        return None
+    return count_reachable(states, mdp) + len(mdp.terminal_reward)

@@ -7,47 +7,34 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.report import (
-    Progress,
-    Stopwatch,
-    check_error_bound,
-    finite,
-    peak_memory,
-)
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import work_report
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.cli.solving.solve import SolveOptions
     from punish_fast.mdp.conversion.named_process import NamedProcess
     from punish_fast.mdp.conversion.objective_text import ObjectiveValues
 
-_SUFFIX = ".umb"
-# What goes with such a model; everything else belongs to the game.
-_ALLOWED = {
-    "tensor",
-    "objective",
-    "discount",
-    "tolerance",
-    "output",
-    "normalize",
-    "threads",
-    "quiet",
-    "as_json",
-}
+# Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
+_ROUNDING = 1e-9
+# Options that go with such a model; the others belong to the game.
+_ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "threads", "quiet", "as_json"}
 
 
 def is_imported(path: Path | None) -> bool:
-    """Whether a file is a model of another program, by its name."""
-    return path is not None and path.suffix.lower() == _SUFFIX
+    """Return True if a file is a model of another program, by its name."""
+    return path is not None and path.suffix.lower() == ".umb"
 
 
 def solve_imported(options: SolveOptions) -> None:
     """Find the values of the objective, and print those of the initial states."""
     from punish_fast.mdp.conversion.objective_text import answer, parse_objective
-    from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, check_options
-    from punish_fast.runtime._jit import threads
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, check_options
     from punish_fast.store.formats.answers import save_answer
     from punish_fast.store.formats.umb_import import import_umb
 
@@ -66,44 +53,34 @@ def solve_imported(options: SolveOptions) -> None:
         raise UsageError(f"--objective is missing, such as 'max P [F \"goal\"]'; {_names(process)}")
     with clock("solve"), progress.stage("solve"):
         found = answer(process, objective, options.discount, tolerance)
-    report = _report(options, process, found) | {"tolerance": tolerance, "threads": threads()}
     if options.output is not None:
         with clock("write"):
             save_answer(options.output, process, str(options.objective), found)
-        report |= {"output": options.output, "output_bytes": options.output.stat().st_size}
-    report |= {"seconds": clock.seconds | {"total": clock.total()}, "peak_memory_bytes": peak_memory()}
-    progress.clear()
+    discount = DEFAULT_DISCOUNT if options.discount is None else options.discount
+    report = {
+        "file": options.tensor,
+        "states": process.mdp.n_states,
+        "rows": process.mdp.n_rows,
+        "nonzeros": process.mdp.n_entries,
+        "labels": {name: int(states.sum()) for name, states in process.labels.items()},
+        "rewards": list(process.rewards),
+        "objective": options.objective,
+        "discount": None if "[" in str(options.objective) else discount,
+        "method": found.reason or None,
+        "tolerance": tolerance,
+        "error_bound": found.error_bound,
+        "converged": found.error_bound <= tolerance,
+        "initial": [_state(process, found, state) for state in process.initial.tolist()],
+        **work_report(clock, options.output),
+    }
     options.print(report)
     check_error_bound(found.error_bound, tolerance, found.v, options.tolerance is not None, options.output)
 
 
 def _names(process: NamedProcess) -> str:
-    """What the model has names for."""
+    """Return the names of the model's labels and rewards."""
     labels, rewards = (", ".join(f'"{name}"' for name in names) for names in (process.labels, process.rewards))
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
-
-
-def _report(options: SolveOptions, process: NamedProcess, found: ObjectiveValues) -> dict[str, Any]:
-    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
-
-    mdp = process.mdp
-    tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
-    discount = DEFAULT_DISCOUNT if options.discount is None else options.discount
-    is_discounted = "[" not in str(options.objective)
-    return {
-        "file": options.tensor,
-        "states": mdp.n_states,
-        "rows": mdp.n_rows,
-        "nonzeros": mdp.n_entries,
-        "labels": {name: int(states.sum()) for name, states in process.labels.items()},
-        "rewards": list(process.rewards),
-        "objective": options.objective,
-        "discount": discount if is_discounted else None,
-        "method": found.reason or None,
-        "error_bound": finite(found.error_bound),
-        "converged": found.error_bound <= tolerance,
-        "initial": [_state(process, found, state) for state in process.initial.tolist()],
-    }
 
 
 def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[str, Any]:
@@ -111,3 +88,26 @@ def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[st
     name = process.actions[action] if process.actions else str(action)
     value = float(found.v[state])
     return {"state": state, "value": value if math.isfinite(value) else str(value), "action": name}
+
+
+def check_error_bound(
+    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
+) -> None:
+    """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
+
+    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``,
+    infinite ones ignored) is only reported. ``output`` is the file that holds the values, if any.
+    """
+    import numpy as np
+
+    if error_bound <= tolerance:
+        return
+    missed = f"the error bound {error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
+    if output is not None:
+        missed += f"; {output} holds the best values found"
+    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
+        say(missed)
+        return
+    # Doubled, so that one digit does not round it below the bound.
+    accepted = 2 * error_bound
+    raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)

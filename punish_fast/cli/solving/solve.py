@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,32 +13,24 @@ from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
-from punish_fast.cli.frame.report import (
-    Progress,
-    Stopwatch,
-    check_error_bound,
-    reachable,
-)
-from punish_fast.cli.solving.build import ModelOptions, model_report
-from punish_fast.cli.solving.imported_model import is_imported, solve_imported
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import rules_report
+from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
+from punish_fast.cli.solving.imported_model import check_error_bound, is_imported, solve_imported
+from punish_fast.punish.rules import Rules, name_of
+from punish_fast.runtime.files import StoreError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.arena.players import Player
     from punish_fast.mdp.solution import Solution
-    from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
     from punish_fast.store.tensors import ModelSource
 
-
+_OBJECTIVES = ("discounted", "win-probability")
 # Short solutions write no checkpoint.
 _SECONDS_BETWEEN = 10.0
-
-
-def complete_objectives(incomplete: str) -> list[str]:
-    """The objectives of the game."""
-    return [name for name in ("discounted", "win-probability") if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +48,7 @@ class SolveOptions(ModelOptions):
             "such as 'max P [F \"goal\"]'.  [default: win-probability under rules with the true redeal, such as "
             "tabletop, unless --discount is given; otherwise discounted]",
             metavar="discounted|win-probability|FORMULA",
-            complete=complete_objectives,
+            complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
         ),
     ] = None
     discount: Annotated[
@@ -102,21 +93,20 @@ def solve(options: SolveOptions) -> None:
     if is_imported(options.tensor):
         solve_imported(options)
         return
-    from punish_fast.mdp.model import MDP
     from punish_fast.mdp.solve_options import Effort
     from punish_fast.punish.transitions.memory_plan import mode_of
     from punish_fast.store.tensors import solve_file, start_values
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     _check(options)
-    stored = None if options.tensor is None else _stored(options)
+    stored = None if options.tensor is None else _stored(options, options.tensor)
     rules, enemy = options.find() if stored is None else (stored.rules, None)
     method = _method(options, rules)
     values = None
     if options.start is not None:
-        values = start_values(options.start, rules, method["objective"], options.discount)
+        values = start_values(options.start, rules, method["objective"], method["discount"])
     if options.dry_run:
-        _tell_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
+        _print_plan(options, options.source(rules, enemy, clock, progress, may_exceed=True), clock, progress)
         return
     output = options.output or _default_output(options, stored or rules, enemy, method)
     checkpoint = output.parent / f"{output.stem}.checkpoint.h5"
@@ -131,54 +121,17 @@ def solve(options: SolveOptions) -> None:
             source.backups = cluster.backups
         if options.schedule != "jacobi":
             method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
-        with _resumable(checkpoint, progress), progress.stage("solve"):
+        with _resumable(checkpoint), progress.stage("solve"):
             mdp, solution = solve_file(output, source, not options.no_tensor, progress.sweep, start=values, **method)
     report = model_report(source, mdp, clock, output) | _solution_report(solution)
-    # Without transitions in memory, finding these would take as long as the solution.
-    report["reachable"] = reachable(source.states, lambda: mdp) if isinstance(mdp, MDP) else None
-    report |= {"mode": mode_of(mdp), "cluster": None if cluster is None else cluster.report}
+    report |= {"mode": mode_of(mdp), "reachable": reachable(source.states, lambda: mdp)}
+    report["cluster"] = cluster and cluster.report
     if solution.objective == "win-probability":
         report |= _opening_report(source, solution)
-    progress.clear()
     options.print(report)
     if solution.tolerance is not None:
         is_set = options.tolerance is not None
         check_error_bound(solution.error_bound, solution.tolerance, solution.v, is_set, output)
-
-
-def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.ndarray], None]:
-    """Return a function that writes the values so far to a checkpoint, but not more often than every ten seconds."""
-    from punish_fast.runtime.files import StoreError
-    from punish_fast.store.tensors import save_values
-
-    clock = time.perf_counter
-    last = clock()
-
-    def save(v: np.ndarray) -> None:
-        nonlocal last
-        if clock() - last < _SECONDS_BETWEEN:
-            return
-        try:
-            save_values(path, rules, v, method["objective"], method["discount"])
-        except StoreError as error:
-            # A missing checkpoint is better than a missing solution.
-            say(f"no checkpoint: {error}")
-        last = clock()
-
-    return save
-
-
-@contextmanager
-def _resumable(checkpoint: Path, progress: Progress) -> Iterator[None]:
-    """Remove the checkpoint when the block ends; if it fails, say how to resume."""
-    try:
-        yield
-    except BaseException:
-        progress.clear()
-        if checkpoint.exists():
-            say(f"{checkpoint} has the values so far; resume with --from {checkpoint}")
-        raise
-    checkpoint.unlink(missing_ok=True)
 
 
 def _check(options: SolveOptions) -> None:
@@ -199,150 +152,136 @@ def _check(options: SolveOptions) -> None:
             raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
         if options.memory is not None:
             raise UsageError("--cluster does not go with --memory")
-    check_options(
-        options.discount, **_limits(options), objective="discounted" if options.objective is None else options.objective
-    )
+    tolerance = 1.0 if options.tolerance is None else options.tolerance
+    check_options(options.discount, options.schedule, tolerance, options.sweeps, options.objective or "discounted")
 
 
-def _limits(options: SolveOptions) -> dict[str, Any]:
-    from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE
+def _stored(options: SolveOptions, path: Path) -> Artefact:
+    """Return the file of a tensor, which fixes some of the options."""
+    from punish_fast.store.reader import load
 
-    tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
-    return {"method": options.schedule, "tolerance": tolerance, "sweeps": options.sweeps}
+    for name, told in (
+        *(("rules", "already has its rules"), ("enemy", "already has its enemy")),
+        *((name, "is already made") for name in ("memory", "dry_run", "cluster")),
+    ):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')} cannot be combined with a tensor; {path} {told}")
+    file = load(path)
+    file.must_have_transitions()
+    return file
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
-    """Return the options of the solver."""
+    """Return the arguments of the solver."""
+    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
+
     # An agent for the real game should win it; the notebook's model and schedule have a discount.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
     objective = options.objective or ("win-probability" if is_real else "discounted")
-    return {"objective": objective, "discount": options.discount, **_limits(options)}
-
-
-def _tell_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
-    """Print the memory and the time that each mode would take."""
-    from punish_fast.punish.rules import name_of
-    from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
-    from punish_fast.punish.transitions.row_batches import RowBatches
-    from punish_fast.runtime import _jit
-
-    space = source.states
-    assert isinstance(space, StateSpace)
-    batches, limit = RowBatches(space, source.policy, progress.step), memory_limit(source.memory)
-    sweeps = options.sweeps or SWEEPS
-    # A run lists states and counts rows as was just done.
-    listed = clock.total()
-    plans = [
-        {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
-        for plan in plan_memory(batches, source.policy is not None, sweeps)
-    ]
-    progress.clear()
-    report = {
-        "rules": name_of(source.rules),
-        "rules_digest": source.rules.digest,
-        "enemy": source.note,
-        "states_by_breath": space.states_by_breath,
-        "states": space.n_states + 2,
-        "rows": len(space.action),
-        "nonzeros": batches.n_entries,
-        "longest_row": int(batches.longest_rows.max(initial=0)),
-        "threads": _jit.threads(),
-        "sweeps": sweeps,
-        "memory_limit_bytes": limit if math.isfinite(limit) else None,
-        "modes": plans,
-    }
-    options.print(report)
-
-
-def _settings(method: dict[str, Any]) -> dict[str, Any]:
-    """The options as files tell them."""
-    from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
-
-    discount = 1.0 if method["objective"] == "win-probability" else method["discount"]
+    default = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT
     return {
-        "objective": method["objective"],
-        "discount": DEFAULT_DISCOUNT if discount is None else discount,
-        "schedule": method["method"],
-        "tolerance": None if method["sweeps"] is not None else method["tolerance"],
-        "sweeps": method["sweeps"],
+        "objective": objective,
+        "discount": default if options.discount is None else options.discount,
+        "method": options.schedule,
+        "tolerance": DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance,
+        "sweeps": options.sweeps,
     }
-
-
-def _stored(options: SolveOptions) -> Artefact:
-    """Return the file of a tensor."""
-    from punish_fast.store.reader import load
-
-    for name in ("rules", "enemy"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name} cannot be combined with a tensor; {options.tensor} already has its {name}")
-    for flag, is_given in (
-        ("--memory", options.memory is not None),
-        ("--dry-run", options.dry_run),
-        ("--cluster", options.cluster is not None),
-    ):
-        if is_given:
-            raise UsageError(f"{flag} cannot be combined with a tensor; {options.tensor} is already made")
-    file = load(str(options.tensor))
-    file.must_have_transitions()
-    return file
 
 
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    from punish_fast.punish.rules import Rules, name_of
-
-    rules = origin if isinstance(origin, Rules) else origin.rules
-    settings = _settings(method)
-    made_with = {
-        "kind": "agent",
-        "rules": name_of(rules),
-        "enemy": origin.enemy if enemy is None else enemy.note(),  # type: ignore[union-attr]
-        **settings,
-        "tensor": not options.no_tensor,
-    }
-    stem = _stem(options, rules, enemy) + _aim(rules, settings["objective"], settings["discount"])
-    return default_output(Path(f"{stem}.h5"), made_with)
-
-
-def _stem(options: SolveOptions, rules: Rules, enemy: Player | None) -> str:
-    if enemy is not None:
-        return options.stem(rules, enemy)
-    assert options.tensor is not None
-    stem = options.tensor.stem
-    return stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
-
-
-def _aim(rules: Rules, objective: str, discount: float) -> str:
-    """What the name of a file says of objective and discount: nothing where they are those of the published model."""
+    """Return the default name: model, objective and discount, if they are not those of the published model."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 
-    is_real = rules.redeal == "reshuffle"
-    if objective == "win-probability":
-        return "" if is_real else "-win-probability"
-    if discount != DEFAULT_DISCOUNT:
-        return f"-discount-{str(discount).removesuffix('.0')}"
-    return "-discounted" if is_real else ""
+    if isinstance(origin, Rules):
+        assert enemy is not None
+        rules, note, stem = origin, enemy.note(), options.stem(origin, enemy)
+    else:
+        rules, note, stem = origin.rules, origin.enemy, origin.path.stem
+        stem = stem.removesuffix("-tensor") if stem.endswith("-tensor") else f"{stem}-agent"
+    is_real, discount = rules.redeal == "reshuffle", method["discount"]
+    if method["objective"] == "win-probability":
+        stem += "" if is_real else "-win-probability"
+    elif discount != DEFAULT_DISCOUNT:
+        stem += f"-discount-{str(discount).removesuffix('.0')}"
+    elif is_real:
+        stem += "-discounted"
+    settings = {"kind": "agent", "rules": name_of(rules), "enemy": note, "tensor": not options.no_tensor, **method}
+    settings["tolerance"] = method["tolerance"] if method["sweeps"] is None else None
+    return default_output(Path(f"{stem}.h5"), settings)
+
+
+def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.ndarray], None]:
+    """Return a function that writes the values so far to a checkpoint, but not more often than every ten seconds."""
+    from punish_fast.store.tensors import save_values
+
+    last = time.perf_counter()
+
+    def save(v: np.ndarray) -> None:
+        nonlocal last
+        if time.perf_counter() - last < _SECONDS_BETWEEN:
+            return
+        try:
+            save_values(path, rules, v, method["objective"], method["discount"])
+        except StoreError as error:
+            # A missing checkpoint is better than a missing solution.
+            say(f"no checkpoint: {error}")
+        last = time.perf_counter()
+
+    return save
+
+
+@contextmanager
+def _resumable(checkpoint: Path) -> Iterator[None]:
+    """Remove the checkpoint when the block ends; if it fails, say how to resume."""
+    try:
+        yield
+    except BaseException:
+        if checkpoint.exists():
+            say(f"{checkpoint} has the values so far; resume with --from {checkpoint}")
+        raise
+    checkpoint.unlink(missing_ok=True)
+
+
+def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
+    """Print the memory and the time that each mode would take."""
+    from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
+    from punish_fast.punish.transitions.row_batches import RowBatches
+    from punish_fast.runtime import _jit
+
+    space, limit, sweeps = source.states, memory_limit(source.memory), options.sweeps or SWEEPS
+    assert isinstance(space, StateSpace)
+    batches = RowBatches(space, source.policy, progress.step)
+    # A run lists states and counts rows as was just done.
+    listed = clock.total()
+    report = {
+        **rules_report(source.rules),
+        "enemy": source.note,
+        "states_by_breath": space.states_by_breath,
+        "states": space.n_states + 2,
+        "rows": len(space.action),
+        "nonzeros": batches.n_entries,
+        "longest_row": batches.longest_rows.max(initial=0),
+        "threads": _jit.threads(),
+        "sweeps": sweeps,
+        "memory_limit_bytes": limit,
+        "modes": [
+            {"mode": plan.mode, "bytes": plan.n_bytes, "seconds": listed + plan.seconds, "fits": plan.n_bytes <= limit}
+            for plan in plan_memory(batches, source.policy is not None, sweeps)
+        ],
+    }
+    options.print(report)
 
 
 def _solution_report(solution: Solution) -> dict[str, Any]:
     from punish_fast.store.reader import final_values
 
-    names = (
-        "discount",
-        "objective",
-        "schedule",
-        "tolerance",
-        "sweeps",
-        "residual",
-        "error_bound",
-        "converged",
-        "policies",
-    )
-    low, high = reversed(final_values(solution.discount, solution.objective).tolist())
-    report = {name: getattr(solution, name) for name in (*names, "fingerprint")}
-    return report | {"worst_possible": low, "best_possible": high}
+    names = ("discount", "objective", "schedule", "tolerance", "sweeps", "residual", "error_bound", "converged")
+    report = {name: getattr(solution, name) for name in (*names, "policies", "fingerprint")}
+    best, worst = final_values(solution.discount, solution.objective)
+    return report | {"worst_possible": worst, "best_possible": best}
 
 
 def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
@@ -352,10 +291,5 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
     found = openings(source.states)
     mean, lower, upper = (float(found.p @ v[found.row]) for v in (solution.v, solution.lower, solution.upper))
     values = solution.v[found.row]
-    return {
-        "win_probability": mean,
-        "lower": lower,
-        "upper": upper,
-        "worst_opening": float(values.min()),
-        "best_opening": float(values.max()),
-    }
+    opening = {"worst_opening": values.min(), "best_opening": values.max()}
+    return {"win_probability": mean, "lower": lower, "upper": upper, **opening}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,11 +20,14 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import Progress, Stopwatch, print_table, print_text
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_table, print_text, rules_report, work_report
 from punish_fast.cli.playing.table import seed_of
-from punish_fast.cli.strategies.game_lengths import lengths_of_duel, lengths_of_games, print_lengths
+from punish_fast.punish.rules import load_rules
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from punish_fast.arena.lineup import Lineup
     from punish_fast.arena.players import Opponent
     from punish_fast.arena.tournament import Tournament
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 # The length of exact games is followed until they continue with this probability.
 _NEGLIGIBLE = 1e-9
+# Measures that a smaller share of games reaches are not printed.
+_LEAST = 5e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +48,8 @@ class RealGameOptions(ComputeOptions):
     def lineup(self, players: list[str]) -> Lineup:
         """Return the players and their game."""
         from punish_fast.arena.lineup import Lineup
-        from punish_fast.punish.rules import load_rules
 
         return Lineup(players, None if self.rules is None else load_rules(self.rules))
-
-    def report(self, lineup: Lineup, clock: Stopwatch) -> dict[str, Any]:
-        """Return the fields that the reports of these verbs share."""
-        from punish_fast.punish.rules import name_of
-        from punish_fast.runtime import _jit
-
-        return {
-            "rules": name_of(lineup.rules),
-            "rules_digest": lineup.rules.digest,
-            "threads": _jit.threads(),
-            "seconds": clock.seconds | {"total": clock.total()},
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,9 +122,19 @@ def arena(options: ArenaOptions) -> None:
     if options.record is not None:
         with progress.stage("arena: recording games"), clock("record"):
             _record(graph, opponents, options, seed or 0)
-    progress.clear()
-    report = _report(tournament, seed) | {"game_lengths": lengths, "record": options.record}
-    options.print(report | options.report(lineup, clock), _print_report)
+    report = {
+        "agents": tournament.agents,
+        "exact": tournament.games is None,
+        "games": tournament.games,
+        "seed": seed,
+        "win": tournament.win,
+        "standard_error": tournament.error,
+        "breaths": tournament.breaths,
+        "ranking": tournament.ranking,
+        "game_lengths": lengths,
+        "record": options.record,
+    }
+    options.print(report | rules_report(lineup.rules) | work_report(clock), _print_report)
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
@@ -167,19 +169,6 @@ def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed
         raise CheckError(f"{options.record}: {missing:,} games were not stored ({reason})")
 
 
-def _report(tournament: Tournament, seed: int | None) -> dict[str, Any]:
-    return {
-        "agents": tournament.agents,
-        "exact": tournament.games is None,
-        "games": tournament.games,
-        "seed": seed,
-        "win": tournament.win.tolist(),
-        "standard_error": tournament.error.tolist(),
-        "breaths": tournament.breaths.tolist(),
-        "ranking": [asdict(standing) for standing in tournament.ranking],
-    }
-
-
 def _print_report(report: dict[str, Any]) -> None:
     agents, exact = report["agents"], report["exact"]
     how = "exact" if exact else f"{report['games']:,} games of each pair, seed {report['seed']}"
@@ -208,3 +197,52 @@ def _print_report(report: dict[str, Any]) -> None:
         print_lengths(report["game_lengths"], agents)
     if report["record"] is not None:
         print(f"wrote {report['record']}")
+
+
+def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
+    """Return when exact games end, by measure.
+
+    Args:
+        outcomes: float64 ``[measures, breaths, 2]``, probability that the first and the second agent win in each
+            breath.
+    """
+    entries = _entries(outcomes.sum(axis=2))
+    for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
+        entry["wins"] = wins
+    return entries
+
+
+def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
+    """Return when simulated games end, by measure of ``breaths``.
+
+    ``lengths`` is int64 ``[longest + 1]``, the number of games by their length in breaths.
+    """
+    import numpy as np
+
+    ended = np.pad(lengths[1:], (0, -(len(lengths) - 1) % breaths)).reshape(-1, breaths)
+    return _entries(ended / lengths.sum())
+
+
+def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
+    # Summed from the end, so that small remainders are exact.
+    total = ended.sum(axis=1)
+    going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
+    return [
+        {"measure": number, "ended": each, "going_on": left, "wins": None}
+        for number, (each, left) in enumerate(zip(ended.tolist(), going_on, strict=True), 1)
+    ]
+
+
+def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
+    """Print one line for each measure that games reach."""
+    breaths, has_wins = len(entries[0]["ended"]), entries[0]["wins"] is not None
+    columns = [f"{agent} wins" for agent in agents] if has_wins else ["ended"]
+    rows = [["measure", *columns, "continue", *(f"breath {k}" for k in range(1, breaths + 1))]]
+    reached = 1.0
+    for entry in entries:
+        if reached < _LEAST:
+            break
+        reached = entry["going_on"]
+        ended = entry["wins"] if has_wins else [sum(entry["ended"])]
+        rows.append([str(entry["measure"]), *(f"{share:.2%}" for share in (*ended, reached, *entry["ended"]))])
+    print_table(rows)

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
-from punish_fast.cli.frame.report import (
-    Progress,
-    Stopwatch,
-    in_units,
-    interrupt_note,
-    peak_memory,
-)
+from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
+from punish_fast.cli.frame.report import in_units, rules_report, work_report
+from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
+from punish_fast.runtime.files import ReadError
+from punish_fast.runtime.memory import require_memory
 
 if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline
     from punish_fast.equilibrium.run import IterationStatus, Target
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.punish.rules import Rules
     from punish_fast.store.reader import Artefact
 
 
@@ -29,10 +26,7 @@ if TYPE_CHECKING:
 class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
-    rules: Annotated[
-        str | None,
-        game_rules_option("tabletop"),
-    ] = None
+    rules: Annotated[str | None, game_rules_option("tabletop")] = None
     information: Annotated[
         Literal["view", "memory"],
         option("Information model: view (the discard pile) or memory (also which side played which card)."),
@@ -67,21 +61,19 @@ def equilibrium(options: EquilibriumOptions) -> None:
     from punish_fast.equilibrium.run import default_response_share
     from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.runtime.memory import require_memory
 
     target = _target(options)
-    rules = _rules(options)
-    _check_outputs(options, options.output)
+    rules = true_rules(load_rules(options.rules or "tabletop"))
+    check_outputs([options.output, options.resume], rules_files(options.rules), "read")
     checkpoint = _find_checkpoint(options, rules)
     share = default_response_share(options.information)
     if checkpoint is not None:
         share = float(checkpoint.attributes["best_response_share"])
     output = options.output or _default_output(options, rules, _aims(target, share))
-    _check_outputs(options, output)
+    check_outputs([output, options.resume], rules_files(options.rules), "read")
     clock, progress = Stopwatch(), Progress(options.quiet)
     with progress.stage("game: information states (1 of 2)"), clock("states"):
         outline = Outline(StateSpace(rules, options.information))
-    progress.clear()
     size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
         memory = in_units(size["memory_bytes"], "B")
@@ -91,7 +83,8 @@ def equilibrium(options: EquilibriumOptions) -> None:
         learner = Equilibrium(Graph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output, clock, progress)
-    options.print(size | found | _run_report(options, rules, share, clock))
+    report = size | found | {"information": options.information, "best_response_share": share}
+    options.print(report | rules_report(rules) | work_report(clock, output))
     if target.exploitability is not None and found["exploitability"] > target.exploitability:
         missed = f"{found['exploitability']:.3f} after {found['iterations']:,} iterations"
         raise CheckError(f"the target of {target.exploitability:g} points was not reached: {missed}")
@@ -109,12 +102,6 @@ def _target(options: EquilibriumOptions) -> Target:
         raise UsageError(f"--{flag} is {told}") from None
 
 
-def _rules(options: EquilibriumOptions) -> Rules:
-    from punish_fast.punish.rules import load_rules, true_rules
-
-    return true_rules(load_rules(options.rules or "tabletop"))
-
-
 def _aims(target: Target, share: float) -> dict[str, Any]:
     """What a file notes of the options it was made with."""
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
@@ -123,17 +110,12 @@ def _aims(target: Target, share: float) -> dict[str, Any]:
 
 
 def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, Any]) -> Path:
-    from punish_fast.punish.rules import name_of
 
     name = rules_stem(rules, options.rules).removesuffix("-reshuffle")
     stem = "equilibrium" if name == "tabletop" else f"{name}-equilibrium"
     path = Path(f"{stem}.h5" if options.information == "view" else f"{stem}-{options.information}.h5")
     settings = {"kind": "strategy", "rules": name_of(rules), "information": options.information} | aims
     return default_output(path, settings)
-
-
-def _check_outputs(options: EquilibriumOptions, output: Path | None) -> None:
-    check_outputs([output, options.resume], rules_files(options.rules), "read")
 
 
 def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
@@ -166,7 +148,6 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
 
 def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
     """Restore the tables of a checkpoint."""
-    from punish_fast.runtime.files import ReadError
     from punish_fast.store.checkpoints import load_checkpoint
 
     if checkpoint is None:
@@ -199,13 +180,11 @@ def _run(
         if path is not None:
             save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
 
-    def show(status: IterationStatus) -> None:
-        progress.show(status_line(status))
-
     # Searches for a best response take minutes under a fine model.
-    with interrupt_note(progress, path, "the iterations made"), progress.stage("equilibrium"):
-        run = run_equilibrium(learner, target, save, show, progress.response)
-    progress.clear()
+    with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
+        run = run_equilibrium(
+            learner, target, save, lambda status: progress.show(status_line(status)), progress.response
+        )
     clock.seconds |= run.seconds
     origin = {
         "kind": "equilibrium",
@@ -222,8 +201,6 @@ def _run(
         "iterations": run.iterations,
         "exploitability": run.exploitability,
         "exploiter_wins": 0.5 + run.exploitability / 100,
-        "output": output,
-        "output_bytes": output.stat().st_size,
         "resume": path,
     }
 
@@ -238,18 +215,3 @@ def status_line(status: IterationStatus) -> str:
     if status.exploitability is not None:
         parts.append(f"exploitability {status.exploitability:.3f}")
     return f"equilibrium: {', '.join(parts)}"
-
-
-def _run_report(options: EquilibriumOptions, rules: Rules, share: float, clock: Stopwatch) -> dict[str, Any]:
-    from punish_fast.punish.rules import name_of
-    from punish_fast.runtime import _jit
-
-    return {
-        "rules": name_of(rules),
-        "rules_digest": rules.digest,
-        "information": options.information,
-        "best_response_share": share,
-        "threads": _jit.threads(),
-        "seconds": clock.seconds | {"total": clock.total()},
-        "peak_memory_bytes": peak_memory(),
-    }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import Progress, Stopwatch, finite
+from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import plain, rules_report, work_report
 from punish_fast.cli.records.selection import require_games
 from punish_fast.cli.strategies.arena import RealGameOptions, game_stages
 from punish_fast.cli.strategies.lessons_text import print_lessons
@@ -19,7 +20,6 @@ from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
     from punish_fast.study.deviations import Cost, Deviations
-    from punish_fast.study.frequencies import SituationFrequencies
     from punish_fast.study.lessons import Lessons
 
 
@@ -83,46 +83,40 @@ def study_file(options: LessonsOptions) -> Study:
         with progress.stage("lessons: recorded choices (3 of 3)"), clock("people"):
             view = graph.space if graph.space.is_view else StateSpace(lineup.rules)
             people = deviations(play, view, choices)
-    progress.clear()
     report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
-    report |= {"people": None if people is None else _people_report(people)}
-    return Study(found, people, report | options.report(lineup, clock))
+    report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **work_report(clock)}
+    return Study(found, people, plain(report))
 
 
 def _lessons_report(found: Lessons) -> dict[str, Any]:
     hands = found.hands
     return {
         "length": found.length,
-        "hp_before_deals": _hps(found.dealt),
-        "hp_during_measures": _hps(found.during),
-        "mean": float(found.openings.p @ found.value),
+        "hp_before_deals": [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in found.dealt.items()],
+        "hp_during_measures": [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in found.during.items()],
+        "mean": found.openings.p @ found.value,
         "hands": [
-            {"hand": by_card(hands.hand[k].tolist()), "probability": float(hands.p[k]), "win": float(hands.value[k])}
+            {"hand": by_card(hands.hand[k].tolist()), "probability": hands.p[k], "win": hands.value[k]}
             for k in (-hands.value).argsort(kind="stable")
         ],
         "in_hand": worth_of_cards(found.openings, found.openings.hand, found.value),
         "revealed": worth_of_cards(found.openings, found.openings.revealed, found.value),
         "kept": {
-            card: {"share": finite(share), "over_fresh": finite(fresh), "over_other": _by_card(other)}
+            card: {"share": share, "over_fresh": fresh, "over_other": dict(zip(CARDS, other, strict=True))}
             for card, share, fresh, other in zip(CARDS, *found.kept, strict=True)
         },
-        "frequencies": [_situation_report(situation) for situation in found.frequencies],
-    }
-
-
-def _hps(wins: dict[tuple[int, int], float]) -> list[dict[str, Any]]:
-    return [{"own": own, "enemy": enemy, "win": win} for (own, enemy), win in wins.items()]
-
-
-def _situation_report(situation: SituationFrequencies) -> dict[str, Any]:
-    return {
-        "grouping": situation.grouping,
-        "situation": situation.label,
-        "choices": situation.choices,
-        "shares": _by_play(situation.shares),
-        "possible": _by_play(situation.possible),
-        "when_possible": _by_play(situation.when_possible),
-        "given_up": _by_card(situation.given),
+        "frequencies": [
+            {
+                "grouping": situation.grouping,
+                "situation": situation.label,
+                "choices": situation.choices,
+                "shares": _by_play(situation.shares),
+                "possible": _by_play(situation.possible),
+                "when_possible": _by_play(situation.when_possible),
+                "given_up": dict(zip(CARDS, situation.given, strict=True)),
+            }
+            for situation in found.frequencies
+        ],
     }
 
 
@@ -136,7 +130,7 @@ def _people_report(people: Deviations) -> dict[str, Any]:
         "unknown": choices.n_unknown,
         "certain": choices.n_exact,
         "loss_per_game": people.per_game,
-        "loss_per_game_error": finite(people.per_game_error),
+        "loss_per_game_error": people.per_game_error,
         "strategy_loss_per_choice": people.policy_per_choice,
         "costs": [_cost_report(cost) for cost in people.costs],
         "worst": [_cost_report(cost) for cost in people.worst],
@@ -149,18 +143,14 @@ def _cost_report(cost: Cost) -> dict[str, Any]:
         "situation": cost.label,
         "choices": cost.n,
         "loss": cost.mean,
-        "loss_error": finite(cost.error),
+        "loss_error": cost.error,
         "share": cost.share,
         "people": _by_play(cost.people),
         "strategy": _by_play(cost.policy),
     }
 
 
-def _by_card(values: Iterable[float]) -> dict[str, float | None]:
-    return {card: finite(value) for card, value in zip(CARDS, values, strict=True)}
-
-
-def _by_play(values: Iterable[float]) -> dict[str, float | None]:
+def _by_play(values: Iterable[float]) -> dict[str, float]:
     from punish_fast.study.frequencies import PLAYS
 
-    return {play: finite(value) for play, value in zip(PLAYS, values, strict=True)}
+    return dict(zip(PLAYS, values, strict=True))

@@ -106,19 +106,13 @@ def _print_hands(report: dict[str, Any]) -> None:
     ]
     print_table(rows, indent="  ")
     _print_title("opening hands: wins by copies of a card, and the average gain of one more")
-    _print_worth(report["in_hand"], "{:.1%}")
-
-
-def _print_worth(table: dict[str, Any], form: str) -> None:
-    """Print what `worth_of_cards` returns, with differences of probabilities in percentage points."""
+    table = report["in_hand"]
     most = max(copies for each in table.values() for copies in each["copies"])
-    is_share = "%" in form
-    rows = [["card", *map(str, range(most + 1)), "one more (points)" if is_share else "one more"]]
+    rows = [["card", *map(str, range(most + 1)), "one more (points)"]]
     for card, each in table.items():
         means = dict(zip(each["copies"], each["mean"], strict=True))
-        cells = [form.format(means[n]) if n in means else "" for n in range(most + 1)]
-        step = each["step"]
-        rows.append([card, *cells, "" if step is None else f"{100 * step:+.1f}" if is_share else form.format(step)])
+        step = "" if each["step"] is None else _points(each["step"])
+        rows.append([card, *(_share(means.get(n)) for n in range(most + 1)), step])
     print_table(rows, indent="  ")
 
 

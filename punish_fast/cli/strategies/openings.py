@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, PlotOption, argument, verb
 from punish_fast.cli.frame.outputs import check_outputs
-from punish_fast.cli.frame.report import finite
 from punish_fast.punish.rules import CARDS, by_card
 
 if TYPE_CHECKING:
     import numpy as np
 
     from punish_fast.punish.states.openings import Openings
-    from punish_fast.store.reader import Artefact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +28,7 @@ class OpeningsOptions(CommonOptions):
 @verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png", stage="openings")
 def openings(options: OpeningsOptions) -> None:
     """Show the probability and the value of every opening, and the worth of a card in hand."""
+    from punish_fast.punish.codes import decimals_of
     from punish_fast.punish.states import openings as dealt
     from punish_fast.store.reader import load
 
@@ -37,61 +36,43 @@ def openings(options: OpeningsOptions) -> None:
     file = load(options.file)
     if file.kind != "agent":
         raise UsageError(f"{options.file}: is a {file.kind}, openings are shown of agents")
-    found = dealt.openings(file)
-    value, unit = _values(file, found)
-    plot = options.plot
-    report = _report(file, found, value) | {"value_is": unit, "plot": plot}
-    if plot is not None:
+    found, solution = dealt.openings(file), file.solution()
+    value, value_is = solution.v[found.row], "win probability"
+    if solution.discount < 1:
+        value_is = f"discounted value, discount {solution.discount:g}"
+    elif solution.objective != "win-probability":
+        value = (1 + value) / 2
+    if options.plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
         title = f"What openings are worth to {options.file.stem}"
-        draw_openings(found, value, report["is_chance"], title, plot)
-    options.print(report)
-
-
-def _values(file: Artefact, found: Openings) -> tuple[np.ndarray, str]:
-    """The value of each opening, and what that is."""
-    solution = file.solution()
-    value = solution.v[found.row]
-    if solution.objective == "win-probability":
-        return value, "win probability"
-    if solution.discount == 1:
-        return (1 + value) / 2, "win probability"
-    return value, f"discounted value, discount {solution.discount:g}"
-
-
-def _report(file: Artefact, found: Openings, value: np.ndarray) -> dict[str, Any]:
-    """All openings of an agent, the best first, and the worth of each card."""
-    from punish_fast.punish.codes import decimals_of
-
-    order = (-value).argsort(kind="stable")
+        draw_openings(found, value, solution.discount == 1, title, options.plot)
     decimals = decimals_of(file, found.row)
-    entries = [
-        {
-            "state": str(decimals[k]),
-            "hand": by_card(found.hand[k].tolist()),
-            "revealed": by_card(found.revealed[k].tolist()),
-            "probability": float(found.p[k]),
-            "value": float(value[k]),
-        }
-        for k in order
-    ]
-    return {
-        "file": file.path,
-        "is_chance": file.solution().discount == 1,
-        "mean": float(found.p @ value),
+    report = {
+        "file": options.file,
+        "is_chance": solution.discount == 1,
+        "value_is": value_is,
+        "mean": found.p @ value,
         "in_hand": worth_of_cards(found, found.hand, value),
         "revealed": worth_of_cards(found, found.revealed, value),
-        "openings": entries,
+        "openings": [
+            {
+                "state": str(decimals[k]),
+                "hand": by_card(found.hand[k].tolist()),
+                "revealed": by_card(found.revealed[k].tolist()),
+                "probability": found.p[k],
+                "value": value[k],
+            }
+            for k in (-value).argsort(kind="stable")
+        ],
+        "plot": options.plot,
     }
+    options.print(report)
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
     """The worth of each card by ``counts`` of its copies, int ``[n, 5]``."""
     from punish_fast.punish.states.openings import worth
 
-    table = {}
-    for kind, card in enumerate(CARDS):
-        each = worth(counts[:, kind], found.p, value)
-        table[card] = {"copies": each.copies.tolist(), "mean": each.mean.tolist(), "step": finite(each.step)}
-    return table
+    table = {card: worth(counts[:, kind], found.p, value) for kind, card in enumerate(CARDS)}
+    return {card: {"copies": each.copies, "mean": each.mean, "step": each.step} for card, each in table.items()}

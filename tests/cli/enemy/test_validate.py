@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from cli.made_up_games import random_games, write_games
-from punish_fast.cli.frame.report import Progress
+from punish_fast.cli.frame.progress import Progress
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 

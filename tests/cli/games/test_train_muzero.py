@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from punish_fast.cli.frame import report
+from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.games import connect4
 from punish_fast.games.learn import agent_file, trainer
 from punish_fast.games.learn.agent_file import load_agent, save_agent
@@ -72,7 +72,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
 def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     monkeypatch.setattr(trainer, "train", lambda *_: 1.0)
-    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     done = run(*TRAIN[:-1], "--set", "model=rules", *OF_RULES, "-o", "new.h5")
     assert done.code == 0
     stages = [line.split(", ")[0] for line in done.err.splitlines() if not line.startswith("compiling kernels")]
@@ -95,7 +95,7 @@ def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch
     for name in ("connect4", "tictactoe"):
         learner = new_muzero(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
         save_agent(folder / f"{name}.h5", learner)
-    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     judged = run("games", "judge", "connect4", "connect4.h5", "random", "--json")
     assert {"judge: connect4.h5; JAX compiles networks", "judge: random"} <= set(judged.err.splitlines())
     agents = judged.report["agents"]

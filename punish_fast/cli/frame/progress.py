@@ -1,0 +1,169 @@
+"""Progress on stderr, and the seconds of each stage."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from punish_fast.cli.frame.errors import check_interrupt, clear_progress, say, show_progress
+from punish_fast.cli.frame.report import count
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from punish_fast.cluster.jobs import Job, Watch
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_UPDATES = 0.1
+
+
+@contextmanager
+def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
+    """Say after an interrupt whether the file has ``what``, such as the results so far."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if path is None:
+            say(f"{what} are not saved; --resume FILE would save them")
+        elif path.exists():
+            say(f"{path} has {what}; the same command resumes from it")
+        raise
+
+
+class Stopwatch:
+    """Seconds of each stage, and in total."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self._inner = 0.0
+        # Stages entered more than once add up, and a stage inside another stops the outer one.
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Time a block as part of ``stage``; an interrupt that is pending ends the command here."""
+        check_interrupt()
+        begin, inner_before = time.perf_counter(), self._inner
+        self._inner = 0.0
+        try:
+            yield
+        finally:
+            elapsed = time.perf_counter() - begin
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + elapsed - self._inner
+            self._inner = inner_before + elapsed
+
+    def total(self) -> float:
+        """Seconds since the stopwatch was made."""
+        return time.perf_counter() - self._begin
+
+
+class Progress:
+    """Progress of long work on stderr: one line that is rewritten on a terminal, else a line every 10 seconds."""
+
+    def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
+        """Report nothing if ``quiet``; ``clock`` returns seconds."""
+        self._quiet, self._clock = quiet, clock
+        self._live = sys.stderr.isatty()
+        self._begin = clock()
+        self._last = 0.0 if self._live else self._begin
+        self._latest = ""
+        # The first line of a compilation comes at once.
+        self._compiling_shown = -_SECONDS_BETWEEN_LINES
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the stage began."""
+        return self._clock() - self._begin
+
+    def start(self) -> None:
+        """Begin a stage."""
+        self._begin = self._clock()
+
+    def step(self, stage: str, done: int, total: int) -> None:
+        """Report that ``done`` of ``total`` steps of a stage are done."""
+        elapsed = max(self.seconds, 1e-9)
+        left = f", {elapsed / done * (total - done):.1f} s left" if 0 < done < total else ""
+        self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s{left})", is_last=done == total)
+
+    def sweep(self, stage: str, sweeps: int, bound: float) -> None:
+        """Report a sweep of the solver, or a policy that it evaluates, and the error bound."""
+        step = "sweep" if stage == "solve" else "policy"
+        rate = sweeps / max(self.seconds, 1e-9)
+        self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
+
+    def response(self, stage: str, number: int, win_probability: float) -> None:
+        """Report a response to a policy and the win probability of the best response so far."""
+        self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Show a stage, and every 10 seconds without other progress its latest line and the seconds it has taken."""
+        self.start()
+        self.show(name)
+        ended = threading.Event()
+        heartbeat = threading.Thread(target=self._beat, args=(ended,), daemon=True)
+        if not self._quiet:
+            heartbeat.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            if not self._quiet:
+                heartbeat.join()
+
+    def _beat(self, ended: threading.Event) -> None:
+        pause = 1.0 if self._live else max(_SECONDS_BETWEEN_LINES, 1.0)
+        while not ended.wait(pause / 10):
+            now = self._clock()
+            if now - self._last >= pause:
+                self._last = now
+                self._write(f"{self._latest}, {self.seconds:.0f} s")
+
+    def show(self, text: str, is_last: bool = False) -> None:
+        """Show the progress of a stage in one line, unless the last one is too recent."""
+        check_interrupt()
+        self._latest = text
+        now = self._clock()
+        pause = _SECONDS_BETWEEN_UPDATES if self._live else _SECONDS_BETWEEN_LINES
+        if not self._quiet and (now - self._last >= pause or (self._live and is_last)):
+            self._last = now
+            self._write(text)
+
+    def compiling(self, kernel: str, number: int, total: int) -> None:
+        """Report that kernel ``number`` of at most ``total`` is being compiled; called by any thread."""
+        now = self._clock()
+        if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
+            self._compiling_shown = now
+            self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
+
+    def clear(self) -> None:
+        """Remove the line of progress from the terminal."""
+        clear_progress()
+
+    def _write(self, text: str) -> None:
+        (show_progress if self._live else say)(text)
+
+
+def watch_jobs(verb: str, quiet: bool) -> Watch:
+    """Return what shows the progress of jobs: how many are done, which one runs, and the time left."""
+    from punish_fast.cluster.jobs import Watch
+
+    lines, clock, latest = Progress(quiet), Progress(quiet), ""
+
+    def done(n_done: int, total: int) -> None:
+        nonlocal latest
+        if n_done == 0:
+            clock.start()
+        left = f", {clock.seconds / n_done * (total - n_done):.0f} s left" if 0 < n_done < total else ""
+        latest = f"{verb}: {n_done} of {count(total, 'job')} done{left}"
+        lines.show(latest, is_last=n_done == total)
+
+    def stage(job: Job, name: str) -> AbstractContextManager[None]:
+        return lines.stage(f"{latest}; {job.label}, {name}")
+
+    return Watch(done, stage)
