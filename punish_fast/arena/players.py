@@ -16,21 +16,24 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from punish_fast.arena import veteran
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
+from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.lifting import lift
-from punish_fast.punish.rules import Rules, true_rules
+from punish_fast.punish.rules import Rules, load_rules, true_rules
+from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
@@ -45,13 +48,20 @@ class PlayerError(PunishFastError, ValueError):
 
 
 @dataclass(frozen=True)
-class Opponent:
-    """A player in a given game."""
+class PolicyPlayer:
+    """A player that follows a policy in a given game."""
 
     name: str  # name in tables
-    policy: np.ndarray  # float64 ``[n_rows]``, the probability of each row of the state space in its state
+    # At Punish float64 ``[n_rows]``, the probability of each row of the state space in its state. In other games a
+    # function from a state to weights of its legal actions.
+    policy: Any
     temperature: float | None = None  # softmax temperature; None if it plays otherwise
     response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to it, stored in its file, or None
+    is_human: ClassVar[bool] = False
+
+    def choice(self, match: Any, seat: int) -> int:
+        """Sample an action of the policy in a match of a session."""
+        return int(match.draw_choice(seat, self.policy))
 
 
 # Players under any rules, and all.
@@ -66,6 +76,8 @@ class Player:
         argument: One of ``NAMES``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
             the temperature ``T``, in the unit of the agent's values.
         file: Its file; None if it is built in.
+        name: Short name: the argument without folder and suffix.
+        rules: The rules that its file was made for; None if it is built in and plays under any.
         has_values: Whether it is an agent with values, which can play by softmax.
         information: The name of its information model.
     """
@@ -86,14 +98,11 @@ class Player:
         if self._temperature is not None and not self.has_values:
             raise PlayerError(f"{argument}: has no values; a temperature needs naive or an agent file")
         self.settled(None)
+        self.name = brief_name(argument)
+        self.rules: Rules | None = None if self.file is None else self.file.rules
 
     def __repr__(self) -> str:
         return f"Player({self.argument!r})"
-
-    @property
-    def name(self) -> str:
-        """Short name: the argument without folder and suffix."""
-        return brief_name(self.argument)
 
     @property
     def marked_name(self) -> str:
@@ -106,11 +115,6 @@ class Player:
     def path(self) -> Path | None:
         """Its file's path; None if it is built in."""
         return None if self.file is None else self.file.path
-
-    @property
-    def rules(self) -> Rules | None:
-        """The rules that its file was made for; None if it is built in and plays under any."""
-        return None if self.file is None else self.file.rules
 
     @property
     def is_random(self) -> bool:
@@ -168,10 +172,10 @@ class Player:
         view = StateSpace(space.rules)
         return lift(space, view, _built_in(view, self._source, self._temperature))
 
-    def opponent(self, space: StateSpace, name: str | None = None) -> Opponent:
+    def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
         """Return the player in a given game, under its brief name or another."""
         response = None if self.file is None else response_of(self.file, space)
-        return Opponent(name or self.name, self.policy(space), self._temperature, response)
+        return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 
 
 @policy_of.register
@@ -271,3 +275,52 @@ def naive_solution(space: StateSpace) -> Solution:
     """The values of *naive* in the states of the view: from -1, a loss, to 1, a win."""
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
     return solve(build(true_space), discount=1.0)
+
+
+class PlayerGroup:
+    """Players by name or file, and the game they play.
+
+    The rules are given or come from the first file, always with the redeal of the real game. The information model is
+    the finest one among the players; players of the view are lifted to it and play as before.
+
+    Attributes:
+        names: Names of the players, all different.
+        rules: The rules of the game.
+        information: The name of its information model.
+        files: The files that players come from.
+    """
+
+    def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
+        """Look up the players.
+
+        Args:
+            arguments: Built-in players, agent files or strategy files, as for `Player`.
+            rules: The rules; by default the rules of the first file, or ``tabletop`` if no argument is a file.
+        """
+        self.names = names_of(arguments)
+        self._players = [Player(argument) for argument in arguments]
+        found = (player.rules for player in self._players if player.rules is not None)
+        self.rules = true_rules(rules or next(found, load_rules("tabletop")))
+        for player in self._players:
+            player.must_fit(self.rules)
+        self.information: str = max((player.information for player in self._players), key=MODELS.index)
+        self.files: list[Path] = [player.path for player in self._players if player.path is not None]
+
+    def with_graph(
+        self, stage: Callable[[str], AbstractContextManager[object]] = nullcontext
+    ) -> tuple[Graph, list[PolicyPlayer]]:
+        """Build the graph of the game and the players' policies in it.
+
+        Args:
+            stage: A context for each of the stages ``agents`` and ``graph``, given its name.
+        """
+        with stage("agents"):
+            # Before the graph, which takes longer, so that damaged files are reported soon.
+            space, players = self.in_game()
+        with stage("graph"):
+            return Graph(space), players
+
+    def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
+        """Return the states of the game, and the players in it."""
+        space = StateSpace(self.rules, self.information)
+        return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

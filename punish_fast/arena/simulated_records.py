@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from punish_fast.arena.players import Opponent
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
@@ -45,30 +45,30 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
             pass
 
 
-def record_tournament(graph: Graph, opponents: list[Opponent], games: int, seed: int, database: Path) -> ImportReport:
+def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
     """Store the games of every pair of different policies in a database, which is created if it does not exist.
 
     Args:
         graph: The game, of the view.
-        opponents: Two or more.
+        players: Two or more.
         games: Games of each pair, an even number.
         seed: Random seed of the games.
         database: The database.
     """
-    check_recording([opponent.name for opponent in opponents], games, database)
-    pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in opponents]) if pair[0] != pair[1]]
+    check_recording([player.name for player in players], games, database)
+    pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     now = int(time.time())
     recorded = [
         replace(game, id=new_id(), played=now)
         for i, j in pairs
-        for game in record_match(graph, (opponents[i], opponents[j]), games, 0, seed)
+        for game in record_match(graph, (players[i], players[j]), games, 0, seed)
     ]
     return record_games(graph.view, recorded, database)
 
 
 def record_match(
     graph: Graph,
-    players: tuple[Opponent, Opponent],
+    players: tuple[PolicyPlayer, PolicyPlayer],
     n_games: int,
     first_id: int,
     seed: int = 0,
@@ -107,7 +107,7 @@ def record_match(
     return [RecordedGame(first_id + k, winner, loser) for k, (winner, loser) in enumerate(sides)]
 
 
-def _sides_of(graph: Graph, trace: Trace, seats: tuple[Opponent, Opponent]) -> list[tuple[Side, Side]]:
+def _sides_of(graph: Graph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
     """Winner and loser of each game."""
     space = graph.view
     choices = [

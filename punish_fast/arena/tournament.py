@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from punish_fast.arena.players import Opponent
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.ratings import Standing, rank
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -53,7 +53,7 @@ class Tournament:
 
 def round_robin(
     graph: Graph,
-    opponents: list[Opponent],
+    players: list[PolicyPlayer],
     games: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -62,14 +62,14 @@ def round_robin(
 
     Args:
         graph: The game.
-        opponents: Two or more.
+        players: Two or more.
         games: Games of each pair, an even number; None for exact results.
         seed: Random seed of the games, 0 to 2^64 - 1; the games do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after every match.
     """
-    check_tournament(len(opponents), games)
-    digests = [digest_of(opponent.policy) for opponent in opponents]
-    n, pairs = len(opponents), list(pairs_of(digests))
+    check_tournament(len(players), games)
+    digests = [digest_of(player.policy) for player in players]
+    n, pairs = len(players), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
     # Equal policies share their matches.
@@ -77,7 +77,7 @@ def round_robin(
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
         if key not in known:
-            known[key] = _play(graph, opponents[i].policy, opponents[j].policy, games, seed)
+            known[key] = _play(graph, players[i].policy, players[j].policy, games, seed)
         won, length, batch = known[key]
         breaths[i, j] = breaths[j, i] = length
         if i != j:
@@ -88,7 +88,7 @@ def round_robin(
                 lengths = added(lengths, batch.lengths)
         if progress is not None:
             progress("arena", done, len(pairs))
-    agents = [opponent.name for opponent in opponents]
+    agents = [player.name for player in players]
     return Tournament(agents, win, error, breaths, games, None if games is None else lengths)
 
 
@@ -103,10 +103,10 @@ def _play(
     return batch.win_probability, batch.length, batch
 
 
-def check_tournament(n_opponents: int, games: int | None) -> None:
+def check_tournament(n_players: int, games: int | None) -> None:
     """Check arguments of `round_robin` before any work."""
-    if n_opponents < 2:
-        raise TournamentError(f"agents: {n_opponents} cannot play a tournament, allowed are 2 and more")
+    if n_players < 2:
+        raise TournamentError(f"agents: {n_players} cannot play a tournament, allowed are 2 and more")
     if games is not None and not (games % 2 == 0 and MIN_GAMES <= games <= MAX_GAMES):
         raise TournamentError(f"games: {games}, allowed are even numbers from {MIN_GAMES} to {MAX_GAMES}")
 

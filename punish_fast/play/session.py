@@ -18,11 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.referee import Event
 from punish_fast.play.events import End
 from punish_fast.runtime.errors import PunishFastError
+
+if TYPE_CHECKING:
+    from punish_fast.punish.rules import Rules
+    from punish_fast.store.reader import Artefact
 
 
 class UndoError(PunishFastError, ValueError):
@@ -53,6 +58,22 @@ class Match(Protocol):
 
     def undo(self) -> None:
         """Undo the last move, or raise `UndoError`."""
+
+
+@dataclass(frozen=True)
+class HumanPlayer:
+    """A person, whose choices come from outside of the session."""
+
+    name: str
+    temperature: ClassVar[None] = None
+    is_human: ClassVar[bool] = True
+
+    def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
+        """Raise an error: sessions ask policies only."""
+        raise TypeError(f"{self.name}: choices come from outside of the session")
+
+
+SessionPlayer = HumanPlayer | PolicyPlayer
 
 
 class ChoiceError(PunishFastError, ValueError):
@@ -151,35 +172,33 @@ class PlaySession:
         self._choices.clear()
 
 
-@dataclass(frozen=True)
-class SessionPlayer:
-    """A player of a session."""
+class NoAnswerError(PunishFastError, ValueError):
+    """A question that a player cannot answer; the message says why."""
+
+
+class ServedPlayer:
+    """A player of one game that a server offers. Its methods ``coach``, ``hint``, ``values`` and so on are optional."""
 
     name: str
-    is_human: ClassVar[bool] = False
+    game_name: str
+    rules: Rules | None = None  # rules of Punish
+    file: Artefact | None = None  # None if it is not read while the server runs
+    is_light = False  # `open` needs one processor only
+    moves_quickly = True  # choices need no search
+    no_second: str | None = None  # reason why the player cannot move first
 
-    def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
-        """Return an action for the player of ``seat``."""
-        raise TypeError(f"{self.name}: choices come from outside of the session")
+    def facts(self) -> dict[str, Any]:
+        """Describe the player without opening it, JSON-like."""
+        nothing = dict.fromkeys(("about", "game", "rules", "rules_digest", "information", "enemy", "objective"))
+        answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
+        shown: dict[str, Any] = {"name": self.name, **nothing, "discount": None, "temperatures": [], "plays": True}
+        return {**shown, **answers, "against": None, "game": self.game_name}
 
-
-@dataclass(frozen=True)
-class HumanPlayer(SessionPlayer):
-    """A person, whose choices come from outside of the session."""
-
-    is_human: ClassVar[bool] = True
-
-
-@dataclass(frozen=True)
-class PolicyPlayer(SessionPlayer):
-    """A player that follows a policy."""
-
-    policy: Any  # as the match draws from it
-    temperature: float | None = None  # softmax temperature, if any
-
-    def choice(self, match: Match, seat: int) -> int:
-        """Sample an action of the policy."""
-        return match.draw_choice(seat, self.policy)
+    def able(self, name: str) -> Any:
+        """Return an optional attribute, such as the method ``review``, or raise `NoAnswerError`."""
+        if not hasattr(type(self), name):
+            raise NoAnswerError(f"{self.name}: plays {self.game_name}, without {name}")
+        return getattr(self, name)
 
 
 def numbered(names: Sequence[str]) -> list[str]:

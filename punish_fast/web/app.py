@@ -21,7 +21,7 @@ from punish_fast.play.explain.review import ReviewError
 from punish_fast.play.explain.why import ExplainError
 from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.punish.player import PunishPlayer
-from punish_fast.play.served_player import NoAnswerError
+from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError

@@ -60,7 +60,8 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
         """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
         found = registry.find(model)
         recorded = await workers.run("reader", lambda: database.game(game))
-        judged = await workers.answer(lambda: found.review(recorded), found.is_explained)
+        judge = found.able("review")
+        judged = await workers.answer(lambda: judge(recorded), found.able("is_explained"))
         against = found.facts()["against"]
         return {"game": game, "played": recorded.second, "agent": found.name, "enemy": against, **judged}
 
@@ -97,8 +98,9 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
     ) -> dict[str, Any]:
         """Positions in which the right choice matters most, of recorded games if there are enough."""
         found = registry.find(model)
+        draw = found.able("practice")
         choices = await workers.run("reader", database.choices)
         drawn = secrets.randbits(32) if seed is None else seed
-        return await workers.answer(lambda: found.practice(choices, n, drawn), found.is_explained)
+        return await workers.answer(lambda: draw(choices, n, drawn), found.able("is_explained"))
 
     return routes

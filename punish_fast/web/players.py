@@ -50,7 +50,7 @@ class PlayerRegistry:
         # Solve for coaches before anybody asks.
         for player in self.by_hash.values():
             if player.facts()["coaches"]:
-                await self._workers.run("solver", partial(player.coach, None))
+                await self._workers.run("solver", partial(player.able("coach"), None))
 
     def find(self, hash: str) -> AnyPlayer:
         """Return the player with this identity, or raise HTTPException."""
@@ -85,7 +85,8 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
         """What an agent knows of a state: its value, and value and probability of each legal action."""
-        return registry.find(hash).values(int(state))
+        found: dict[str, Any] = registry.find(hash).able("values")(int(state))
+        return found
 
     @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
         For a strategy these are the best choices against it.
         """
         found = registry.find(hash)
-        found.row(int(state))
-        return await workers.answer(lambda: found.why(int(state)), found.is_explained)
+        why = found.able("why")
+        return await workers.answer(lambda: why(int(state)), found.able("is_explained"))
 
     return routes

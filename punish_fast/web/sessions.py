@@ -123,12 +123,13 @@ class OpenTable:
             if not player.moves_quickly:
                 for seat in others:
                     action = await workers.think(partial(self._choice, seat), _MOVE_SECONDS)
-                    session.choose(seat, player.hasty_action(session.view(seat).state) if action is None else action)
+                    hasty = player.able("hasty_action")
+                    session.choose(seat, hasty(session.view(seat).state) if action is None else action)
             session.reveal()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
         """Return the choice of an agent, and whether it was found before the deadline."""
-        if not self.player.prepare(self.session.view(seat).state, until):
+        if not self.player.able("prepare")(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
 
@@ -310,24 +311,23 @@ def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None
         be null.
         """
         found = tables.find_on(table)
-        view, player, n_events = found.view, found.player, len(found.session.events)
+        view, hint, n_events = found.view, found.player.able("hint"), len(found.session.events)
         if found.seat not in found.session.waiting:
             raise HTTPException(409, "table: it is not your turn")
 
         def search(until: float) -> tuple[dict[str, Any], bool]:
-            hint = player.hint(view, until)
-            return hint, hint["exact"]
+            return (known := hint(view, until)), known["exact"]
 
         known = await workers.think(search, _HINT_SECONDS)
-        return {"n_events": n_events, **(known or player.hint(view, 0.0))}
+        return {"n_events": n_events, **(known or hint(view, 0.0))}
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
         """The win chance of each move, best first, and what the enemy is expected to do."""
         found = tables.find_on(table)
         view, player, n_events = found.view, found.player, len(found.session.events)
-        is_solved = player.is_coached(found.temperature)
-        coach = await workers.answer(lambda: player.coach(found.temperature), is_solved)
+        coach_of = player.able("coach")
+        coach = await workers.answer(lambda: coach_of(found.temperature), player.able("is_coached")(found.temperature))
         return {
             "n_events": n_events,
             "chances": [{"action": a, "name": action_name(a), "win": p} for a, p in coach.win_chances(view).items()],

@@ -58,12 +58,6 @@ def test_a_game_without_an_end_has_its_reason(found):
     assert found[2].agent.result is None
 
 
-def test_the_states_do_not_depend_on_the_redeal():
-    # So the agent of either redeal plays the real game.
-    one, other = (StateSpace(TINY._replace(redeal=redeal)) for redeal in ("discard", "reshuffle"))
-    assert np.array_equal(one.code, other.code)
-
-
 def test_points_share_equilibria_and_surveys_share_points(tmp_path):
     fields = {"base": "tiny", "grid": {"hp": [1], "redeal": ["discard", "reshuffle"]}, "enemies": ["random", "careful"]}
     jobs = jobs_of(survey_of(fields), 2)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena.lineup import Lineup
-from punish_fast.arena.players import PlayerError
+from punish_fast.arena.players import PlayerError, PlayerGroup
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -24,24 +23,24 @@ def remembering(tmp_path_factory):
 
 
 def test_players_of_the_view_play_on_its_graph():
-    lineup = Lineup(["random", "careful"], RULES)
+    lineup = PlayerGroup(["random", "careful"], RULES)
     assert (lineup.names, lineup.rules, lineup.information, lineup.files) == (["random", "careful"], RULES, "view", [])
-    graph, (one, other) = lineup.seat()
+    graph, (one, other) = lineup.with_graph()
     assert graph.space.information.name == "view"
     assert (one.name, other.name) == ("random", "careful")
     assert 0 < head_to_head(graph, one.policy, other.policy).win_probability < 1
 
 
 def test_the_rules_are_those_of_the_first_file_with_the_true_redeal(remembering):
-    assert Lineup(["random", remembering]).rules == RULES
-    assert Lineup(["random"]).rules == PRESETS["tabletop"]
-    assert Lineup(["random"], PRESETS["tiny"]).rules == RULES
+    assert PlayerGroup(["random", remembering]).rules == RULES
+    assert PlayerGroup(["random"]).rules == PRESETS["tabletop"]
+    assert PlayerGroup(["random"], PRESETS["tiny"]).rules == RULES
 
 
 def test_players_are_lifted_to_the_finest_model_and_play_as_before(remembering):
-    graph, opponents = Lineup(["random", "careful", remembering]).seat()
+    graph, opponents = PlayerGroup(["random", "careful", remembering]).with_graph()
     assert graph.space.information.name == "memory"
-    view, alone = Lineup(["random", "careful"], RULES).seat()
+    view, alone = PlayerGroup(["random", "careful"], RULES).with_graph()
     lifted = head_to_head(graph, opponents[0].policy, opponents[1].policy).win_probability
     expected = head_to_head(view, alone[0].policy, alone[1].policy).win_probability
     assert lifted == pytest.approx(expected, abs=1e-10)
@@ -50,6 +49,6 @@ def test_players_are_lifted_to_the_finest_model_and_play_as_before(remembering):
 
 def test_what_cannot_play_is_refused(remembering):
     with pytest.raises(PlayerError, match="random"):
-        Lineup(["random", "random"])
+        PlayerGroup(["random", "random"])
     with pytest.raises(Exception, match="rules"):
-        Lineup([remembering], PRESETS["tabletop"])
+        PlayerGroup([remembering], PRESETS["tabletop"])

@@ -6,8 +6,9 @@ from exact import random_policy
 from houses import house_rules
 from hypothesis import given
 
+from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
-from punish_fast.arena.players import BUILT_IN, Player, PlayerError, brief_name, names_of, noted_enemy
+from punish_fast.arena.players import BUILT_IN, NAMES, Player, PlayerError, brief_name, names_of, noted_enemy
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
@@ -58,8 +59,9 @@ def played(space, weight, state):
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_what_is_built_in_is_a_policy(space, graph, name):
-    found = Player(name).opponent(space)
+    found = Player(name).in_game(space)
     assert found.name == name
+    assert list(DESCRIPTIONS) == list(NAMES)
     policy_of(found.policy, graph.space)
 
 

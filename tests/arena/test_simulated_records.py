@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from policies import mixed
 
-from punish_fast.arena.players import Opponent, Player
+from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.simulated_records import check_recording, record_match, record_tournament
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel import simulator as simulator_module
@@ -18,11 +18,10 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import LAYOUTS, log_of, write_log
+from punish_fast.records.logs import LAYOUTS, write_log
 from punish_fast.records.player_data import games_of_player
 from punish_fast.records.summary import read_results
 from punish_fast.records.validation import check_games
-from punish_fast.runtime._jit import set_threads
 
 FIRST = 1_700_000_000
 
@@ -34,7 +33,7 @@ def graph():
 
 @pytest.fixture(scope="module")
 def players(graph):
-    return Opponent("Ann", mixed(graph.space, 1)), Opponent("Ben", mixed(graph.space, 2), 0.5)
+    return PolicyPlayer("Ann", mixed(graph.space, 1)), PolicyPlayer("Ben", mixed(graph.space, 2), 0.5)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -64,26 +63,6 @@ def test_pairs_are_the_same_deals_with_the_seats_swapped(graph, players):
         assert opening(one, "Ben") == opening(other, "Ann")
 
 
-def test_games_are_the_same_for_any_threads_and_can_be_continued(graph, players):
-    whole = record_match(graph, players, 40, FIRST, 5)
-    set_threads(1)
-    assert record_match(graph, players, 40, FIRST, 5) == whole
-    set_threads(2)
-    second = record_match(graph, players, 30, FIRST + 10, 5, first_game=10)
-    assert record_match(graph, players, 10, FIRST, 5) + second == whole
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_recorded_games_go_into_a_log_and_a_database_without_a_remark(graph, players, layout, tmp_path):
-    games = record_match(graph, players, 50, FIRST)
-    text = write_log(games, layout)
-    log = log_of(text.encode(), "log.json")
-    assert (len(log.games), log.refused) == (50, ())
-    (tmp_path / "log.json").write_text(text)
-    report = import_logs(graph.space, [tmp_path / "log.json"], tmp_path / "games.db")
-    assert (report.games, report.imported, report.remarks) == (50, 50, [])
-
-
 def test_players_need_different_names_and_policies(graph, players):
     ann, ben = players
     with pytest.raises(DuelError, match="both are called 'Ann'"):
@@ -99,18 +78,11 @@ def test_games_that_do_not_end_are_refused(monkeypatch):
     graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(graph.space, 1)
     with pytest.raises(DuelError, match="may never end"):
-        record_match(graph, (Opponent("Ann", policy), Opponent("Ben", policy)), 2, FIRST)
-
-
-@pytest.mark.full
-def test_recorded_games_of_the_standard_game_have_no_fault(tabletop):
-    graph = Graph(tabletop)
-    players = Opponent("Ann", mixed(tabletop, 1)), Opponent("Ben", mixed(tabletop, 2))
-    assert check_games(tabletop, record_match(graph, players, 2000, FIRST)) == [[]] * 2000
+        record_match(graph, (PolicyPlayer("Ann", policy), PolicyPlayer("Ben", policy)), 2, FIRST)
 
 
 def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
-    opponents = [Player(name).opponent(graph.space) for name in ("random", "naive@0.5", "careful")]
+    opponents = [Player(name).in_game(graph.space) for name in ("random", "naive@0.5", "careful")]
     report = record_tournament(graph, opponents, 50, 3, tmp_path / "x.db")
     assert (report.games, report.imported, report.remarks) == (150, 150, [])
     results = read_results(tmp_path / "x.db", Selection())
@@ -122,7 +94,7 @@ def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
 
 
 def test_too_many_games_are_refused(graph, tmp_path):
-    opponents = [Player(name).opponent(graph.space) for name in ("random", "careful")]
+    opponents = [Player(name).in_game(graph.space) for name in ("random", "careful")]
     with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
         record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
     assert not list(tmp_path.iterdir())
@@ -139,7 +111,7 @@ def test_names_that_no_database_can_tell_apart_are_refused(tmp_path, names, text
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_agents_are_bots_whatever_their_settings(graph, tmp_path, layout):
-    opponents = [Player(name).opponent(graph.space) for name in ("random", "naive@0.5", "careful")]
+    opponents = [Player(name).in_game(graph.space) for name in ("random", "naive@0.5", "careful")]
     record_tournament(graph, opponents, 4, 3, tmp_path / "x.db")
     text = write_log(
         [game for name in ("random", "careful") for game in games_of_player(tmp_path / "x.db", name)], layout

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.arena.players import Opponent, Player
+from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -19,8 +19,8 @@ def graph() -> Graph:
 
 
 @pytest.fixture(scope="module")
-def opponents(graph) -> list[Opponent]:
-    return [Player(name).opponent(graph.space) for name in NAMES]
+def opponents(graph) -> list[PolicyPlayer]:
+    return [Player(name).in_game(graph.space) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +61,6 @@ def test_the_order_of_agents_does_not_matter(graph, opponents):
     other = round_robin(graph, opponents[::-1], games=200, seed=3)
     assert np.array_equal(one.win, other.win[::-1, ::-1])
     assert np.array_equal(one.breaths, other.breaths[::-1, ::-1])
-
-
-def test_an_agent_that_won_every_game_has_a_standard_error(graph, opponents):
-    # So few games that an agent is likely to win all of them.
-    found = [round_robin(graph, opponents, games=4, seed=seed) for seed in range(12)]
-    swept = [each for each in found if ((each.win == 1) & ~np.eye(3, dtype=bool)).any()]
-    assert swept
-    assert all((each.error[each.win == 1] >= 0.25).all() for each in swept)
 
 
 def test_few_pairs_that_agree_have_a_standard_error_and_margins(graph, opponents):

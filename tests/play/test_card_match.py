@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import ScriptedPlayer
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.game import Gwent, GwentVariant
 from punish_fast.games.gwent.referee import GwentReferee
 from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold
 from punish_fast.games.incan_gold.referee import IncanGoldReferee
 from punish_fast.games.referee import Moved, Step, Told
-from punish_fast.games.registry import has_secrets
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.policies import CARD_LEVELS, card_policy
 from punish_fast.play.games.presentation import GamePresentation
-from punish_fast.play.session import HumanPlayer, PlaySession, PolicyPlayer, UndoError
+from punish_fast.play.session import HumanPlayer, PlaySession, UndoError
 from punish_fast.play.words import ending_of
 
 INCAN_GOLD = IncanGold()
@@ -168,23 +167,6 @@ def test_the_rule_of_thumb_leaves_by_hazards_and_is_broken_in_one_of_ten_decisio
     assert weights == pytest.approx([0.9, 0.1] if follows == LEAVE else [0.1, 0.9])
 
 
-def test_equal_agents_of_incan_gold_part_ways():
-    choices, n_winners, n_apart, n_both = card_policy(INCAN_GOLD, "rule-of-thumb"), 0, 0, 0
-    for seed in range(40):
-        session = begun(INCAN_GOLD, [PolicyPlayer("rule-of-thumb", choices)] * 3, seed)
-        while session.is_on:
-            session.reveal()
-        n_winners += session.events[-1].winner is not None
-        answers = [event for event in session.events if isinstance(event, Moved)]
-        for one, two in pairwise(answers):
-            if (one.seat, two.seat) == (0, 1):
-                n_both += 1
-                n_apart += one.words != two.words
-    assert n_winners > 20
-    # Two who break the rule in 0.1 of all decisions differ in 0.18 of them.
-    assert n_apart / n_both == pytest.approx(0.18, abs=4 * (0.18 * 0.82 / n_both) ** 0.5)
-
-
 class Ended(IncanGold):
     """A game that is over before it begins, with given totals."""
 
@@ -211,13 +193,6 @@ def test_the_end_tells_who_is_first(totals, end, words):
     assert match.begin()[-1] == end
     assert match.to_move == match.legal(0) == ()
     assert ending_of(end, THREE) == words
-
-
-def test_games_without_secrets_have_no_referee():
-    from punish_fast.games.tapnswap import TapnSwap
-
-    assert has_secrets(INCAN_GOLD)
-    assert not has_secrets(TapnSwap())
 
 
 GWENT = Gwent()

@@ -16,8 +16,7 @@ from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.match import GameView
 from punish_fast.play.games.player import file_player, level_players
 from punish_fast.play.games.policies import LEVELS
-from punish_fast.play.served_player import NoAnswerError
-from punish_fast.play.session import HumanPlayer, PlaySession
+from punish_fast.play.session import HumanPlayer, NoAnswerError, PlaySession
 
 
 @pytest.fixture(scope="module")
@@ -72,20 +71,6 @@ def test_it_plays_in_one_way_alone(models):
     assert models["casual"].is_ready(None)
     with pytest.raises(NoAnswerError, match="casual-tapnswap does not play at 2, allowed is none"):
         models["casual"].opponents(2.0)[0]
-
-
-def test_a_match_follows_from_its_seed_and_ends(models):
-    perfect = models["perfect"]
-
-    def events(seed):
-        session = PlaySession(perfect.match(seed), (models["casual"].opponents(None)[0], perfect.opponents(None)[0]))
-        session.begin()
-        while session.is_on:
-            session.reveal()
-        return session.events
-
-    assert events(1) == events(1)
-    assert events(1) != events(2)
 
 
 def test_endless_play_is_a_draw(models):

@@ -15,7 +15,6 @@ from punish_fast.games.learn.dqn import DqnMethod, new_dqn
 from punish_fast.games.learn.q_network import evaluate
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy
-from punish_fast.games.matches import exact_score
 from punish_fast.games.registry import vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import RetrogradeOracle, solve_game
@@ -31,7 +30,6 @@ from punish_fast.play.games.policies import (
     level_policy,
     levels_of,
     q_network_policy,
-    table_policy,
 )
 from punish_fast.runtime.files import ReadError
 
@@ -98,16 +96,6 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     model = file_player(tmp_path / "network.h5", "mine")
     model.open()
     assert (model.facts()["hints"], model.n_states, model.moves_quickly) == (False, None, True)
-
-
-def test_a_casual_player_can_be_beaten(positions, policies):
-    assert exact_score(positions, policies["perfect"], policies["casual"]).win > 0.5
-    assert exact_score(positions, policies["casual"], policies["perfect"]).win == 0
-
-
-def test_a_policy_chooses_by_its_rows(positions):
-    policy = np.random.default_rng(1).random(positions.n_rows)
-    assert np.array_equal(policy_of(positions, table_policy(positions, policy)), policy)
 
 
 def test_a_network_chooses_the_legal_action_of_the_highest_value():

@@ -7,12 +7,13 @@ import pytest
 from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.referee import Moved
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameMatch, GameView
 from punish_fast.play.games.policies import level_policy
-from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, PolicyPlayer, UndoError
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
 
 PEOPLE = HumanPlayer("Ann"), HumanPlayer("Ben")
 
@@ -68,19 +69,6 @@ def test_agents_play_their_policy_alone():
     assert session.winner == 1
 
 
-def test_the_seed_decides_what_a_mixed_policy_plays():
-    agents = (PolicyPlayer("a", level_policy(RetrogradeOracle(Nim(30)), "random")),) * 2
-
-    def moves(seed):
-        session = begun(Nim(30), agents, seed)
-        while session.is_on:
-            session.reveal()
-        return session.events
-
-    assert moves(1) == moves(1)
-    assert moves(1) != moves(2)
-
-
 def test_undo_goes_back_to_the_last_choice_of_a_person():
     session = begun(Nim(9))
     play(session, 1, 2)
@@ -105,8 +93,3 @@ def test_undo_takes_back_what_agents_have_moved_since():
     session.choose(1, 1)
     session.undo()
     assert (session.events, session.waiting) == (before, [1])
-
-
-def test_a_match_without_moves_has_nothing_to_undo():
-    with pytest.raises(UndoError, match="no move"):
-        GameMatch(Nim(3), np.random.default_rng(1)).undo()

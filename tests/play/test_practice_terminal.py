@@ -84,12 +84,6 @@ def test_what_was_played_is_told_after_the_answer(explainer):
     assert told in " ".join(after.split())
 
 
-def test_the_end_of_the_input_ends_the_quiz(explainer):
-    quiz, _ = quiz_of(explainer, [])
-    with pytest.raises(EOFError):
-        quiz.practise(simulated_questions(explainer, 1, seed=2))
-
-
 def test_a_person_reads_the_verdict_before_the_next_question(explainer):
     questions = simulated_questions(explainer, 2, seed=1)
     best = [typed(explainer.explain(question.state).reasons[0].action) for question in questions]

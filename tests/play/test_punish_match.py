@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policies import mixed
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import EndlessError, Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import PlaySession, PolicyPlayer
+from punish_fast.play.session import PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
@@ -21,7 +22,7 @@ MOST_BREATHS = 40
 
 def played(table, policies, seed, game):
     """The rows and winner of a game at the table; None if it is very long."""
-    seats = tuple(PolicyPlayer(name, table.thresholds(policy)) for name, policy in zip("ab", policies, strict=True))
+    seats = tuple(PolicyPlayer(name, policy) for name, policy in zip("ab", policies, strict=True))
     match = PunishMatch(table, seed, game)
     session = PlaySession(match, seats)
     session.begin()

@@ -8,7 +8,7 @@ from policies import uniform
 
 from punish_fast.arena.players import Player
 from punish_fast.play.punish.player import TEMPERATURES, PunishPlayer
-from punish_fast.play.served_player import NoAnswerError
+from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import StateError, decimals_of
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
@@ -33,7 +33,7 @@ def test_agents_at_the_same_rules_share_a_table():
 def test_it_plays_as_a_player_of_the_arena(naive, temperature):
     policy = Player("naive" if temperature is None else f"naive@{temperature}").policy(naive.space)
     agent = naive.opponents(temperature)[0]
-    assert np.array_equal(agent.policy, naive.data.thresholds(policy))
+    assert np.array_equal(agent.policy, policy)
     assert agent.temperature == temperature
     assert naive.opponents(temperature)[0] is agent
 
@@ -48,7 +48,6 @@ def test_it_plays_at_no_other_temperature(name, temperature):
 
 def test_values_are_those_of_its_solution(naive):
     for decimal, row in zip(decimals_of(naive.space, range(20)).tolist(), range(20), strict=True):
-        assert naive.row(decimal) == row
         assert naive.values(decimal)["v"] == naive.solution.v[row]
     with pytest.raises(StateError):
         naive.values(111111111111111111)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scripted import ScriptedPlayer
 
+from punish_fast.play.events import Reveal
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
@@ -74,6 +75,15 @@ def test_events_show_a_seat_its_own_hand_alone(table, face):
                 if shown["kind"] == "deal":
                     assert shown["hand"] == list(event.hands[seat])
                     assert set(shown) == {"kind", "words", "measure", "revealed", "deck", "hand"}
+
+
+def test_a_reveal_is_told_to_both(face):
+    reveal = Reveal(1, (31, 90), (0, None))
+    words = [face.event(reveal, seat, names)["words"] for seat, names in enumerate((("you", "Ben"), ("Ann", "you")))]
+    assert words == [
+        "You feint dodge away and draw guard. Ben rests.",
+        "Ann feints dodge away and draws guard. You rest.",
+    ]
 
 
 def test_a_position_adds_up(table, face):

@@ -9,6 +9,7 @@ import pytest
 from policies import uniform
 from scripted import ScriptedPlayer
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import End, Reveal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.games.terminal import LeaveError
@@ -16,7 +17,7 @@ from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.play.punish.terminal import PunishTerminal
-from punish_fast.play.session import HumanPlayer, PlaySession, PolicyPlayer
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
 from punish_fast.punish.rules import PRESETS
@@ -89,16 +90,6 @@ def test_a_game_is_played_to_its_end(table):
     assert measures[0].startswith("1, breath 1 of 2")
 
 
-def test_it_is_the_game_that_a_session_plays_without_a_terminal(table):
-    evening = Evening(table, (HumanPlayer("Ann"), BOT), first_legal, confirms=False)
-    evening.terminal.play()
-    session = PlaySession(PunishMatch(table, 3), (ScriptedPlayer("Ann", lambda _view, legal: legal[0]), BOT))
-    session.begin()
-    while session.is_on:
-        session.reveal()
-    assert session.events == evening.session.events
-
-
 def test_a_move_is_confirmed_or_taken_back(table):
     start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
@@ -110,16 +101,6 @@ def test_a_move_is_confirmed_or_taken_back(table):
     confirming = f"  {action_name(last)}: Enter plays it, u takes it back: "
     assert evening.prompts.count(confirming) == 2
     assert evening.prompts.count("  Your move (? for help): ") >= 2
-
-
-def test_questions_are_answered_at_the_confirmation_too(table):
-    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
-    start.begin()
-    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(start.legal(0)[0]), "?", "c", "q"))
-    with pytest.raises(LeaveError):
-        evening.terminal.play()
-    assert "Whoever has no HP left loses" in evening.text
-    assert "There is no coach at this table." in evening.text
 
 
 def test_the_only_legal_move_needs_no_confirmation(table):
@@ -180,7 +161,7 @@ def test_questions_are_answered_before_the_move(table):
 def test_the_coach_advises_before_every_move_or_when_asked(table):
     enemy = uniform(table.space)
     coach = Coach(table.space, enemy, "bot")
-    seats = HumanPlayer("Ann"), PolicyPlayer("bot", table.thresholds(enemy))
+    seats = HumanPlayer("Ann"), PolicyPlayer("bot", enemy)
     unasked = Evening(table, seats, in_order("q"), coach=coach, coaches=True)
     asked = Evening(table, seats, in_order("c", "q"), coach=coach)
     for evening in (unasked, asked):
@@ -229,10 +210,3 @@ def test_spectators_turn_the_pages_at_a_terminal_alone(table):
         each.terminal.play()
     assert evening.prompts == ["  Enter shows the breath, q leaves: "] * len(evening.picks)
     assert (piped.prompts, piped.picks) == ([], evening.picks)
-
-
-def test_spectators_see_both_hands(table):
-    evening = watched(table, True)
-    evening.terminal.play()
-    assert "not seen yet" not in evening.text
-    assert evening.text.count(" of 2 --") == len(evening.picks)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scripted import ScriptedPlayer
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.records import Finished, Keeper
-from punish_fast.play.session import PlaySession, PolicyPlayer
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
@@ -29,14 +30,14 @@ def table():
 
 def played(table, game):
     generator = np.random.default_rng(game)
-    policy = table.thresholds(np.ones(len(table.space.action)) / np.repeat(*[np.diff(table.space.state_ptr)] * 2))
+    policy = np.ones(len(table.space.action)) / np.repeat(*[np.diff(table.space.state_ptr)] * 2)
     seats = ScriptedPlayer("Ann", lambda _, legal: int(generator.choice(legal))), PolicyPlayer("bot", policy, 0.5)
     match = PunishMatch(table, 1, game)
     session = PlaySession(match, seats)
     session.begin()
     while session.is_on:
         session.reveal()
-    return match, seats, session.winner
+    return match, (HumanPlayer("Ann"), seats[1]), session.winner
 
 
 def keep(keeper, table, game):
@@ -63,22 +64,6 @@ def test_games_are_valid_records_with_both_players(table, tmp_path):
         for seat, side in enumerate(sides):
             assert side.states == tuple(breath.states[seat] for breath in match.breaths)
             assert side.actions == tuple(breath.actions[seat] for breath in match.breaths)
-
-
-def test_the_same_game_twice_is_kept_twice(table, tmp_path):
-    keeper = Keeper(table.space, tmp_path / "games.db")
-    assert keep(keeper, table, 1) != keep(keeper, table, 1)
-    assert len(stored(tmp_path / "games.db")) == 2
-
-
-def test_games_that_end_at_once_are_all_kept(table, tmp_path):
-    keeper = Keeper(table.space, tmp_path / "games.db")
-    games = [Finished(*played(table, game % 3)) for game in range(12)]
-    ids = keeper.keep_all(games)
-    found = stored(tmp_path / "games.db")
-    assert sorted(found) == sorted(set(ids))
-    for game_id, game in zip(ids, games, strict=True):
-        assert found[game_id].winner == game.record().winner
 
 
 def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch):

@@ -64,13 +64,6 @@ def test_total_rewards_are_chances_to_win_on_another_scale(judges):
         assert total.loss == pytest.approx(wins.loss, abs=1e-9)
 
 
-def test_the_worst_choices_come_first(judges):
-    side = max((review(judges["wins"], game)[1] for game in some_games(30)), key=lambda side: len(side.choices))
-    losses = sorted((choice.loss for choice in side.choices), reverse=True)
-    assert [choice.loss for choice in side.worst(2, 0.0)] == losses[:2]
-    assert side.worst(9, 2.0) == []
-
-
 def test_an_action_that_is_not_legal_loses_nothing(judges):
     game = some_games(1)[0]
     wrong = with_side(game, actions=(91, *game.winner.actions[1:]))

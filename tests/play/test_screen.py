@@ -116,21 +116,13 @@ def test_cards_have_their_colour_and_readable_ink(table, view, monkeypatch):
     assert not re.search(r"\x1b\[(?:\d+;)*[34]8;", plain)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("width", [40, 80])
 def test_every_width_shows_everything(table, view, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     text = drawn(table, lambda screen: screen.draw(view, 0))
     assert max(map(len, text.splitlines())) <= width
     for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"):
         assert words in text
-
-
-def test_a_large_hand_takes_several_lines(table, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    text = drawn(table, lambda screen: screen.cards([0, 1, 2, 3, 4, 0]))
-    assert max(map(len, text.splitlines())) <= 40
-    assert text.count("╭") == 6
-    assert len([line for line in text.splitlines() if "╭" in line]) == 2
 
 
 @pytest.mark.parametrize(
@@ -160,8 +152,3 @@ def test_a_reveal_names_what_both_played_and_drew(table):
         "  naive feints     rush  away and draws  punish ",
     ]
     assert "You rest." in drawn(table, lambda screen: screen.tell(Reveal(1, (90, 20), (None, None))))
-
-
-def test_long_paragraphs_are_broken(table):
-    text = drawn(table, lambda screen: screen.say("word " * 40))
-    assert all(line.startswith("  word") and len(line) <= 80 for line in text.splitlines())

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policies import uniform
 from scripted import ScriptedPlayer
 
 from bench import reference
-from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
-from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.events import Clash, Damage, End, Exhaustion, Reshuffle, Reveal
+from punish_fast.play.punish.game_data import GameData, view_of
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, PolicyPlayer, UndoError
-from punish_fast.punish.rules import PRESETS, cards_text
+from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
+from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle", hp=3)
@@ -75,16 +74,6 @@ def test_a_view_says_nothing_of_the_enemys_hand_or_pick(table, seed):
             session.choose(seat, int(generator.choice(session.legal(seat))))
         assert (session.view(0), session.told(0)) == before
         session.reveal()
-
-
-def test_each_seat_is_told_its_own_hand_alone(table):
-    session = finished(table, 5)
-    for seat in (0, 1):
-        deals = [event for event in session.told(seat) if isinstance(event, Deal)]
-        assert deals
-        assert all(deal.hands[seat] is not None and deal.hands[1 - seat] is None for deal in deals)
-    public = [event for event in session.events if not isinstance(event, Deal)]
-    assert [event for event in session.told(0) if not isinstance(event, Deal)] == public
 
 
 def test_an_agent_chooses_only_when_choices_are_revealed(table):
@@ -148,7 +137,7 @@ def test_what_the_rules_or_the_moment_forbid_is_refused(table):
         session.choose(0, 10)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_breaths_follow_the_slow_model(table, seed):
     """Every breath leads to the view that ``bench/reference.py`` computes, and events tell of the same."""
     session = begun(table, seed=seed)
@@ -157,6 +146,7 @@ def test_breaths_follow_the_slow_model(table, seed):
         views = [reference.State(*session.view(seat).state) for seat in (0, 1)]
         assert reference.mirror(views[0], views[1].hand) == views[1]
         for seat in (0, 1):
+            assert view_of(table.space, session.view(seat).state) == replace(session.view(seat), measure=None)
             assert list(session.legal(seat)) == list(reference.legal_actions(RULES, views[seat]))
             session.choose(seat, int(generator.choice(session.legal(seat))))
         since = len(session.events)
@@ -187,29 +177,3 @@ def test_breaths_follow_the_slow_model(table, seed):
             assert min(np.subtract(deal.hands[0], after.hand)) >= 0
             state = session.view(0).state
             assert (state.breath, state.hand, state.discard) == (1, deal.hands[0], deal.revealed)
-
-
-def test_events_come_in_order(table):
-    for seed in range(5):
-        events = finished(table, seed).events
-        assert isinstance(events[0], Deal)
-        assert isinstance(events[-1], End)
-        assert all(isinstance(after, Clash) for event, after in pairwise(events) if isinstance(event, Reveal))
-        assert all(isinstance(after, Deal) for event, after in pairwise(events) if isinstance(event, Reshuffle))
-        measures = [event.measure for event in events if isinstance(event, Deal)]
-        assert measures == list(range(1, len(measures) + 1))
-
-
-def test_a_person_meets_the_same_cards_as_an_agent(table):
-    """The stream does not depend on who chooses: replayed by people, an agents' game is the same game."""
-    policy = table.thresholds(uniform(table.space))
-    agents = begun(table, (PolicyPlayer("a", policy), PolicyPlayer("b", policy)), seed=9, game=4)
-    while agents.is_on:
-        agents.reveal()
-    people = begun(table, seed=9, game=4)
-    for actions in [event.actions for event in agents.events if isinstance(event, Reveal)]:
-        for seat, action in enumerate(actions):
-            people.choose(seat, action)
-        people.reveal()
-    assert people.events == agents.events
-    assert cards_text(people.events[0].revealed)

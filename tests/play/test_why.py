@@ -95,12 +95,6 @@ def test_answers_are_those_the_coach_expects(tiny, table):
             assert {a.action: a.probability for a in reason.against} == pytest.approx(explanation.answers)
 
 
-def test_the_best_action_comes_first(tabletop_like):
-    for state in played_states(tabletop_like.data.space, 11).values():
-        values = [reason.value for reason in tabletop_like.explain(state).reasons]
-        assert values == sorted(values, reverse=True)
-
-
 def words_of(explainer, state):
     return {
         (reason.action, answer.action): answer.words
@@ -165,17 +159,6 @@ def test_one_sentence_names_the_answer_that_matters(tabletop_like):
         assert f"({named.probability:.0%} likely). Against it, " in sentence
         assert named.likely in sentence or "at once" in sentence
         assert explanation.contrast(best.action) == explanation.contrast(explanation.reasons[1].action)
-
-
-def test_a_report_is_json(tabletop_like):
-    rules = tabletop_like.data.space.rules
-    report = tabletop_like.explain(position("rs", "g", rules=rules)).report()
-    assert report["state"] == "101010200220010000"
-    assert report["words"].startswith("Breath 1 of 2: you have 2 HP and hold rush, strike.")
-    first = report["actions"][0]
-    assert sum(each["probability"] * each["value"] for each in first["against"]) == pytest.approx(first["value"])
-    assert sum(each["probability"] for each in report["hands"]) == pytest.approx(1)
-    assert [each["name"] for each in report["answers"]]
 
 
 def test_values_against_another_enemy_are_not_explained(tiny, table):

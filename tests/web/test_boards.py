@@ -75,14 +75,6 @@ def test_a_perfect_player_wins_when_it_moves_second(client):
     assert events[-1] == {"n": len(moves), "kind": "end", "words": "perfect-tapnswap wins!", "winner": 1}
 
 
-def test_the_agent_answers_in_the_same_breath(client):
-    table = open_table(client, hash_of(client, "casual-tapnswap"), seed="5")
-    table = choose(client, table, table["legal"][0]["action"]).json()
-    assert [event["seat"] for event in table["events"]] == [0, 1]
-    assert table["view"]["to_move"] == 0
-    assert choose(client, table, 99).status_code == 422
-
-
 def test_the_choices_of_an_agent_do_not_follow_from_a_seed(client):
     opponent = hash_of(client, "random-tapnswap")
     games = [play_out(client, open_table(client, opponent, seed="1"))[1] for _ in range(20)]
@@ -101,17 +93,6 @@ def test_a_hint_tells_the_outcome_of_each_move(client):
     outcomes = {move["name"]: (move["outcome"], move["plies"], move["best"]) for move in hint["moves"]}
     assert outcomes.pop("bottom left") == ("draw", None, True)
     assert set(outcomes.values()) == {("loss", 2, False)}
-
-
-def test_connect_four_is_searched_while_others_are_answered(client):
-    table = open_table(client, hash_of(client, "perfect-connect4"))
-    assert client.get(f"/models/{table['opponent']}/meta").json()["states"] == Connect4().n_positions
-    table = choose(client, table, 3).json()
-    assert [(event["seat"], event["name"]) for event in table["events"]] == [(0, "column 4"), (1, "column 4")]
-    hint = client.get(f"/tables/{table['table']}/hint").json()
-    assert [(move["name"], move["outcome"], move["plies"]) for move in hint["moves"] if move["best"]] == [
-        ("column 4", "win", 39)
-    ]
 
 
 class SlowOracle(RetrogradeOracle):
@@ -147,30 +128,6 @@ def test_others_are_answered_while_an_agent_thinks():
         finally:
             may_answer.set()
         assert [event["name"] for event in answer.result().json()["events"]] == ["top left", "centre"]
-
-
-def test_an_agent_that_does_not_search_moves_while_a_hint_is_searched(monkeypatch):
-    oracle, may_answer, is_asked = SlowOracle(TicTacToe()), Event(), Event()
-    found = oracle.move_values
-
-    def move_values(state):
-        is_asked.set()
-        assert may_answer.wait(30)
-        return found(state)
-
-    monkeypatch.setattr(oracle, "move_values", move_values)
-    config = config_of("random", game_players=level_players(oracle.game, oracle))
-    with TestClient(create_app(config), base_url=BASE) as client, ThreadPoolExecutor(2) as pool:
-        opponent = hash_of(client, "random-tictactoe")
-        table, other = open_table(client, opponent), open_table(client, opponent)
-        hint = pool.submit(client.get, f"/tables/{table['table']}/hint")
-        assert is_asked.wait(30)
-        try:
-            answer = pool.submit(choose, client, other, 0).result(timeout=10)
-            assert [event["seat"] for event in answer.json()["events"]] == [0, 1]
-        finally:
-            may_answer.set()
-        assert hint.result().json()["moves"]
 
 
 class DeepOracle(SlowOracle):
@@ -277,7 +234,7 @@ def test_hints_are_for_other_games_that_are_not_over(client):
     answer = client.get(f"/tables/{table['table']}/hint")
     assert (answer.status_code, answer.json()["detail"]) == (
         409,
-        "table: there are no hints at punish, ask the coach",
+        "random: plays punish, without hint",
     )
     table, _ = play_out(client, open_table(client, hash_of(client, "random-tictactoe"), seed="3"))
     assert client.get(f"/tables/{table['table']}/hint").status_code == 409

@@ -58,17 +58,6 @@ def test_one_person_plays_incan_gold_against_two_agents(client, monkeypatch):
     assert [event["about"] for event in events if event["kind"] == "round"] == [2, 3, 4, 5]
 
 
-def test_gwent_is_played_to_the_end(client):
-    table = open_table(client, hash_of(client, "random-gwent"), game="gwent", seed="5")
-    assert table["names"] == ["you", "random-gwent"]
-    assert len(table["view"]["board"]["hand"]) == 10
-    _, events = play_out(client, table, lambda legal: legal[-1]["action"])
-    assert events[-1]["kind"] == "end"
-    draws = [event["words"] for event in events if event["kind"] == "draw" and event["seat"] == 1]
-    assert draws[0] == "random-gwent draws 10 cards."
-    assert all("action" not in event for event in events)
-
-
 class Duel:
     """Two tables of the same public history, at which the other holds different cards.
 
@@ -148,7 +137,7 @@ def test_what_card_games_do_not_have_is_refused_in_one_line(client):
         assert (answer.status_code, answer.json()["detail"]) == (422, detail)
         table = open_table(client, opponent)
         answer = client.get(f"/tables/{table['table']}/hint")
-        detail = f"table: there is no perfect play of {game}, and so no hint"
+        detail = f"{rest}: plays {game}, without hint"
         assert (answer.status_code, answer.json()["detail"]) == (409, detail)
         meta = client.get(f"/models/{opponent}/meta").json()
         assert (meta["hints"], meta["states"]) == (False, None)

@@ -71,3 +71,13 @@ def test_cards_have_the_colours_of_the_plots():
     css = text_of("cards.css")
     for card, look in zip(CARDS, CARD_LOOKS, strict=True):
         assert f"--{card}: {look.colour};" in css
+
+
+def test_every_file_is_answered_with_its_type(client):
+    kind = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
+    for name in FILES:
+        answer = client.get(f"/page/{name}")
+        assert answer.content == (FOLDER / name).read_bytes(), name
+        assert answer.headers["content-type"].startswith(kind.get(Path(name).suffix, "")), name
+        again = client.get(f"/page/{name}", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b""), name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import numpy as np
@@ -13,8 +12,6 @@ from serving import BASE, TINY, choose, entries_of, open_table, play_out
 
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
-from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import ServerConfig, create_app
@@ -31,21 +28,7 @@ def test_a_game_is_played_to_its_end(client, naive):
     assert client.get(f"/tables/{table['table']}").json()["events"] == events
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_seeded_game_is_that_of_a_session(client, naive, models, seed):
-    table, events = play_out(client, open_table(client, naive, seed=str(seed)))
-    session = PlaySession(PunishMatch(models[0].data, seed), (HumanPlayer("you"), models[0].opponents(None)[0]))
-    session.begin()
-    while session.is_on:
-        session.choose(0, session.legal(0)[0])
-        session.reveal()
-    face = models[0].presentation
-    told = [{"n": n, **face.event(event, 0, ("you", "naive"))} for n, event in enumerate(session.events)]
-    assert events == json.loads(json.dumps(told))
-    assert table["winner"] == session.winner
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_seeded_game_is_that_of_the_simulator(client, naive, models, seed):
     _, events = play_out(client, open_table(client, naive, seed=str(seed)))
     space = models[0].space

@@ -13,7 +13,7 @@ from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Client, Limits, sender
 from punish_fast.web.workers import Kind, Workers
 
-KINDS = ("reader", "drawer", "solver", "adviser")
+KINDS = ("reader", "solver")
 
 
 def asked(workers: Workers, kind: Kind, client: Client, work: Any) -> asyncio.Task[Any]:

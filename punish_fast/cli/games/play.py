@@ -119,7 +119,8 @@ def _wrapped(line: str) -> str:
 
 
 def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[SessionPlayer]:
-    from punish_fast.play.session import HumanPlayer, PolicyPlayer
+    from punish_fast.arena.players import PolicyPlayer
+    from punish_fast.play.session import HumanPlayer
 
     if options.players == 2:
         return [HumanPlayer("player 1"), HumanPlayer("player 2")]

@@ -29,8 +29,7 @@ from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
-    from punish_fast.arena.lineup import Lineup
-    from punish_fast.arena.players import Opponent
+    from punish_fast.arena.players import PlayerGroup, PolicyPlayer
     from punish_fast.play.punish.game_data import GameData
     from punish_fast.play.punish.match import PunishMatch
     from punish_fast.play.punish.records import Finished, Keeper
@@ -119,9 +118,9 @@ def _checked(names: list[str], taken: list[str]) -> list[str]:
         raise UsageError(f"--name: {error}") from None
 
 
-def _lineup(options: PlayOptions, n_people: int) -> Lineup:
+def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
     from punish_fast.arena import veteran
-    from punish_fast.arena.lineup import Lineup
+    from punish_fast.arena.players import PlayerGroup
 
     agents = options.agents or []
     wanted = 2 - n_people
@@ -129,13 +128,13 @@ def _lineup(options: PlayOptions, n_people: int) -> Lineup:
         raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
-    return Lineup(agents or [default], rules)
+    return PlayerGroup(agents or [default], rules)
 
 
 class _Session:
     """Games of the same players, one after the other."""
 
-    def __init__(self, options: PlayOptions, people: list[str], lineup: Lineup, database: Path | None) -> None:
+    def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.play.punish.game_data import GameData
         from punish_fast.play.punish.records import Keeper
         from punish_fast.play.punish.screen import Screen, open_console
@@ -145,7 +144,7 @@ class _Session:
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
         with Progress(options.quiet).stage("setting the table"):
-            space, opponents = lineup.opponents()
+            space, opponents = lineup.in_game()
             self.table: GameData = GameData(space)
             view = space if space.is_view else StateSpace(space.rules)
         self.keeper: Keeper = Keeper(view, database)
@@ -161,13 +160,10 @@ class _Session:
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
 
-    def _seated(self, people: list[str], opponents: list[Opponent]) -> tuple[SessionPlayer, SessionPlayer]:
-        from punish_fast.play.session import HumanPlayer, PolicyPlayer
+    def _seated(self, people: list[str], opponents: list[PolicyPlayer]) -> tuple[SessionPlayer, SessionPlayer]:
+        from punish_fast.play.session import HumanPlayer
 
-        seats: list[SessionPlayer] = [HumanPlayer(name) for name in people]
-        for opponent in opponents[: 2 - len(people)]:
-            thresholds = self.table.thresholds(opponent.policy)
-            seats.append(PolicyPlayer(opponent.name, thresholds, opponent.temperature))
+        seats: list[SessionPlayer] = [*map(HumanPlayer, people), *opponents]
         return seats[0], seats[1]
 
     def _coach(self, view: Any) -> Any:

@@ -140,18 +140,17 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:
     """Return the requested and the built-in agents of Punish, and the rules of the built-in ones."""
     from punish_fast.arena import veteran
-    from punish_fast.arena.lineup import Lineup
-    from punish_fast.arena.players import names_of
+    from punish_fast.arena.players import PlayerGroup, names_of
     from punish_fast.play.punish.player import PunishPlayer, SharedData
 
     rules = None if options.rules is None else load_rules(options.rules)
-    main = Lineup(wanted[:1] or ["naive"], rules).rules
+    main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
     at_home = [veteran.NAME] if veteran.is_at_home(main) else []
     arguments = [*wanted, *(name for name in (*at_home, "naive") if name not in wanted)]
     tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):
-        own = Lineup([each], rules).files
+        own = PlayerGroup([each], rules).files
         models.append(PunishPlayer(each, tables, rules if own else main, name))
     return models, main
 

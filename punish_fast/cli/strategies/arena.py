@@ -28,8 +28,7 @@ from punish_fast.punish.rules import load_rules
 if TYPE_CHECKING:
     import numpy as np
 
-    from punish_fast.arena.lineup import Lineup
-    from punish_fast.arena.players import Opponent
+    from punish_fast.arena.players import PlayerGroup, PolicyPlayer
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
 
@@ -45,11 +44,11 @@ class RealGameOptions(ComputeOptions):
 
     rules: GameRulesOption = None
 
-    def lineup(self, players: list[str]) -> Lineup:
+    def lineup(self, players: list[str]) -> PlayerGroup:
         """Return the players and their game."""
-        from punish_fast.arena.lineup import Lineup
+        from punish_fast.arena.players import PlayerGroup
 
-        return Lineup(players, None if self.rules is None else load_rules(self.rules))
+        return PlayerGroup(players, None if self.rules is None else load_rules(self.rules))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +111,7 @@ def arena(options: ArenaOptions) -> None:
         check_recording(lineup.names, options.games or 0, options.record)
     seed = None if options.games is None else seed_of(options.seed)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    graph, opponents = lineup.seat(game_stages(clock, progress))
+    graph, opponents = lineup.with_graph(game_stages(clock, progress))
     with progress.stage("arena: matches"), clock("matches"):
         tournament = round_robin(graph, opponents, options.games, seed or 0, progress=progress.step)
     lengths = None
@@ -138,7 +137,7 @@ def arena(options: ArenaOptions) -> None:
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
-    """Contexts that time and show the stages of `Lineup.seat`."""
+    """Contexts that time and show the stages of `PlayerGroup.seat`."""
 
     @contextmanager
     def stage(name: str) -> Iterator[None]:
@@ -148,7 +147,7 @@ def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], Abstrac
     return stage
 
 
-def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) -> list[dict[str, Any]]:
+def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
     """Return when the games of two agents end."""
     from punish_fast.duel.exact_evaluation import outcome_distribution
 
@@ -158,7 +157,7 @@ def _lengths(graph: Graph, opponents: list[Opponent], tournament: Tournament) ->
     return lengths_of_duel(outcome_distribution(graph, one, other, _NEGLIGIBLE))
 
 
-def _record(graph: Graph, opponents: list[Opponent], options: ArenaOptions, seed: int) -> None:
+def _record(graph: Graph, opponents: list[PolicyPlayer], options: ArenaOptions, seed: int) -> None:
     from punish_fast.arena.simulated_records import record_tournament
 
     assert options.record is not None

@@ -72,7 +72,7 @@ def study_file(options: LessonsOptions) -> Study:
     if options.records is not None and choices is not None:
         require_games(options.records, choices)
     clock, progress = Stopwatch(), Progress(options.quiet)
-    graph, (player,) = lineup.seat(game_stages(clock, progress))
+    graph, (player,) = lineup.with_graph(game_stages(clock, progress))
     n_parts = 2 if choices is None else 3
     with progress.stage(f"lessons: self-play (1 of {n_parts})"), clock("lessons"):
         play = self_play(graph, player.policy)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.explain.why import Explainer, Explanation
 from punish_fast.play.punish.game_data import rows_of_state
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import PlaySession, PolicyPlayer
+from punish_fast.play.session import PlaySession
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
@@ -133,7 +134,7 @@ def _margin(explainer: Explainer, state: State) -> float:
 
 def _simulated_states(explainer: Explainer, n: int, seed: int) -> Iterator[State]:
     """Yield ``n`` states of consecutive games, possibly with repetitions."""
-    enemy = PolicyPlayer("enemy", explainer.data.thresholds(explainer.enemy))
+    enemy = PolicyPlayer("enemy", explainer.enemy)
     game, left = 0, n
     while left > 0:
         match = PunishMatch(explainer.data, seed, game)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import TableGame
 from punish_fast.games.registry import describe, entry_of, has_secrets, perfect_play
 from punish_fast.games.solve.oracle import Oracle
@@ -19,8 +20,7 @@ from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
 from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at
 from punish_fast.play.games.presentation import GamePresentation
-from punish_fast.play.served_player import NoAnswerError, ServedPlayer
-from punish_fast.play.session import PolicyPlayer, numbered
+from punish_fast.play.session import NoAnswerError, ServedPlayer, numbered
 
 _ABOUT = {
     "random": "plays at random",
@@ -95,7 +95,7 @@ class GamePlayer(ServedPlayer):
             until: Deadline of a search, a moment of ``time.monotonic``; ``exact`` is False if it was cut short.
         """
         if self.oracle is None:
-            raise NoAnswerError(f"table: there is no perfect play of {self.game_name}, and so no hint")
+            raise NoAnswerError(f"{self.name}: plays {self.game_name}, without hint")
         values, is_exact = self.oracle.known_values(view.state, until)
         moves = [
             {

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from punish_fast.duel.breath import damage_table
 from punish_fast.duel.dealer import Dealer
 from punish_fast.duel.decks import cumulate_draws
-from punish_fast.duel.simulator import prepare_thresholds
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace
@@ -62,7 +59,3 @@ class GameData:
         self.draws = self.dealer.draws
         self.until = cumulate_draws(self.draws)
         self.damage = damage_table(space.rules)
-
-    def thresholds(self, policy: np.ndarray) -> np.ndarray:
-        """Return the thresholds of a policy, uint32 ``[n_rows]``, for a `PolicyPlayer`."""
-        return prepare_thresholds(self.space, policy)

@@ -103,11 +103,13 @@ class PunishMatch:
         return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:
-        """Sample the action of a policy from its thresholds, uint32 ``[n_rows]``."""
+        """Sample the action of a policy, float64 ``[n_rows]``."""
         space = self.data.space
         first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
+        threshold = np.empty(last - first, dtype=np.uint32)
+        _simulator.fill_thresholds(0, 1, np.array([0, last - first]), policy[first:last], threshold)
         numbers = self._numbers_of(self.choice_seed)
-        return int(space.action[first + _simulator.draw_choice(numbers, seat, policy, first, last - first)])
+        return int(space.action[first + _simulator.draw_choice(numbers, seat, threshold, 0, last - first)])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play a breath."""

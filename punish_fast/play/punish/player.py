@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.descriptions import DESCRIPTIONS
-from punish_fast.arena.lineup import Lineup
-from punish_fast.arena.players import Player, naive_solution
+from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import Coach, win_solution
@@ -20,17 +19,15 @@ from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.punish.game_data import GameData, rows_of_state, view_of
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
-from punish_fast.play.served_player import NoAnswerError, ServedPlayer
-from punish_fast.play.session import PolicyPlayer
+from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
 from punish_fast.punish.identity import identity
-from punish_fast.punish.rules import Rules, name_of
+from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import uniform_policy
 from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.store.notes import enemy_text
-from punish_fast.store.reader import Artefact
 
 # Temperatures that people can choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -39,13 +36,11 @@ TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 SharedData = dict[tuple[str, str], GameData]
 
 
-class PunishPlayer(ServedPlayer):
+class PunishPlayer(Player, ServedPlayer):
     """A player of Punish. Creating it is quick; expensive results are computed on first use and cached.
 
     Attributes:
-        name: Its name.
         rules: The rules, with the true redeal.
-        file: Its file; None if it is built in.
     """
 
     game_name = PunishPresentation.game
@@ -61,24 +56,18 @@ class PunishPlayer(ServedPlayer):
             rules: The rules of a built-in agent.
             name: Its name; its brief one if None.
         """
-        lineup = Lineup([argument], rules)
-        self._player = Player(argument)
+        super().__init__(argument)
+        self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
+        self.must_fit(self.rules)
+        self.name = name or self.name
         self._shared = shared
         self._coaches: dict[float | None, Coach] = {}
         self._opponents: dict[float | None, PolicyPlayer] = {}
-        self.name = name or lineup.names[0]
-        self.rules, self.information = lineup.rules, lineup.information
-        self.file: Artefact | None = self._player.file
-
-    @property
-    def has_values(self) -> bool:
-        """True if the player has values, and so can play by softmax."""
-        return self._player.has_values
 
     @property
     def temperatures(self) -> tuple[float, ...]:
         """Temperatures that people can choose from, if any."""
-        return TEMPERATURES if self.has_values and self._player.settled(None) is None else ()
+        return TEMPERATURES if self.has_values and self.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
         """Describe the player without opening it, JSON-like."""
@@ -168,10 +157,9 @@ class PunishPlayer(ServedPlayer):
         """Return the opponent of a person."""
         if temperature not in self._opponents:
             self._must_play_at(temperature)
-            policy = self.strategy if temperature is None else self._policy(temperature)
             name = self.name if temperature is None else f"{self.name}@{temperature:g}"
-            settled = self._player.settled(temperature)
-            self._opponents[temperature] = PolicyPlayer(name, self.data.thresholds(policy), settled)
+            policy = self._policy(temperature)
+            self._opponents[temperature] = PolicyPlayer(name, policy, self.settled(temperature))
         return [self._opponents[temperature]]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
@@ -193,7 +181,7 @@ class PunishPlayer(ServedPlayer):
         self._must_have_view()
         if temperature not in self._coaches:
             self._must_play_at(temperature)
-            policy = self.strategy if temperature is None else self._policy(temperature)
+            policy = self._policy(temperature)
             best = self.best_choices if temperature is None else win_solution(self.space, policy)
             self._coaches[temperature] = Coach(self.space, policy, self.name, best)
         return self._coaches[temperature]
@@ -209,8 +197,8 @@ class PunishPlayer(ServedPlayer):
         return explainer_of(self.file)
 
     @property
-    def is_explained(self) -> bool:  # type: ignore[override]
-        """True if `explainer` is cached."""
+    def is_explained(self) -> bool:
+        """True if `review`, `why` and `practice` need no computation."""
         return "explainer" in vars(self)
 
     @cached_property
@@ -278,17 +266,14 @@ class PunishPlayer(ServedPlayer):
             "played": question.played,
         }
 
-    def row(self, decimal: int) -> int:
-        """Return the row of a state."""
-        self._must_have_view()
-        return self.space.row(from_decimal(self.space.layout, decimal))
-
     def values(self, decimal: int) -> dict[str, Any]:
         """Return values and policy in a state, JSON-like.
 
         Keys: ``state``, ``v``, and ``actions`` with ``q`` and ``probability``. Strategies have no ``v`` and ``q``.
         """
-        space, row = self.space, self.row(decimal)
+        self._must_have_view()
+        space = self.space
+        row = space.row(from_decimal(space.layout, decimal))
         first, last = space.state_ptr[row : row + 2].tolist()
         actions, p = space.action[first:last].tolist(), self.strategy[first:last].tolist()
         v, q = None, [None] * len(actions)
@@ -301,10 +286,10 @@ class PunishPlayer(ServedPlayer):
         return {"state": str(decimal), "v": v, "actions": entries}
 
     def _policy(self, temperature: float | None) -> np.ndarray:
-        settled = self._player.settled(temperature)
+        settled = self.settled(temperature)
         if self.solution is not None:
             return policy_of_values(self.space.state_ptr, self.solution.q, settled)
-        return self._player.policy(self.space)
+        return self.policy(self.space)
 
     def _must_have_view(self) -> None:
         if not self.space.is_view:

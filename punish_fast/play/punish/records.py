@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import PolicyPlayer, SessionPlayer
+from punish_fast.play.session import SessionPlayer
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import record_games
@@ -33,8 +33,8 @@ class Finished:
                 number=tuple(range(len(self.match.breaths))),
                 states=tuple(breath.states[seat] for breath in self.match.breaths),
                 actions=tuple(breath.actions[seat] for breath in self.match.breaths),
-                temperature=getattr(player, "temperature", None),
-                is_bot=isinstance(player, PolicyPlayer),
+                temperature=player.temperature,
+                is_bot=not player.is_human,
             )
             for seat, player in enumerate(self.seats)
         ]
