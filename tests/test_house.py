@@ -75,10 +75,10 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5878,
+    "cli": 5874,
     "web": 1284,
-    "play": 2218,
-    "arena": 915,
+    "play": 2154,
+    "arena": 860,
     "study": 803,
     "cluster": 873,
     "games": 6322,

@@ -75,11 +75,9 @@ class Player:
     Attributes:
         argument: One of ``NAMES``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
             the temperature ``T``, in the unit of the agent's values.
-        file: Its file; None if it is built in.
         name: Short name: the argument without folder and suffix.
         rules: The rules that its file was made for; None if it is built in and plays under any.
         has_values: Whether it is an agent with values, which can play by softmax.
-        information: The name of its information model.
     """
 
     def __init__(self, argument: str) -> None:
@@ -157,9 +155,6 @@ class Player:
 
     def policy(self, space: StateSpace) -> np.ndarray:
         """Return the policy, float64 ``[n_rows]`` along ``space.action``.
-
-        Args:
-            space: The states of the game, under the player's information model or a finer one.
 
         Raises:
             ReadError: the file is damaged, remembers more than the states distinguish, or its rules differ from the
@@ -282,19 +277,12 @@ class PlayerGroup:
 
     The rules are given or come from the first file, always with the redeal of the real game. The information model is
     the finest one among the players; players of the view are lifted to it and play as before.
-
-    Attributes:
-        names: Names of the players, all different.
-        rules: The rules of the game.
-        information: The name of its information model.
-        files: The files that players come from.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
         """Look up the players.
 
         Args:
-            arguments: Built-in players, agent files or strategy files, as for `Player`.
             rules: The rules; by default the rules of the first file, or ``tabletop`` if no argument is a file.
         """
         self.names = names_of(arguments)

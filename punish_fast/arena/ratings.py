@@ -57,7 +57,6 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
     """Agents by rating, the best one first.
 
     Args:
-        agents: Two or more names.
         win: float64 ``[n, n]``, probability that the agent of the row beats the agent of the column;
             ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, and above 0 for results of games,

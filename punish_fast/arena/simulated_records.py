@@ -7,7 +7,6 @@ by breath, in a single transaction.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from punish_fast.arena.players import PolicyPlayer
@@ -46,65 +45,36 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
 
 
 def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
-    """Store the games of every pair of different policies in a database, which is created if it does not exist.
-
-    Args:
-        graph: The game, of the view.
-        players: Two or more.
-        games: Games of each pair, an even number.
-        seed: Random seed of the games.
-        database: The database.
-    """
+    """Store the games of every pair of different policies in a database, which is created if it does not exist."""
     check_recording([player.name for player in players], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
-    now = int(time.time())
-    recorded = [
-        replace(game, id=new_id(), played=now)
-        for i, j in pairs
-        for game in record_match(graph, (players[i], players[j]), games, 0, seed)
-    ]
+    recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
     return record_games(graph.view, recorded, database)
 
 
 def record_match(
-    graph: Graph,
-    players: tuple[PolicyPlayer, PolicyPlayer],
-    n_games: int,
-    first_id: int,
-    seed: int = 0,
-    paired: bool = True,
-    first_game: int = 0,
+    graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
-    """Play a match and record every breath of it.
+    """Play pairs of games, the same deals with the seats swapped, and record every breath of them.
 
     Args:
         graph: The game, of the view.
-        players: The own side and the enemy.
-        n_games: Number of games, both games of each pair counted.
-        first_id: Id of the first game; the others count up.
-        seed: As in `simulate`.
-        paired: As in `simulate`.
-        first_game: As in `simulate`.
     """
     own, enemy = players
-    if own.name == enemy.name:
-        raise DuelError(f"players: both are called {own.name!r}, allowed are different names")
     for player in players:
         policy_of(player.policy, graph.space)
-    check_numbers(n_games, seed, paired, first_game)
-    n_seatings = 2 if paired else 1
-    deals = first_game // n_seatings, n_games // n_seatings
+    check_numbers(n_games, seed, paired=True, first_game=0)
     simulator = simulator_of(graph)
     played = []
-    for seats in [(own, enemy), (enemy, own)][:n_seatings]:
-        thresholds = [simulator.thresholds(player.policy) for player in seats]
+    for seats in ((own, enemy), (enemy, own)):
+        one, other = (simulator.thresholds(player.policy) for player in seats)
         try:
-            trace = simulator.trace(thresholds[0], thresholds[1], *deals, seed)
+            trace = simulator.trace(one, other, 0, n_games // 2, seed)
         except EndlessError as error:
             raise DuelError(f"duel: {error}") from None
         played.append(_sides_of(graph, trace, seats))
-    sides = [both for pair in zip(*played, strict=True) for both in pair]
-    return [RecordedGame(first_id + k, winner, loser) for k, (winner, loser) in enumerate(sides)]
+    now = int(time.time())
+    return [RecordedGame(new_id(), won, lost, now) for pair in zip(*played, strict=True) for won, lost in pair]
 
 
 def _sides_of(graph: Graph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:

@@ -33,45 +33,19 @@ class _Panel:
     looks: Sequence[Look]
 
 
+_POINTS = "percentage points of win rate"
+_HAND, _KEPT = ([f"{group}_{card}" for card in CARDS] for group in ("in_hand", "kept"))
+_PLAYS, _ENDS = [f"plays_{play}" for play in PLAYS], ("decided by the first deal", "won by a best response")
 _PANELS = (
-    _Panel(
-        "One more card in the opening hand",
-        "percentage points of win rate",
-        [f"in_hand_{card}" for card in CARDS],
-        CARDS,
-        CARD_LOOKS,
-    ),
-    _Panel(
-        "A card kept instead of a fresh one",
-        "percentage points of win rate",
-        [f"kept_{card}" for card in CARDS],
-        CARDS,
-        CARD_LOOKS,
-    ),
-    _Panel(
-        "How often cards are played",
-        "share of all choices, in per cent",
-        [f"plays_{play}" for play in PLAYS],
-        PLAYS,
-        (*CARD_LOOKS, FEINT_LOOK),
-    ),
-    _Panel(
-        "How games end",
-        "per cent of games",
-        ["first_deal", "best_response"],
-        ("decided by the first deal", "won by a best response"),
-        LOOKS[:4:3],
-    ),
+    _Panel("One more card in the opening hand", _POINTS, _HAND, CARDS, CARD_LOOKS),
+    _Panel("A card kept instead of a fresh one", _POINTS, _KEPT, CARDS, CARD_LOOKS),
+    _Panel("How often cards are played", "share of all choices, in per cent", _PLAYS, PLAYS, (*CARD_LOOKS, FEINT_LOOK)),
+    _Panel("How games end", "per cent of games", ("first_deal", "best_response"), _ENDS, LOOKS[:4:3]),
 )
 
 
 def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
-    """Draw the table of a survey into a PNG or SVG file: equilibrium play if it was studied, else the agents.
-
-    Args:
-        columns: What `table_of` returns.
-        path: The file; its suffix gives the format.
-    """
+    """Draw the table of a survey into a PNG or SVG file: equilibrium play if it was studied, else the agents."""
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
@@ -107,12 +81,5 @@ def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -
     axes.set_title(panel.title, pad=34)
     axes.set_xlabel(panel.unit)
     # Above the panel, in two rows, so that no mark is covered.
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(-0.03, 1.0),
-        ncols=3 if len(panel.names) > 2 else 1,
-        columnspacing=0.8,
-        handletextpad=0.1,
-        borderaxespad=0.2,
-        fontsize=8,
-    )
+    close = {"columnspacing": 0.8, "handletextpad": 0.1, "borderaxespad": 0.2, "fontsize": 8}
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.03, 1.0), ncols=3 if len(panel.names) > 2 else 1, **close)

@@ -52,17 +52,11 @@ class Tournament:
 
 
 def round_robin(
-    graph: Graph,
-    players: list[PolicyPlayer],
-    games: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
+    graph: Graph, players: list[PolicyPlayer], games: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Tournament:
     """Play every pair of agents.
 
     Args:
-        graph: The game.
-        players: Two or more.
         games: Games of each pair, an even number; None for exact results.
         seed: Random seed of the games, 0 to 2^64 - 1; the games do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after every match.

@@ -84,7 +84,6 @@ class PlaySession:
     """One game.
 
     Attributes:
-        seats: The players.
         events: All that has happened, with both hands: for records and spectators.
     """
 

@@ -33,7 +33,7 @@ from punish_fast.web.games import game_routes, statistics_routes
 from punish_fast.web.guard import Guard
 from punish_fast.web.limits import Limits, costs
 from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
-from punish_fast.web.sessions import OpenTables, table_routes
+from punish_fast.web.sessions import OpenSessions, session_routes
 from punish_fast.web.workers import Workers
 
 # Errors answered with 409 Conflict.
@@ -49,18 +49,18 @@ class Refusal(BaseModel):
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Refusal, "description": description}
     for status, description in (
-        (400, "The request is no HTTP that this server reads."),
-        (401, "The token is another one."),
-        (403, "This is not allowed, or another page asks."),
-        (404, "There is no such thing."),
-        (405, "There is no such method."),
-        (409, "What the server has does not answer this."),
-        (413, "The body is too long."),
-        (415, "The body is no JSON."),
-        (421, "The server is not called so."),
-        (422, "A value is not allowed."),
+        (400, "Malformed HTTP request."),
+        (401, "Wrong token."),
+        (403, "Not allowed, or sent by a page of another site."),
+        (404, "Not found."),
+        (405, "Method not allowed."),
+        (409, "The player or database cannot answer this."),
+        (413, "Body too long."),
+        (415, "The body is not JSON."),
+        (421, "Unknown host name."),
+        (422, "Invalid value."),
         (429, "Too many requests or games."),
-        (431, "The headers are too long."),
+        (431, "Headers too long."),
     )
 }
 
@@ -114,7 +114,7 @@ def create_app(config: ServerConfig) -> FastAPI:
     app.add_middleware(Guard, hosts=config.hosts, names=config.proxied, limits=config.limits)
     for routes in (
         player_routes(registry, workers),
-        table_routes(registry, OpenTables(config.limits), recorder, workers),
+        session_routes(registry, OpenSessions(config.limits), recorder, workers),
         game_routes(database, registry, workers),
         statistics_routes(database, registry, workers),
     ):

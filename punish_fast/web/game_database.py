@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
@@ -43,18 +43,12 @@ class GameDatabaseError(PunishFastError, ValueError):
 
 
 class GameDatabase:
-    """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers.
-
-    Attributes:
-        path: The database, if any.
-    """
+    """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
         """Store the settings.
 
         Args:
-            path: The database, which need not be there yet.
-            rules: The rules that were played.
             token: Secret for adding games; None if nobody may.
         """
         self.path = path
@@ -122,8 +116,7 @@ class GameDatabase:
 
     def dashboard(self) -> dict[str, Any]:
         """The report of ``records summary``, and the plots there are."""
-        with self._explained():
-            report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
+        report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
         return report | {"plots": plots}
@@ -132,29 +125,25 @@ class GameDatabase:
         """One of the plots, as SVG."""
         if find_spec("matplotlib") is None:
             raise GameDatabaseError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
-        with self._explained(), tempfile.TemporaryDirectory() as folder:
-            drawn: bytes = self._once(("plot", name), lambda: self._drawn(name, Path(folder) / "plot.svg"))
-        return drawn
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plot.svg"
+
+            def drawn() -> bytes:
+                draw(name, self.results(), path)
+                return path.read_bytes()
+
+            found: bytes = self._once(("plot", name), drawn)
+        return found
 
     def choices(self) -> Choices | None:
         """Read all recorded choices; None if there are none."""
-        if not self._is_there():
-            return None
-        with self._explained():
-            found: Choices = self._once("choices", lambda: read_choices(self._path, humans_only=False))
-        return found if len(found) else None
+        found: Choices | None = self._once("choices", lambda: read_choices(self._path, humans_only=False), None)
+        return found if found is not None and len(found) else None
 
     def results(self) -> Results:
-        """The results of all games."""
-        if not self._is_there():
-            return _nothing()
-        with self._explained():
-            found: Results = self._once("results", lambda: read_results(self._path))
+        """Return the results of all games."""
+        found: Results = self._once("results", lambda: read_results(self._path), _nothing())
         return found
-
-    def _drawn(self, name: str, path: Path) -> bytes:
-        draw(name, self.results(), path)
-        return path.read_bytes()
 
     @property
     def _path(self) -> Path:
@@ -164,15 +153,18 @@ class GameDatabase:
     def _is_there(self) -> bool:
         return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
 
-    def _once(self, key: Any, make: Any) -> Any:
-        """Return the cached result of ``make`` for the current version of the database."""
+    def _once(self, key: Any, make: Callable[[], Any], empty: Any = ...) -> Any:
+        """Return the cached result of ``make`` for this version of the database; ``empty`` if there is no database."""
+        if empty is not ... and not self._is_there():
+            return empty
         status = self._path.stat() if self._is_there() else None
         now = (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
         if now != self._seen:
             self._seen, self._found = now, {}
         found = self._found
-        if key not in found:
-            found[key] = make()
+        with self._explained():
+            if key not in found:
+                found[key] = make()
         return found[key]
 
     @contextmanager

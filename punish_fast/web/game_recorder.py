@@ -25,12 +25,7 @@ Kept = Callable[[int | None, str | None], None]
 
 
 class GameRecorder:
-    """Keeps finished games in a database.
-
-    Attributes:
-        path: The database.
-        rules: The rules of its games.
-    """
+    """Keeps finished games in a database."""
 
     def __init__(self, path: Path, rules: Rules, workers: Workers) -> None:
         self.path, self.rules = path, rules

@@ -85,7 +85,6 @@ class Guard:
         Args:
             hosts: Names of this server, in addition to addresses and ``localhost``.
             names: The `hosts` that a proxy may serve under any scheme and port.
-            limits: Limits of sizes and requests.
         """
         self._app, self._hosts, self._names, self._limits = app, hosts | names, names, limits
         self._meter = Meter(limits)

@@ -23,7 +23,6 @@ class PlayerRegistry:
     """Players of a server, opened one after the other while it runs.
 
     Attributes:
-        players: All players.
         by_hash: Open players by identity.
         flaws: Reasons why players could not be opened, by name.
     """

@@ -95,7 +95,6 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
     """Answer requests until the process is interrupted or terminated.
 
     Args:
-        ready: Called when requests are answered.
         proxies: Addresses and networks from `proxy_of`; ``X-Forwarded-For`` is believed from there only.
     """
     BoundedProtocol.most_connections = _connections()

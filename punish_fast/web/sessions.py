@@ -65,7 +65,7 @@ class Choice(_Body):
 
 
 @dataclass(eq=False)
-class OpenTable:
+class OpenSession:
     """A game of one person."""
 
     id: str  # secret name
@@ -146,13 +146,13 @@ class OpenTable:
         self.kept, self.flaw = game_id, flaw
 
 
-class OpenTables:
+class OpenSessions:
     """All current games, in memory."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
-        self._tables: dict[str, OpenTable] = {}
+        self._tables: dict[str, OpenSession] = {}
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -165,7 +165,7 @@ class OpenTables:
         seed: int | None,
         seat: int = 0,
         client: Client = _NOBODY,
-    ) -> OpenTable:
+    ) -> OpenSession:
         """Open a table with a person in a seat, and deal."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
@@ -174,12 +174,12 @@ class OpenTables:
         session = PlaySession(match, [*opponents[:seat], HumanPlayer(name), *opponents[seat:]])
         session.begin()
         table_id = secrets.token_urlsafe(_ID_BYTES)
-        self._tables[table_id] = OpenTable(
+        self._tables[table_id] = OpenSession(
             table_id, player, temperature, session, match, dealt, seed is not None, self._clock(), client, seat
         )
         return self._tables[table_id]
 
-    def find(self, table_id: str) -> OpenTable:
+    def find(self, table_id: str) -> OpenSession:
         """A table by its secret name."""
         table = self._tables.get(table_id)
         if table is None or self._is_stale(table):
@@ -187,7 +187,7 @@ class OpenTables:
         table.touched = self._clock()
         return table
 
-    def find_on(self, table_id: str) -> OpenTable:
+    def find_on(self, table_id: str) -> OpenSession:
         """A table whose game is on."""
         table = self.find(table_id)
         if not table.session.is_on:
@@ -198,7 +198,7 @@ class OpenTables:
         """Clear a table; errors as in `find`."""
         del self._tables[self.find(table_id).id]
 
-    def _is_stale(self, table: OpenTable) -> bool:
+    def _is_stale(self, table: OpenSession) -> bool:
         idle = self._clock() - table.touched
         return idle > _OVER and (idle > _IDLE or not table.session.is_on)
 
@@ -235,8 +235,8 @@ def _name_of(person: str, registry: PlayerRegistry) -> str:
         raise HTTPException(422, f"name: {error}") from None
 
 
-def table_routes(
-    registry: PlayerRegistry, tables: OpenTables, recorder: GameRecorder | None, workers: Workers
+def session_routes(
+    registry: PlayerRegistry, tables: OpenSessions, recorder: GameRecorder | None, workers: Workers
 ) -> APIRouter:
     """Routes under ``/tables``."""
     routes = APIRouter(prefix="/tables", tags=["tables"])
@@ -294,7 +294,7 @@ def table_routes(
     return routes
 
 
-def _add_advice(routes: APIRouter, tables: OpenTables, workers: Workers) -> None:
+def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
     """Add the routes that advise a player."""
 
     @routes.get("/{table}/guide")

@@ -5,12 +5,26 @@ import pytest
 from exact import random_policy
 from houses import house_rules
 from hypothesis import given
+from policies import mixed
 
+from punish_fast.arena import veteran
 from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.arena.heuristics import HEURISTICS, heuristic
-from punish_fast.arena.players import BUILT_IN, NAMES, Player, PlayerError, brief_name, names_of, noted_enemy
+from punish_fast.arena.players import (
+    BUILT_IN,
+    NAMES,
+    Player,
+    PlayerError,
+    PlayerGroup,
+    brief_name,
+    names_of,
+    noted_enemy,
+)
+from punish_fast.arena.veteran import VeteranError, veteran_policy
+from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
+from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
@@ -79,8 +93,7 @@ def test_heuristics_are_policies_in_any_house(rules):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "fresh", "enemy_rests"),
-    [("careful", [10], [40]), ("aggressive", [50], [50]), ("punisher", [30], [50])],
+    ("name", "fresh", "enemy_rests"), [("careful", [10], [40]), ("aggressive", [50], [50]), ("punisher", [30], [50])]
 )
 def test_heuristics_play_as_they_say(tabletop, name, fresh, enemy_rests):
     # One card of each kind in hand, both with all HP; then an enemy who must rest after a punish.
@@ -215,3 +228,68 @@ def test_names_are_brief_but_different():
     assert names_of(arguments) == ["random", "a/x.h5", "b/x.h5", "y", "y@1"]
     with pytest.raises(PlayerError, match=r"y\.h5: given twice"):
         names_of(["y.h5", "random", "y.h5"])
+
+
+def test_other_rules_are_refused():
+    with pytest.raises(VeteranError, match="knows the standard rules alone, not tiny; naive plays under any"):
+        veteran_policy(StateSpace(PRESETS["tiny"]))
+    with pytest.raises(VeteranError, match="not tiny"):
+        Player("veteran").must_fit(PRESETS["tiny"])
+    Player("veteran").must_fit(PRESETS["notebook"])
+
+
+def test_it_is_the_opponent_wherever_it_can_be():
+    names = {name: veteran.default_opponent(rules) for name, rules in PRESETS.items()}
+    assert names == {"notebook": "veteran", "tabletop": "veteran", "tiny": "naive"}
+
+
+@pytest.mark.full
+def test_it_is_as_strong_as_is_said(tabletop):
+    graph, policy = Graph(tabletop), veteran_policy(tabletop)
+    assert head_to_head(graph, policy, Player("naive").policy(tabletop)).win_probability > 0.52
+    exploiter_wins = best_response(graph, policy, "true", starts=[Start(policy)]).duel.win_probability
+    assert exploiter_wins == pytest.approx(veteran.EXPLOITER_WINS, abs=0.003)
+
+
+RULES = true_rules(PRESETS["tiny"])
+
+
+@pytest.fixture(scope="module")
+def remembering(tmp_path_factory):
+    """The file of a strategy with a memory."""
+    path = tmp_path_factory.mktemp("strategy") / "memory.h5"
+    space = StateSpace(RULES, "memory")
+    save_policy(path, space, mixed(space, 1))
+    return str(path)
+
+
+def test_players_of_the_view_play_on_its_graph():
+    lineup = PlayerGroup(["random", "careful"], RULES)
+    assert (lineup.names, lineup.rules, lineup.information, lineup.files) == (["random", "careful"], RULES, "view", [])
+    graph, (one, other) = lineup.with_graph()
+    assert graph.space.information.name == "view"
+    assert (one.name, other.name) == ("random", "careful")
+    assert 0 < head_to_head(graph, one.policy, other.policy).win_probability < 1
+
+
+def test_the_rules_are_those_of_the_first_file_with_the_true_redeal(remembering):
+    assert PlayerGroup(["random", remembering]).rules == RULES
+    assert PlayerGroup(["random"]).rules == PRESETS["tabletop"]
+    assert PlayerGroup(["random"], PRESETS["tiny"]).rules == RULES
+
+
+def test_players_are_lifted_to_the_finest_model_and_play_as_before(remembering):
+    graph, opponents = PlayerGroup(["random", "careful", remembering]).with_graph()
+    assert graph.space.information.name == "memory"
+    view, alone = PlayerGroup(["random", "careful"], RULES).with_graph()
+    lifted = head_to_head(graph, opponents[0].policy, opponents[1].policy).win_probability
+    expected = head_to_head(view, alone[0].policy, alone[1].policy).win_probability
+    assert lifted == pytest.approx(expected, abs=1e-10)
+    assert np.isfinite(opponents[2].policy).all()
+
+
+def test_a_group_that_cannot_meet_is_refused(remembering):
+    with pytest.raises(PlayerError, match="random"):
+        PlayerGroup(["random", "random"])
+    with pytest.raises(Exception, match="rules"):
+        PlayerGroup([remembering], PRESETS["tabletop"])

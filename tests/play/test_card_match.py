@@ -19,7 +19,7 @@ from punish_fast.games.incan_gold.referee import IncanGoldReferee
 from punish_fast.games.referee import Moved, Step, Told
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.games.policies import CARD_LEVELS, card_policy
+from punish_fast.play.games.policies import CARD_LEVELS, policy_at
 from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import HumanPlayer, PlaySession, UndoError
 from punish_fast.play.words import ending_of
@@ -133,7 +133,7 @@ def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
 
 
 def game_events(game, level, seed):
-    session = begun(game, [PolicyPlayer(level, card_policy(game, level))] * game.n_players, seed)
+    session = begun(game, [PolicyPlayer(level, policy_at(game, None, level))] * game.n_players, seed)
     while session.is_on:
         session.reveal()
     return session.events
@@ -163,7 +163,7 @@ def test_a_game_follows_from_its_seed_and_ends(level):
 def test_the_rule_of_thumb_leaves_by_hazards_and_is_broken_in_one_of_ten_decisions(cards, held, follows):
     state = INCAN_GOLD.state_of(" stay stay stay ".join(cards.split()))
     assert state.held == (held,) * 3
-    weights = card_policy(INCAN_GOLD, "rule-of-thumb")(state).tolist()
+    weights = policy_at(INCAN_GOLD, None, "rule-of-thumb")(state).tolist()
     assert weights == pytest.approx([0.9, 0.1] if follows == LEAVE else [0.1, 0.9])
 
 
@@ -278,7 +278,7 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
             shown.append((face.view(match.view(player)), face.moves(match.view(player))))
             if player in match.to_move:
                 levels = CARD_LEVELS[:2]
-                shown[-1] += tuple(match.draw_choice(player, card_policy(GWENT, level)) for level in levels)
+                shown[-1] += tuple(match.draw_choice(player, policy_at(GWENT, None, level)) for level in levels)
         assert shown[0] == shown[1]
         if GWENT.player(state) == player:
             assert GWENT.information(known) == GWENT.information(state)

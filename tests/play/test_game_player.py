@@ -35,10 +35,7 @@ def test_each_level_says_how_it_plays(models):
 
 @pytest.mark.parametrize(
     ("game", "about"),
-    [
-        (IncanGold(), "plays by a rule of thumb, and breaks it 10% of the time"),
-        (Gwent(), "plays by a rule of thumb"),
-    ],
+    [(IncanGold(), "plays by a rule of thumb, and breaks it 10% of the time"), (Gwent(), "plays by a rule of thumb")],
     ids=["incan-gold", "gwent"],
 )
 def test_a_rule_of_thumb_says_how_often_it_is_broken(game, about):

@@ -23,14 +23,7 @@ from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games import policies as game_policies
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.player import file_player
-from punish_fast.play.games.policies import (
-    LEVELS,
-    card_policy,
-    file_policy,
-    level_policy,
-    levels_of,
-    q_network_policy,
-)
+from punish_fast.play.games.policies import LEVELS, file_policy, levels_of, policy_at, q_network_policy
 from punish_fast.runtime.files import ReadError
 
 
@@ -50,7 +43,7 @@ def positions():
 @pytest.fixture(scope="module")
 def policies(positions):
     oracle = RetrogradeOracle(TapnSwap())
-    return {level: policy_of(positions, level_policy(oracle, level)) for level in LEVELS}
+    return {level: policy_of(positions, policy_at(oracle.game, oracle, level)) for level in LEVELS}
 
 
 def test_levels_go_from_random_to_perfect_play(positions, policies):
@@ -78,7 +71,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     network = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3)
     pretrained.save_pretrained(network, pretrained.file_of(game))
     assert levels_of(game) == ["random", "rule-of-thumb", "trained"]
-    trained = card_policy(game, "trained")
+    trained = policy_at(game, None, "trained")
     monkeypatch.setattr(game_policies, "are_installed", lambda *_: False)
     assert levels_of(game) == ["random", "rule-of-thumb"]
     monkeypatch.undo()

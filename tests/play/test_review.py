@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playing import RULES, some_games, with_side
 
+from punish_fast.arena.players import Player
 from punish_fast.mdp.solver import solve
-from punish_fast.play.explain.review import ReviewError, judge_of, read_game, review
+from punish_fast.play.explain.review import Judge, ReviewError, judge_of, read_game, review
+from punish_fast.play.explain.why import explainer_against
 from punish_fast.punish.codes import to_decimal
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, cards_text
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.database import RecordsError
@@ -27,11 +31,7 @@ def space():
 def agents(space, tmp_path_factory):
     """Agents of the rules of the recorded games, by their objective."""
     folder, mdp = tmp_path_factory.mktemp("agents"), build(space)
-    for name, method in {
-        "wins": {"objective": "win-probability"},
-        "total": {"discount": 1},
-        "discounted": {},
-    }.items():
+    for name, method in {"wins": {"objective": "win-probability"}, "total": {"discount": 1}, "discounted": {}}.items():
         save(folder / f"{name}.h5", space, mdp, solve(mdp, **method))
     return {path.stem: load(path) for path in folder.iterdir()}
 
@@ -91,3 +91,33 @@ def test_a_game_is_found_by_its_id(space, tmp_path):
     assert (found.winner.name, found.winner.states) == (games[2].winner.name, games[2].winner.states)
     with pytest.raises(RecordsError, match=r"x\.db: has no game 7; punish-fast records list shows the ids"):
         read_game(tmp_path / "x.db", 7)
+
+
+@pytest.fixture(scope="module")
+def explainer():
+    return explainer_against(Player("random"), RULES)
+
+
+@pytest.fixture(scope="module")
+def game():
+    return max(some_games(20), key=lambda game: len(game.winner.states))
+
+
+@pytest.fixture(scope="module")
+def sides(explainer, game):
+    return review(Judge(explainer.data.space, explainer.solution, "random"), game)
+
+
+def test_every_choice_is_reported(sides):
+    report = [side.report() for side in sides]
+    assert json.loads(json.dumps(report)) == report
+    for side, player in zip(sides, report, strict=True):
+        assert (player["name"], player["won"], player["loss"]) == (side.name, side.won, side.loss)
+        for choice, shown in zip(side.choices, player["choices"], strict=True):
+            assert shown["hand"] == cards_text(choice.state.hand)
+            assert shown["hp"] == [choice.state.own_hp, choice.state.enemy_hp]
+            assert (shown["win_probability"], shown["loss"], shown["words"]) == (choice.win, choice.loss, choice.words)
+        worst = [each["breath"] for each in player["worst"]]
+        losses = {choice["breath"]: choice["loss"] for choice in player["choices"]}
+        assert worst == sorted(worst, key=lambda breath: -losses[breath])
+        assert len(worst) == min(3, sum(loss >= 0.01 for loss in losses.values()))

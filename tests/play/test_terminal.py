@@ -13,7 +13,7 @@ from punish_fast.games.referee import OpenReferee
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.match import GameMatch
-from punish_fast.play.games.policies import level_policy
+from punish_fast.play.games.policies import policy_at
 from punish_fast.play.games.terminal import TerminalGame
 from punish_fast.play.session import HumanPlayer, PlaySession
 
@@ -118,6 +118,6 @@ def test_undo_takes_back_one_move_between_people():
 
 
 def test_undo_takes_back_the_reply_of_a_policy():
-    perfect = level_policy(RetrogradeOracle(TableNim(5)), "perfect")
+    perfect = policy_at(TableNim(5), RetrogradeOracle(TableNim(5)), "perfect")
     result, _ = play(TableNim(5), (HumanPlayer("you"), PolicyPlayer("perfect", perfect)), ["1", "undo", "2", "1"])
     assert result.actions[0] == "take 2"

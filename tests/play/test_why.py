@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from policies import mixed
 
+from bench import reference
 from punish_fast.arena.players import Player, PlayerError
 from punish_fast.arena.veteran import VeteranError
 from punish_fast.mdp.solver import solve
-from punish_fast.play.explain.coach import Coach
-from punish_fast.play.explain.reasons import contrast
+from punish_fast.play.explain.coach import Coach, enemy_hands
+from punish_fast.play.explain.reasons import Answer, Consequence, Reason, Scale, contrast, likeliest
 from punish_fast.play.explain.why import Explainer, ExplainError, explainer_against, explainer_of
 from punish_fast.play.punish.game_data import GameData
+from punish_fast.play.punish.match import PunishMatch
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.codes import StateError
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import PRESETS
@@ -141,26 +144,6 @@ def test_between_two_measures_nothing_is_played(tabletop_like):
     assert contrast(reason, reason, explanation.scale) == "Nothing is played between two measures."
 
 
-def test_one_sentence_names_the_answer_that_matters(tabletop_like):
-    for state in played_states(tabletop_like.data.space, 13).values():
-        explanation = tabletop_like.explain(state)
-        if len(explanation.reasons) == 1:
-            continue
-        best, worst = explanation.reasons[0], explanation.reasons[-1]
-        gains = {
-            answer.action: answer.probability * (answer.value - other.value)
-            for answer in best.against
-            for other in worst.against
-            if answer.action == other.action
-        }
-        assert sum(gains.values()) == pytest.approx(best.value - worst.value, abs=1e-9)
-        (named,) = [a for a in best.against if gains[a.action] == max(gains.values())][:1]
-        sentence = explanation.contrast(worst.action)
-        assert f"({named.probability:.0%} likely). Against it, " in sentence
-        assert named.likely in sentence or "at once" in sentence
-        assert explanation.contrast(best.action) == explanation.contrast(explanation.reasons[1].action)
-
-
 def test_values_against_another_enemy_are_not_explained(tiny, table):
     explainer = Explainer(table, mixed(tiny, 4), solve(build(tiny, mixed(tiny, 3))))
     with pytest.raises(ExplainError, match=r"enemy: against this one, .* would be worth"):
@@ -195,3 +178,104 @@ def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
     fine = GameData(StateSpace(space.rules, "memory"))
     with pytest.raises(InformationError, match="only 'view' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))
+
+
+GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
+
+
+def answer(action, *cases):
+    """An answer with consequences of these words, probabilities and values."""
+    return Answer(action, tuple(Consequence((None, None), p, value, None, words) for words, p, value in cases))
+
+
+def test_a_certain_consequence_is_told_alone():
+    found = answer(STRIKE, ("you win", 0.25, 1.0))
+    assert (found.words, found.likely) == ("you win", "you win")
+    assert (found.probability, found.value) == (0.25, 1.0)
+
+
+def test_consequences_of_the_same_words_are_told_once_and_the_likeliest_first():
+    cases = ("you lose", 0.1, 0.0), ("you win", 0.1, 1.0), ("you win", 0.2, 1.0)
+    found = answer(FEINT, *cases)
+    assert found.words == "75% you win; 25% you lose"
+    assert found.likely == "mostly you win"
+    assert found.probability == pytest.approx(0.4)
+    assert found.value == pytest.approx(0.75)
+
+
+def test_unlikely_consequences_are_left_out():
+    found = answer(FEINT, *[(f"case {k}", 0.1 * k, 0.0) for k in range(4, 0, -1)])
+    assert found.words == "40% case 4; 30% case 3; 20% case 2; ..."
+
+
+def test_what_decides_is_the_answer_with_the_largest_share_of_the_difference():
+    better = Reason(RUSH, 0.7, (answer(GUARD, ("nobody is hurt", 0.6, 0.5)), answer(STRIKE, ("you win", 0.4, 1.0))))
+    worse = Reason(GUARD, 0.5, (answer(STRIKE, ("you lose", 0.4, 0.2)), answer(GUARD, ("nobody is hurt", 0.6, 0.7))))
+    assert contrast(better, worse, Scale(0, 1, True)) == (
+        "What decides it is strike (40% likely). Against it, rush wins at once. Guard loses at once."
+    )
+
+
+def test_what_the_answer_is_worth_is_told_with_it():
+    better = Reason(RUSH, 0.7, (answer(FEINT, ("you take 1", 0.25, 0.5), ("you win", 0.75, 1.0)),))
+    worse = Reason(GUARD, 0.5, (answer(FEINT, ("nobody is hurt, you have 1 HP", 1.0, 0.25)),))
+    assert contrast(better, worse, Scale(-1, 1, False)) == (
+        "What decides it is feint with strike (100% likely). Against it, rush is worth +0.8750: mostly you win. "
+        "Guard is worth +0.2500: nobody is hurt, you have 1 HP."
+    )
+
+
+def test_rounding_does_not_change_the_order():
+    assert list(likeliest({"a": 0.1, "b": 0.2, "c": 0.1 + 1e-12, "d": 0.1 - 1e-12})) == ["b", "a", "c", "d"]
+
+
+RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
+
+
+@pytest.fixture(scope="module")
+def space():
+    return StateSpace(RULES)
+
+
+def views_of(space, seed):
+    session = PlaySession(PunishMatch(GameData(space), seed), (HumanPlayer("a"), HumanPlayer("b")))
+    session.begin()
+    generator = np.random.default_rng(seed)
+    while session.is_on:
+        yield session.view(0)
+        for seat in (0, 1):
+            session.choose(seat, int(generator.choice(session.legal(seat))))
+        session.reveal()
+
+
+def test_win_chances_are_those_of_the_one_player_model(space):
+    enemy = mixed(space, 3)
+    coach = Coach(space, enemy, "enemy")
+    q = solve(build(space, enemy), objective="win-probability").q
+    for view in views_of(space, 1):
+        row = space.row(view.state)
+        chances = coach.win_chances(view)
+        assert list(chances.values()) == sorted(chances.values(), reverse=True)
+        for k, action in enumerate(view.actions):
+            assert chances[action] == pytest.approx(q[space.state_ptr[row] + k], abs=1e-3)
+
+
+def test_expectations_are_means_over_the_slow_models_hands(space):
+    enemy = mixed(space, 4)
+    coach = Coach(space, enemy, "enemy")
+    for view in [view for seed in range(4) for view in views_of(space, seed)]:
+        hands = reference.hands(view.unseen, view.state.enemy_hand)
+        assert dict(enemy_hands(view)) == pytest.approx({hand: float(p) for hand, p in hands.items()})
+        total = {}
+        for hand, p in hands.items():
+            row = space.row(type(view.state)(*reference.mirror(reference.State(*view.state), hand)))
+            for r in range(*space.state_ptr[row : row + 2]):
+                action = int(space.action[r])
+                total[action] = total.get(action, 0.0) + float(p) * enemy[r]
+        assert coach.expected(view) == pytest.approx({action: p for action, p in total.items() if p})
+
+
+def test_only_the_view_can_be_coached():
+    space = StateSpace(RULES, "memory")
+    with pytest.raises(InformationError, match="only 'view' is"):
+        Coach(space, mixed(space, 1), "enemy")

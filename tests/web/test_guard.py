@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from serving import BASE, TINY, config_of, entries_of, open_table
+from serving import BASE, TINY, entries_of
 
 from punish_fast.web import app
 from punish_fast.web.app import ServerConfig, create_app
@@ -187,15 +187,6 @@ def test_a_greedy_session_is_refused_and_no_other(models):
             asked.append(greedy.get("/models", headers=cookie).status_code)
         assert 30 < asked.count(200) < 50
         assert asked[-1] == 429
-
-
-def test_too_many_tables_are_refused():
-    with TestClient(create_app(config_of("random", limits=Limits(tables=2, rate=None))), base_url=BASE) as client:
-        opponent = entries_of(client)[0]["hash"]
-        tables = [open_table(client, opponent) for _ in range(2)]
-        assert client.post("/tables", json={"opponent": opponent}).status_code == 429
-        assert client.delete(f"/tables/{tables[0]['table']}").status_code == 204
-        open_table(client, opponent)
 
 
 @pytest.mark.parametrize(

@@ -277,10 +277,7 @@ def play_cards(page: Page, *keys: str) -> None:
 
 @pytest.mark.parametrize(
     ("game", "keys", "board", "scheme"),
-    [
-        ("incan-gold", ("s", "Enter"), ".temple-card", "light"),
-        ("gwent", ("1", "Enter"), ".gwent-card", "dark"),
-    ],
+    [("incan-gold", ("s", "Enter"), ".temple-card", "light"), ("gwent", ("1", "Enter"), ".gwent-card", "dark")],
     ids=["incan-gold", "gwent"],
 )
 def test_card_games_are_played_by_keys_and_fit_a_phone(visit, game, keys, board, scheme):
@@ -386,10 +383,7 @@ def press(page: Page, key: str, code: str, **more: bool) -> None:
 
 
 # What the keys G, R, D, S and P of a Latin keyboard type.
-LAYOUTS = {
-    "Russian": "пквыз",
-    "capitals": "GRDSP",
-}
+LAYOUTS = {"Russian": "пквыз", "capitals": "GRDSP"}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -402,17 +396,6 @@ def test_cards_are_picked_by_place_where_letters_are_of_another_script(visit, la
     # A Latin letter is what is typed, wherever it is.
     press(page, kind[0], "KeyQ")
     assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
-
-
-def test_the_row_of_digits_has_digits_on_every_layout(visit):
-    page = sit_down(visit(), "Eve", "random-connect4")
-    keys = [("&", "Digit1"), ("٢", "Digit2"), ('"', "Digit3"), ("ř", "Digit5"), ("۶", "Numpad6"), ("7", "KeyQ")]
-    for (key, code), column in zip(keys, (1, 2, 3, 5, 6, 7), strict=True):
-        press(page, key, code)
-        assert page.evaluate("document.activeElement.ariaLabel").startswith(f"column {column}")
-    # The question mark of the Russian layout.
-    press(page, "?", "Digit7", shiftKey=True)
-    page.get_by_role("dialog").wait_for()
 
 
 def test_a_proxy_may_serve_the_page_under_a_prefix(visit, address):
@@ -636,15 +619,6 @@ def test_plots_wait_for_ten_games(visit):
         assert (page.locator(".plot").count() > 0) == (n_games == 10)
     page.locator(".plot img").first.scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelector('.plot img').naturalWidth > 0")
-
-
-def test_a_page_that_is_reached_by_address_has_no_frame(visit):
-    page = visit().go("#/play", ".seat-form")
-    page.keyboard.press("Tab")
-    page.evaluate("location.hash = '#/dashboard'")
-    page.wait_for_selector(".page-dashboard h1")
-    assert page.evaluate("document.activeElement.id") == "main"
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "none"
 
 
 @pytest.mark.usefixtures("played")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, TINY, entries_of, models_of
@@ -70,3 +72,16 @@ def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
 
 def _fail(model):
     raise ValueError(f"{model.name}: is damaged")
+
+
+def test_every_route_is_documented(client):
+    text = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        assert all(f"`{method.upper()} {path}`" in text for method in operations), path
+
+
+def test_every_route_is_described(client):
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        for operation in operations.values():
+            assert operation["description"].endswith("."), path
+            assert {"404", "422", "429"} <= set(operation["responses"])

@@ -16,7 +16,7 @@ from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.limits import Client, Limits
-from punish_fast.web.sessions import OpenTables
+from punish_fast.web.sessions import OpenSessions
 
 
 def test_a_game_is_played_to_its_end(client, naive):
@@ -139,15 +139,9 @@ def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
     assert open_table(client, random)["keeps"]
 
 
-def test_names_of_tables_cannot_be_guessed(client, naive):
-    names = {open_table(client, naive)["table"] for _ in range(50)}
-    assert len(names) == 50
-    assert all(len(name) == 32 for name in names)
-
-
 def test_tables_that_nobody_uses_are_cleared(models):
     now = 0.0
-    tables = OpenTables(Limits(tables=2), lambda: now)
+    tables = OpenSessions(Limits(tables=2), lambda: now)
     first, second = (tables.open(models[0], "Ann", None, seed) for seed in (1, 2))
     now = 3000.0
     assert tables.find(first.id) is first
@@ -177,7 +171,7 @@ def finish(table):
 
 def test_finished_games_and_then_quiet_ones_make_room(models):
     now = 0.0
-    tables = OpenTables(Limits(tables=3), lambda: now)
+    tables = OpenSessions(Limits(tables=3), lambda: now)
     ids = []
     for number in range(9):
         table = tables.open(models[0], "Ann", None, number)
@@ -197,7 +191,7 @@ def test_finished_games_and_then_quiet_ones_make_room(models):
 
 def test_neither_a_client_nor_an_address_takes_all_tables(models):
     limits = Limits(tables=60)
-    tables = OpenTables(limits)
+    tables = OpenSessions(limits)
 
     def open_all(address, sessions):
         n = 0
@@ -217,7 +211,7 @@ def test_neither_a_client_nor_an_address_takes_all_tables(models):
 
 
 def test_a_full_server_has_room_for_another_address(models):
-    tables = OpenTables(Limits(tables=40))
+    tables = OpenSessions(Limits(tables=40))
 
     def opened(address, n, sessions=1):
         clients = [Client(address, str(session)) for session in range(sessions)]
@@ -230,7 +224,7 @@ def test_a_full_server_has_room_for_another_address(models):
         # The tables that were used last stay.
         assert [tables.find(table.id) for table in theirs[-15:]] == theirs[-15:]
     assert len(tables) == 40
-    few = OpenTables(Limits(tables=40))
+    few = OpenSessions(Limits(tables=40))
     for k in range(40):
         few.open(models[0], "Ann", None, None, client=Client(f"192.0.2.{k}", ""))
     with pytest.raises(HTTPException, match="are played here now"):

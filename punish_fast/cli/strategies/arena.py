@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
@@ -59,8 +60,8 @@ class ArenaOptions(RealGameOptions):
         list[str],
         argument(
             "AGENT...",
-            "random, naive, careful, aggressive, punisher, veteran, or an agent or strategy file; with @T, an agent "
-            "plays by softmax at temperature T.",
+            f"{', '.join(DESCRIPTIONS)}, or an agent or strategy file; with @T, an agent plays by softmax at "
+            "temperature T.",
             complete_agents,
         ),
     ]

@@ -26,12 +26,7 @@ _TOLERANCE = 1e-4
 
 
 class Coach:
-    """A coach against an enemy of known strategy.
-
-    Attributes:
-        space: The information states, of the view.
-        name: The name of the enemy whose strategy it is.
-    """
+    """A coach against an enemy of known strategy."""
 
     def __init__(self, space: StateSpace, enemy: np.ndarray, name: str, solution: Solution | None = None) -> None:
         """Store the enemy's policy.
@@ -67,7 +62,6 @@ def win_solution(space: StateSpace, enemy: np.ndarray, tolerance: float = DEFAUL
     """Return the win probability of every choice against an enemy, assuming optimal play afterwards.
 
     Args:
-        space: The information states, of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
     """
     return solve(build(space, enemy), objective="win-probability", tolerance=tolerance)
@@ -85,10 +79,6 @@ def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
 
 def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
     """Yield the possible hands of the enemy, their probabilities, and its policy with each hand.
-
-    Args:
-        space: The information states, of the view.
-        enemy: Its policy, float64 ``[n_rows]``.
 
     Yields:
         A hand, its probability, and the probability of each action that is possible with it.

@@ -74,11 +74,7 @@ def judged(explainer: Explainer, question: Question, action: int) -> Verdict:
 
 
 def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int) -> list[Question]:
-    """Draw questions from recorded choices that lost much.
-
-    Args:
-        n: Number of questions; fewer if the records have fewer.
-    """
+    """Draw questions from recorded choices that lost much."""
     space = explainer.data.space
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
@@ -110,12 +106,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
 
 
 def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Question]:
-    """Draw questions from games that the enemy plays against itself.
-
-    Args:
-        explainer: Knows the values and the enemy.
-        n: Number of questions; fewer if the games have fewer.
-    """
+    """Draw questions from games that the enemy plays against itself."""
     stakes: dict[State, float] = {}
     for state in _simulated_states(explainer, _POSITIONS * n, seed):
         if state not in stakes and not state.enemy_exhausted:

@@ -110,12 +110,7 @@ class Judge:
     """Win probabilities of every choice against one enemy."""
 
     def __init__(self, space: StateSpace, solution: Solution, name: str) -> None:
-        """Read the win probabilities.
-
-        Args:
-            space: The states of the game, of the view.
-            name: Whose they are, for messages.
-        """
+        """Read the win probabilities."""
         chances = as_chances(solution)
         if chances.objective != "win-probability":
             raise ReviewError(

@@ -98,10 +98,8 @@ class Explainer:
     """Explains the values of an agent.
 
     Attributes:
-        data: The rules, with states of the view.
         enemy: The enemy's policy, float64 ``[n_rows]``.
         solution: The agent's values; total rewards are converted to win probabilities.
-        scale: Their scale.
     """
 
     def __init__(
@@ -110,7 +108,6 @@ class Explainer:
         """Store the values and the enemy that they hold against.
 
         Args:
-            data: The rules, with states of the view.
             enemy: The enemy's policy, float64 ``[n_rows]``.
             finals: The values of win and loss; those that belong to the solution if None.
         """

@@ -47,7 +47,6 @@ class GameMatch:
         Args:
             most_moves: Moves after which a game without secrets is a draw; None if unlimited.
             choices: Generator for the actions of policies; ``chance`` if None.
-            referee: By default the referee of the game.
         """
         self._game, self._most_moves = game, most_moves
         self._referee = referee or referee_of(game)

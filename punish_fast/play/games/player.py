@@ -37,9 +37,7 @@ class GamePlayer(ServedPlayer):
     """A player of a game, and the perfect play that gives hints against it.
 
     Attributes:
-        game: The game.
         oracle: Perfect play of the game; None if there is none, and so no hints.
-        presentation: Presentation of the game for a page.
         identity: 32 hexadecimal digits, a hash of game and source.
     """
 
@@ -58,11 +56,7 @@ class GamePlayer(ServedPlayer):
         """Name the player.
 
         Args:
-            about: How it plays, in a few words.
-            oracle: Perfect play of the game, if there is one.
-            make: Makes its policy; called once.
             source: Distinguishes players of the same game.
-            asks_oracle: True if the policy asks the oracle.
         """
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)

@@ -30,34 +30,22 @@ CARD_LEVELS = ("random", "rule-of-thumb", "trained")
 _TRAINING = 50_000
 
 
-def level_policy(oracle: Oracle, level: str) -> GamePolicy:
-    """Return the policy of one of the `LEVELS`."""
+def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
+    """Return the policy of one of `levels_of` a game, with its perfect play if there is one."""
     if level == "trained":
-        return trained_policy(oracle.game)
-    game, random = oracle.game, RANDOM_SHARES[level]
+        return trained_policy(game)
+    if level == "rule-of-thumb":
+        return _rule_policy(game)
+    random = RANDOM_SHARES[level]
 
     def choices(state: object) -> np.ndarray:
         actions = list(game.actions(state))
         weight = np.full(len(actions), random / len(actions))
-        if random < 1:
+        if oracle is not None and random < 1:
             weight[actions.index(oracle.best_action(state))] += 1 - random
         return weight
 
     return choices
-
-
-def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
-    """Return the policy of one of `levels_of` a game, with its perfect play if there is one."""
-    return card_policy(game, level) if oracle is None else level_policy(oracle, level)
-
-
-def card_policy(game: TableGame, level: str) -> GamePolicy:
-    """Return the policy of one of the `CARD_LEVELS` of a game without perfect play."""
-    if level == "trained":
-        return trained_policy(game)
-    if level == "random":
-        return lambda state: np.ones(len(game.actions(state)))
-    return _rule_policy(game)
 
 
 def _rule_policy(game: TableGame) -> GamePolicy:
@@ -106,7 +94,6 @@ def q_network_policy(game: Game, architecture: Architecture, weights: np.ndarray
     """Return the policy of a deep Q-network.
 
     Args:
-        architecture: The shape of the network.
         is_mixed: True for softmax at `PLAY_TEMPERATURE`, False for the best legal action.
     """
 
@@ -136,11 +123,7 @@ def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bo
 
 
 def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePolicy]:
-    """Return the game and the policy of the table or network in a file.
-
-    Args:
-        game: The expected game; None if any is allowed.
-    """
+    """Return the game and the policy of the table or network in a file."""
     agent = load_agent(path, game)
     found = agent.game
     if isinstance(agent, QLearner):

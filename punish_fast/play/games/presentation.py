@@ -14,11 +14,7 @@ from punish_fast.play.words import ending_of, told_of
 
 
 class GamePresentation:
-    """Presents matches of one game.
-
-    Attributes:
-        game: The name of the game.
-    """
+    """Presents matches of one game."""
 
     def __init__(self, game: TableGame) -> None:
         self.game = game.name
@@ -53,25 +49,14 @@ class GamePresentation:
         ]
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return an event as the player of a seat may know it.
-
-        Args:
-            names: The name of each seat; "you" for the reader.
-        """
+        """Return an event as the player of a seat may know it."""
         match event.told(seat):
-            case Moved() as moved if self._has_secrets:
-                verb, _, rest = moved.words.partition(" ")
-                words = _sentence(told_of(names[moved.seat], verb), rest)
-                return {"kind": "move", "words": words, "seat": moved.seat, "name": moved.words}
             case Moved() as moved:
-                words = f"{names[moved.seat]}: {moved.words}"
-                return {
-                    "kind": "move",
-                    "words": words,
-                    "seat": moved.seat,
-                    "action": moved.action,
-                    "name": moved.words,
-                }
+                who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}
+                if not self._has_secrets:
+                    return shown | {"action": moved.action, "words": f"{who}: {moved.words}"}
+                verb, _, rest = moved.words.partition(" ")
+                return shown | {"words": _sentence(told_of(who, verb), rest)}
             case Told() as told:
                 words = told.words if told.seat is None else _sentence(told_of(names[told.seat], told.verb), told.words)
                 return {"kind": told.kind, "words": words, "seat": told.seat, "about": told.about}

@@ -57,12 +57,8 @@ class PunishMatch:
     """A game of Punish with its hidden information.
 
     Attributes:
-        data: The rules.
         seed: Random seed, 0 to 2^64 - 1.
         choice_seed: Random seed of the choices of agents.
-        game: The number of the game.
-        measure: The measure, from 1.
-        breaths: All breaths so far.
     """
 
     def __init__(self, data: GameData, seed: int, game: int = 0, choice_seed: int | None = None) -> None:
@@ -98,18 +94,15 @@ class PunishMatch:
         """Return the legal actions of a seat; none when the game is over."""
         if not self._is_on:
             return ()
-        space = self.data.space
-        row = self._state_row(seat)
-        return tuple(space.action[space.state_ptr[row] : space.state_ptr[row + 1]].tolist())
+        return tuple(self.data.space.action[self._rows(seat)].tolist())
 
     def draw_choice(self, seat: int, policy: np.ndarray) -> int:
         """Sample the action of a policy, float64 ``[n_rows]``."""
-        space = self.data.space
-        first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
-        threshold = np.empty(last - first, dtype=np.uint32)
-        _simulator.fill_thresholds(0, 1, np.array([0, last - first]), policy[first:last], threshold)
-        numbers = self._numbers_of(self.choice_seed)
-        return int(space.action[first + _simulator.draw_choice(numbers, seat, threshold, 0, last - first)])
+        weight = policy[self._rows(seat)]
+        n, threshold = len(weight), np.empty(len(weight), dtype=np.uint32)
+        _simulator.fill_thresholds(0, 1, np.array([0, n]), weight, threshold)
+        chosen = _simulator.draw_choice(self._numbers_of(self.choice_seed), seat, threshold, 0, n)
+        return self.legal(seat)[int(chosen)]
 
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play a breath."""
@@ -188,11 +181,7 @@ class PunishMatch:
             side.hp, side.exhausted, side.feinted = hp, exhausted, feinted
 
     def _note(self, actions: tuple[int, int]) -> None:
-        space = self.data.space
-        rows = []
-        for seat, action in enumerate(actions):
-            first, last = space.state_ptr[(row := self._state_row(seat)) : row + 2].tolist()
-            rows.append(first + space.action[first:last].tolist().index(action))
+        rows = [self._rows(seat).start + self.legal(seat).index(action) for seat, action in enumerate(actions)]
         states = to_decimal(self._state(0)), to_decimal(self._state(1))
         self.breaths.append(Breath(states, actions, (rows[0], rows[1])))
 
@@ -219,6 +208,12 @@ class PunishMatch:
         layer = space.layers[self._breath - 1]
         block = np.searchsorted(layer.cards, self._sides[seat].digits @ space.places.weight)
         return int(layer.first[block]) + int(layer.rank[block, self._status_of(seat)])
+
+    def _rows(self, seat: int) -> slice:
+        """The rows of the legal actions of a seat."""
+        row = self._state_row(seat)
+        first, last = self.data.space.state_ptr[row : row + 2].tolist()
+        return slice(first, last)
 
     def _state(self, seat: int) -> State:
         own, enemy = self._sides[seat], self._sides[1 - seat]

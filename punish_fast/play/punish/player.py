@@ -37,11 +37,7 @@ SharedData = dict[tuple[str, str], GameData]
 
 
 class PunishPlayer(Player, ServedPlayer):
-    """A player of Punish. Creating it is quick; expensive results are computed on first use and cached.
-
-    Attributes:
-        rules: The rules, with the true redeal.
-    """
+    """A player of Punish. Creating it is quick; expensive results are computed on first use and cached."""
 
     game_name = PunishPresentation.game
     no_second = "both players move at once"
@@ -51,10 +47,7 @@ class PunishPlayer(Player, ServedPlayer):
         """Look up a player.
 
         Args:
-            argument: A built-in agent or a file, as for `Player`.
             shared: Data of all players, which is shared and added to.
-            rules: The rules of a built-in agent.
-            name: Its name; its brief one if None.
         """
         super().__init__(argument)
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
@@ -62,7 +55,7 @@ class PunishPlayer(Player, ServedPlayer):
         self.name = name or self.name
         self._shared = shared
         self._coaches: dict[float | None, Coach] = {}
-        self._opponents: dict[float | None, PolicyPlayer] = {}
+        self._policies: dict[float | None, np.ndarray] = {}
 
     @property
     def temperatures(self) -> tuple[float, ...]:
@@ -127,7 +120,7 @@ class PunishPlayer(Player, ServedPlayer):
         self.file.must_have_states(self.space)
         return self.file.solution()
 
-    @cached_property
+    @property
     def strategy(self) -> np.ndarray:
         """Policy, float64 ``[n_rows]``; greedy if the player has values."""
         return self._policy(None)
@@ -151,16 +144,12 @@ class PunishPlayer(Player, ServedPlayer):
 
     def is_ready(self, temperature: float | None) -> bool:
         """Return True if `opponents` needs no computation."""
-        return temperature in self._opponents
+        return temperature in self._policies
 
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
         """Return the opponent of a person."""
-        if temperature not in self._opponents:
-            self._must_play_at(temperature)
-            name = self.name if temperature is None else f"{self.name}@{temperature:g}"
-            policy = self._policy(temperature)
-            self._opponents[temperature] = PolicyPlayer(name, policy, self.settled(temperature))
-        return [self._opponents[temperature]]
+        name = self.name if temperature is None else f"{self.name}@{temperature:g}"
+        return [PolicyPlayer(name, self._policy(temperature), self.settled(temperature))]
 
     def match(self, seed: int, choice_seed: int | None = None) -> PunishMatch:
         """Return a match, with the seeds of `PunishMatch`."""
@@ -180,7 +169,6 @@ class PunishPlayer(Player, ServedPlayer):
         """Return a coach against the player."""
         self._must_have_view()
         if temperature not in self._coaches:
-            self._must_play_at(temperature)
             policy = self._policy(temperature)
             best = self.best_choices if temperature is None else win_solution(self.space, policy)
             self._coaches[temperature] = Coach(self.space, policy, self.name, best)
@@ -231,12 +219,7 @@ class PunishPlayer(Player, ServedPlayer):
         return report | {"against": against, "view": self.presentation.view(explanation.view)}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
-        """Return questions to practise on, JSON-like: the ``rules`` and ``positions``.
-
-        Args:
-            choices: Recorded choices, if any.
-            n: Number of positions; fewer if the records have fewer in which the choice matters.
-        """
+        """Return questions to practise on, JSON-like: the ``rules`` and ``positions``."""
         explainer, questions = self.explainer, []
         if choices is not None:
             with suppress(PracticeError):
@@ -286,16 +269,15 @@ class PunishPlayer(Player, ServedPlayer):
         return {"state": str(decimal), "v": v, "actions": entries}
 
     def _policy(self, temperature: float | None) -> np.ndarray:
-        settled = self.settled(temperature)
-        if self.solution is not None:
-            return policy_of_values(self.space.state_ptr, self.solution.q, settled)
-        return self.policy(self.space)
+        if temperature not in self._policies:
+            if temperature is not None and temperature not in self.temperatures:
+                allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
+                raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed are {allowed}")
+            q, settled = None if self.solution is None else self.solution.q, self.settled(temperature)
+            policy = self.policy(self.space) if q is None else policy_of_values(self.space.state_ptr, q, settled)
+            self._policies[temperature] = policy
+        return self._policies[temperature]
 
     def _must_have_view(self) -> None:
         if not self.space.is_view:
             raise NoAnswerError(f"{self.name}: remembers more than a position tells, and cannot be asked about one")
-
-    def _must_play_at(self, temperature: float | None) -> None:
-        if temperature is not None and temperature not in self.temperatures:
-            allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
-            raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed are {allowed}")

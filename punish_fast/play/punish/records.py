@@ -42,11 +42,7 @@ class Finished:
 
 
 class Keeper:
-    """Keeps finished games.
-
-    Attributes:
-        database: The database; None if games are not kept.
-    """
+    """Keeps finished games."""
 
     def __init__(self, space: StateSpace, database: Path | None) -> None:
         self.database = database
