@@ -1,9 +1,9 @@
 """Speed of games and duels: ``python -m bench.rates [GAME ...] [duels]``.
 
 *Games* are random games a second on one core, many at once as a learner plays them, by ``legal`` and ``step`` of a
-`VectorGame`; a game that ends is replaced by a new one, and the batch fits the cache. Whole games of Incan Gold run in
-one kernel, at random and with a threshold, and those of Gwent Lite with the default deck, at random and by the rule of
-thumb. Time is that of all threads of the process together; the best of three runs counts.
+`VectorGame`; a game that ends is replaced by a new one, and the batch fits the cache. Whole games of Gwent Lite run in
+one kernel, with the default deck, at random and by the rule of thumb. Time is that of all threads of the process
+together; the best of three runs counts.
 
 *Duels* are exact duels of Punish, in seconds, and simulated games a second on all cores. The simulated share of wins
 must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
@@ -26,14 +26,13 @@ from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import simulate
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.gwent import playouts as gwent_playouts
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
-from punish_fast.games.incan_gold.playouts import play_games, random_policy, threshold_policy
+from punish_fast.games.gwent.players import play_games
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.punish.rules import load_rules
 from punish_fast.punish.states.space import StateSpace
 
-GAMES = ("tictactoe", "connect4", "incan-gold", "gwent")
+GAMES = ("tictactoe", "connect4", "gwent")
 DUELS = (("random", "naive"), ("naive", "naive@0.1"), ("naive@0.5", "random"), ("careful", "punisher"))
 LIMIT = 4.0
 # Games at once.
@@ -60,23 +59,14 @@ def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
     return step
 
 
-def incan_gold_games(policy: np.ndarray, seed: int) -> Counts:
-    """Play games of Incan Gold between three players of a policy; moves are not counted."""
-    points = play_games([policy] * 3, 16 * _BATCH, seed)
-    return len(points), 0, int(np.count_nonzero(points[:, 0] > points[:, 1:].max(axis=1)))
-
-
 def gwent_games(policy: str, seed: int) -> Counts:
     """Play games of Gwent Lite between two players of a policy."""
-    batch = gwent_playouts.play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
+    batch = play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
     return len(batch.moves), int(batch.moves.sum()), int(np.count_nonzero(batch.returns > 0))
 
 
 def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
     """The functions to measure for a game, by the name of the row."""
-    if name == "incan-gold":
-        policies = {"at random": random_policy(), "leave at 8": threshold_policy(8)}
-        return {f"{name}, {how}": partial(incan_gold_games, policy) for how, policy in policies.items()}
     if name == "gwent":
         titles = {"at random": "random", "rule of thumb": "rule"}
         return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}

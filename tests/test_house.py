@@ -75,13 +75,13 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5874,
+    "cli": 5865,
     "web": 1284,
     "play": 2154,
     "arena": 860,
     "study": 803,
     "cluster": 873,
-    "games": 6322,
+    "games": 6084,
     "store": 1982,
     "equilibrium": 1811,
     "records": 1774,

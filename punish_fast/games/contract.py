@@ -34,6 +34,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from punish_fast.runtime.errors import PunishFastError
+from punish_fast.runtime.printable import printable
 
 # The player to move in a chance state.
 CHANCE = -1
@@ -76,8 +77,9 @@ class Game(Protocol):
     def actions(self, state: Any) -> Sequence[int]:
         """The legal actions, ascending."""
 
-    def probabilities(self, state: Any) -> Sequence[float]:
-        """The probability of each action of a chance state; empty elsewhere."""
+    def probabilities(self, state: Any) -> Sequence[float]:  # noqa: ARG002 - of games with chance
+        """The probability of each action of a chance state; empty elsewhere, as in a game without chance."""
+        return ()
 
     def apply(self, state: Any, action: int) -> Any:
         """The state after an action."""
@@ -86,10 +88,13 @@ class Game(Protocol):
         """The return of each player; 0 before the end."""
 
     def position(self, state: Any) -> Hashable:
-        """The state up to symmetry."""
+        """The state up to symmetry; by default there are no symmetries."""
+        key: Hashable = state
+        return key
 
     def position_actions(self, state: Any) -> Sequence[int]:
-        """The number of each legal action in the state's position."""
+        """The number of each legal action in the state's position; by default the action itself."""
+        return self.actions(state)
 
     def text(self, state: Any) -> str:
         """The state in words or signs."""
@@ -162,11 +167,22 @@ class VectorChanceGame(VectorGame, Protocol):
 
 
 class TableGame(Game, Protocol):
-    """A game that people can ask about and play."""
+    """A game that people can ask about and play; a game of the registry inherits what it has in common with others."""
 
+    variant: Any  # The rules, a NamedTuple.
     # The number of action 0 on the board, if a board shows the numbers of its columns, squares or slots; else None.
     # People type ``first_number + a`` for action ``a`` or, with None, its index among the legal actions, from 1.
-    first_number: int | None
+    first_number: int | None = None
+
+    def parameters(self) -> dict[str, Any]:
+        """The fields of the variant."""
+        fields: dict[str, Any] = self.variant._asdict()
+        return fields
+
+    def check_action(self, state: Any, action: int) -> None:
+        """Raise `GameError` unless an action is legal."""
+        if action not in self.actions(state):
+            raise GameError(f"action: {action} is illegal, legal: {list(self.actions(state))}")
 
     def variant_text(self) -> str:
         """The game and its variant, in one line."""
@@ -175,20 +191,35 @@ class TableGame(Game, Protocol):
         """The rules, in a few lines."""
 
     def state_of(self, text: str) -> Any:
-        """The state that a text describes."""
+        """The state that a text describes; by default the words of the actions from the beginning, as in `words`."""
+        state = self.initial()
+        for number, word in enumerate(text.split(), 1):
+            actions = self.words(state)
+            if word not in actions:
+                allowed = ", ".join(actions) or "nothing, the game is over"
+                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
+            state = self.apply(state, actions[word])
+        return state
 
-    def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:
-        """A picture of a state as ``viewer`` sees it, in lines of text."""
+    def words(self, state: Any) -> dict[str, int]:
+        """The legal actions by the words that `state_of` reads."""
+        return {self.action_text(state, action): action for action in self.actions(state)}
 
-    def board(self, state: Any, viewer: int) -> dict[str, Any]:
-        """A state as ``viewer`` sees it, as JSON values, for a page to draw.
+    def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - of other games
+        """A picture of a state as ``viewer`` sees it, in lines of text; by default `text`, which hides nothing."""
+        return self.text(state)
+
+    def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - of other games
+        """A state as ``viewer`` sees it, as JSON values, for a page to draw; empty if the page shows `text` or `draw`.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (by rows from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (the cells of the lines that ended the game).
         """
+        return {}
 
     def counts(self) -> dict[str, int]:
-        """Further counts of this game, by name; ``states`` where they are more than the positions."""
+        """Further counts of this game, by name; ``states`` if they are more than the positions."""
+        return {}
 
 
 def numbers_of(game: TableGame, actions: Sequence[int]) -> list[int]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from punish_fast.games.connect4.game import Connect4, Connect4Variant
 from punish_fast.games.connect4.oracle import Connect4Oracle
-from punish_fast.games.connect4.vector import VectorConnect4
 from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
 from punish_fast.games.gwent.referee import GwentReferee
-from punish_fast.games.gwent.vector import VectorGwent
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
 from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
 from punish_fast.games.incan_gold.referee import IncanGoldReferee
-from punish_fast.games.incan_gold.vector import VectorIncanGold
 from punish_fast.games.referee import OpenReferee, Referee
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import RetrogradeOracle
@@ -114,7 +112,7 @@ GAMES = {
             Connect4Variant,
             ("solve", "show", "train", "judge", "play"),
             "4455",
-            VectorConnect4,
+            attrgetter("vector"),
             Connect4Oracle,
             planning=MappingProxyType({"opening": 38, "epsilon": 0.1}),
         ),
@@ -126,7 +124,7 @@ GAMES = {
             IncanGoldVariant,
             ("solve", "train", "judge", "play"),
             "7 stay stay leave fire",
-            VectorIncanGold,
+            attrgetter("vector"),
             None,
             IncanGoldReferee,
             incan_gold_rule,
@@ -141,7 +139,7 @@ GAMES = {
             _gwent_variant,
             ("train", "judge", "play", "decks"),
             "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
-            VectorGwent,
+            attrgetter("vector"),
             None,
             GwentReferee,
             gwent_rule,

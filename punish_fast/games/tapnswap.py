@@ -29,7 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError
+from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.solve.positions import enumerate_positions
 
 # With more fingers the tables become too large.
 _MAX_LIMIT = 16
@@ -58,7 +59,7 @@ class Variant(NamedTuple):
     swaps: bool = True  # Swaps are legal.
 
 
-class TapnSwap:
+class TapnSwap(TableGame):
     """TapnSwap; see `contract.TableGame`.
 
     Attributes:
@@ -69,7 +70,6 @@ class TapnSwap:
     name = "tapnswap"
     n_players = 2
     is_zero_sum = True
-    first_number: int | None = None
 
     def __init__(self, variant: Variant | None = None) -> None:
         self.variant = variant or Variant()
@@ -78,10 +78,6 @@ class TapnSwap:
         self.max_fingers = self.variant.limit - 1
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
-
-    def parameters(self) -> dict[str, Any]:
-        """The fields of the variant."""
-        return self.variant._asdict()
 
     def initial(self) -> TapnSwapState:
         """One finger on every hand, player 0 to move."""
@@ -102,14 +98,9 @@ class TapnSwap:
         taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}
         return sorted(taps) + [self.max_fingers**2 + low for low in self._splits(state.own)]
 
-    def probabilities(self, state: TapnSwapState) -> list[float]:  # noqa: ARG002 - the contract's
-        """Empty: there are no chance states."""
-        return []
-
     def apply(self, state: TapnSwapState, action: int) -> TapnSwapState:
         """The state after a tap or a swap, with the other player to move."""
-        if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
+        self.check_action(state, action)
         if action < self.max_fingers**2:
             return TapnSwapState(self._tapped(state.other, *self._tap(action)), state.own, 1 - state.player)
         return TapnSwapState(state.other, _swapped(state.own, action - self.max_fingers**2), 1 - state.player)
@@ -122,12 +113,8 @@ class TapnSwap:
         return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
 
     def position(self, state: TapnSwapState) -> tuple[Pair, Pair]:
-        """Both pairs, the higher hand first."""
+        """Both pairs, the higher hand first; actions name fingers, so they keep their numbers."""
         return _sorted(state.own), _sorted(state.other)
-
-    def position_actions(self, state: TapnSwapState) -> list[int]:
-        """The actions themselves, since they name fingers."""
-        return self.actions(state)
 
     def text(self, state: TapnSwapState) -> str:
         """For example ``"3-1 2-4 player 1"``: the mover's hands, the opponent's, and the player to move, from 1."""
@@ -200,13 +187,8 @@ class TapnSwap:
 
     def counts(self) -> dict[str, int]:
         """Positions with left and right hands told apart: ``raw_states``."""
-        found = {self.initial(): None}
-        queue = list(found)
-        for state in queue:
-            after = [self.apply(state, action)._replace(player=0) for action in self.actions(state)]
-            queue += [each for each in after if each not in found]
-            found |= dict.fromkeys(after)
-        return {"raw_states": len(found)}
+        states = enumerate_positions(self, is_folded=False).states
+        return {"raw_states": len({(state.own, state.other) for state in states})}
 
     def _tap(self, action: int) -> Pair:
         """Fingers of the hand that taps and of the hand that is tapped."""

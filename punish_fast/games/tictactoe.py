@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError
+from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.solve.positions import enumerate_positions
 
 _SIDE = 3
 _SQUARES = _SIDE * _SIDE
@@ -61,7 +62,7 @@ class TicTacToeVariant(NamedTuple):
     """The rules, which have no options."""
 
 
-class TicTacToe:
+class TicTacToe(TableGame):
     """Tic-tac-toe; see `contract.TableGame`."""
 
     name = "tictactoe"
@@ -73,10 +74,6 @@ class TicTacToe:
 
     def __init__(self, variant: TicTacToeVariant | None = None) -> None:
         self.variant = variant or TicTacToeVariant()
-
-    def parameters(self) -> dict[str, Any]:
-        """Empty: there are no variants."""
-        return self.variant._asdict()
 
     def initial(self) -> TicTacToeState:
         """The empty board, X to move."""
@@ -97,14 +94,9 @@ class TicTacToe:
         stones = state.own | state.other
         return [square for square in range(_SQUARES) if not stones >> square & 1]
 
-    def probabilities(self, state: TicTacToeState) -> list[float]:  # noqa: ARG002 - the contract's
-        """Empty: there are no chance states."""
-        return []
-
     def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
         """The state after a stone of the mover on a square."""
-        if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
+        self.check_action(state, action)
         return TicTacToeState(state.other, state.own | 1 << action)
 
     def returns(self, state: TicTacToeState) -> tuple[float, float]:
@@ -189,13 +181,8 @@ class TicTacToe:
 
     def counts(self) -> dict[str, int]:
         """States that play can reach: ``states``, and up to symmetry ``canonical_states``."""
-        found = {self.initial(): None}
-        queue = list(found)
-        for state in queue:
-            after = [self.apply(state, action) for action in self.actions(state)]
-            queue += [each for each in after if each not in found]
-            found |= dict.fromkeys(after)
-        return {"states": len(found), "canonical_states": len({self.position(state) for state in found})}
+        states = enumerate_positions(self, is_folded=False).states
+        return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}
 
     def _cells(self, state: TicTacToeState) -> list[int]:
         """1 for X, 2 for O and 0 for an empty square."""

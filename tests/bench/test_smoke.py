@@ -65,9 +65,9 @@ def test_peers_that_ran_out_of_time_have_bounds():
 
 
 def test_rates_are_measured_and_duels_agree(capsys):
-    arguments = ["tictactoe", "incan-gold", "gwent", "duels", "--seconds", "0.01", "--games", "4000"]
+    arguments = ["tictactoe", "gwent", "duels", "--seconds", "0.01", "--games", "4000"]
     assert rates.main([*arguments, "--rules", "tiny"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2 + 5 + 1 + 2 + len(rates.DUELS)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 3 + 1 + 2 + len(rates.DUELS)
 
 
 def test_duels_of_agents_are_tables(monkeypatch):

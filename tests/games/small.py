@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.contract import CHANCE, Game, GameError
 
 
 class Heap(NamedTuple):
@@ -17,7 +17,7 @@ class Heap(NamedTuple):
     player: int
 
 
-class Nim:
+class Nim(Game):
     """Take one or two from a heap; whoever takes the last wins. With ``dice``, a coin first limits the number."""
 
     n_players = 2
@@ -66,9 +66,6 @@ class Nim:
     def position(self, state: Heap) -> Any:
         return state if self.dice else state.size
 
-    def position_actions(self, state: Heap) -> list[int]:
-        return self.actions(state)
-
     def text(self, state: Heap) -> str:
         return f"{state.size} left, {state.shown} shown, player {state.player + 1} moves"
 
@@ -79,7 +76,7 @@ class Nim:
         return np.array([state.size, state.shown, state.player][: 3 if self.dice else 2], dtype=np.float32)
 
 
-class Corridor:
+class Corridor(Game):
     """A walk on a ring, with kept turns, draws and endless play.
 
     Both players move one piece over the places 0 to 5, starting at 0. From even places the mover steps on or stays, and
@@ -111,9 +108,6 @@ class Corridor:
     def actions(self, state: tuple[int, int]) -> list[int]:
         return [] if state[0] in self.ends else [0, 1]
 
-    def probabilities(self, state: tuple[int, int]) -> list[float]:  # noqa: ARG002
-        return []
-
     def apply(self, state: tuple[int, int], action: int) -> tuple[int, int]:
         if action not in self.actions(state):
             raise GameError(f"action: {action} is not legal")
@@ -127,9 +121,6 @@ class Corridor:
 
     def position(self, state: tuple[int, int]) -> int:
         return state[0]
-
-    def position_actions(self, state: tuple[int, int]) -> list[int]:
-        return self.actions(state)
 
     def text(self, state: tuple[int, int]) -> str:
         return f"player {state[1] + 1} at {state[0]}"

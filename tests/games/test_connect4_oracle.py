@@ -85,16 +85,3 @@ def test_a_mirrored_opening_has_the_mirrored_move(oracle):
 def test_a_win_at_once_is_made(oracle):
     assert oracle.best_action(GAME.state_of("112233")) == 3
     assert oracle.best_action(GAME.state_of("7717276")) == 6
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_perfect_player_beats_the_columns_from_the_left_in_turn(oracle, seat):
-    state, number = GAME.initial(), 0
-    while not GAME.is_terminal(state):
-        if GAME.player(state) == seat:
-            state = GAME.apply(state, oracle.best_action(state))
-        else:
-            state = GAME.apply(state, GAME.actions(state)[number % len(GAME.actions(state))])
-            number += 1
-    assert GAME.returns(state)[seat] == 1

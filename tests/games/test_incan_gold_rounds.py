@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from games.incan_gold_round_twin import solo_points
@@ -38,23 +36,6 @@ def test_rules_have_the_values_of_a_recursion(n_inside, leave_at):
     assert found == pytest.approx(
         float(solo_points(SMALL, n_inside, lambda pay, seen: pay >= leave_at[seen])), abs=1e-12
     )
-
-
-def test_a_round_of_three_cards_is_solved_by_hand():
-    # A treasure of 6 and two fires: the treasure comes before both with probability 1/3, after one with 1/3. In the
-    # first case the player leaves; in the second, too, since the last card is a fire.
-    sets = RoundSets(RoundDeck((6,), (1,), n_hazards=1, hazard_copies=2, n_artifacts=0))
-    assert solve_solo(sets).points == pytest.approx(float(Fraction(6, 3) + Fraction(6, 3)))
-
-
-def test_where_rounds_end_adds_up_to_their_value():
-    sets = RoundSets(SMALL)
-    for rule in (None, (9, 5, 3)):
-        solo = solve_solo(sets, 1, rule)
-        ends = sets.reach(solo.stay()) * (1 - solo.stay())
-        ends[0, 0, 1] = 0
-        assert (ends * sets.pay(1)).sum() == pytest.approx(solo.points, abs=1e-12)
-        assert 0 < ends.sum() < 1
 
 
 def test_thresholds_enclose_the_best_rule():

@@ -9,7 +9,7 @@ import pytest
 
 from games.laws import LawError, check_game
 from games.small import Corridor, Heap, Nim
-from punish_fast.games.contract import CHANCE, Game, GameError
+from punish_fast.games.contract import Game, GameError
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState
 from punish_fast.games.tictactoe import TicTacToe
 
@@ -160,7 +160,3 @@ def test_states_that_change_are_found():
 def test_unexpected_exceptions_are_faults():
     with pytest.raises(LawError, match=r"^nim: unexpected IndexError \(no such action\)$"):
         check_game(broken(Nim(), apply=refuse_loudly))
-
-
-def test_chance_is_not_a_player():
-    assert Nim(dice=True).player(Heap(5, 0, 0)) == CHANCE == -1

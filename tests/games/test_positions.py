@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from games.small import Corridor, Nim
@@ -37,12 +36,6 @@ def test_rows_lead_to_the_states_after_their_actions(variant):
             assert positions.payoff[number] == game.returns(state)[state.player]
 
 
-def test_every_position_comes_after_a_predecessor(tapnswap):
-    first = np.full(len(tapnswap), len(tapnswap))
-    np.minimum.at(first, tapnswap.after, tapnswap.position_of_row)
-    assert (first[1:] < np.arange(1, len(tapnswap))).all()
-
-
 def test_states_are_found_in_any_order_of_hands(tapnswap):
     assert tapnswap.find(TapnSwapState((1, 2), (1, 1), 1)) == tapnswap.find(TapnSwapState((2, 1), (1, 1), 0))
     with pytest.raises(GameError, match=r"^position: 4-4 4-4 player 1 cannot be reached from the initial position$"):
@@ -61,11 +54,6 @@ def test_turns_may_be_kept():
     positions = enumerate_positions(Corridor({5: 1.0}, keeps=True))
     assert [positions.sign[row] for row in positions.rows(0)] == [1, 1]
     assert set(positions.sign.tolist()) == {1, -1}
-
-
-def test_the_uniform_policy_adds_up_to_1(tapnswap):
-    sums = np.bincount(tapnswap.position_of_row, tapnswap.uniform(), len(tapnswap))
-    assert np.allclose(sums[~tapnswap.is_terminal], 1)
 
 
 def test_different_games_have_different_digests():

@@ -10,7 +10,7 @@ import pytest
 from games.laws import check_game
 from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.retrograde import check_perfect_play, solve_game
+from punish_fast.games.solve.retrograde import RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeState
 
 GAME = TicTacToe()
@@ -102,20 +102,9 @@ def test_tic_tac_toe_is_a_draw_and_values_do_not_depend_on_symmetry():
     assert np.array_equal(plain.distance, folded.distance[numbers])
 
 
-def test_finished_draws_have_distance_0():
-    perfect = solve_game(enumerate_positions(GAME))
-    positions = perfect.positions
-    drawn = positions.is_terminal & (positions.payoff == 0)
-    assert drawn.sum() == 3
-    assert (perfect.value[drawn] == 0).all()
-    assert (perfect.distance[drawn] == 0).all()
-    assert (perfect.distance[(perfect.value == 0) & ~positions.is_terminal] == -1).all()
-
-
 def test_perfect_play_from_the_empty_board_fills_it():
-    perfect = solve_game(enumerate_positions(GAME))
-    assert len(perfect.line_text()) == 9
-    assert len(set(perfect.line_text())) == 9
+    line = RetrogradeOracle(GAME).line_text(GAME.initial())
+    assert len(line) == len(set(line)) == 9
 
 
 def test_features_are_the_movers_stones_first():
@@ -143,9 +132,7 @@ def test_boards_that_play_cannot_reach_are_refused(text):
 
 
 def test_taken_squares_are_refused():
-    with pytest.raises(
-        GameError, match=r"^action: 4 is illegal in \.\.\./\.X\./\.\.\., legal: \[0, 1, 2, 3, 5, 6, 7, 8"
-    ):
+    with pytest.raises(GameError, match=r"^action: 4 is illegal, legal: \[0, 1, 2, 3, 5, 6, 7, 8"):
         GAME.apply(GAME.state_of("....X...."), 4)
 
 

@@ -8,6 +8,7 @@ import pytest
 from games.laws import LawError, check_vector_game
 from games.small import Corridor, Nim
 from punish_fast.games.contract import GameError
+from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.vector_positions import VectorPositions, vectorise_positions
@@ -59,3 +60,9 @@ def test_what_differs_from_the_game_is_noticed(monkeypatch):
 def test_games_that_cannot_be_enumerated_are_refused():
     with pytest.raises(GameError, match="games with chance states cannot be enumerated"):
         vectorise_positions(Nim(dice=True))
+
+
+def test_all_legal_actions_are_as_likely():
+    legal = np.tile([True, False, True, True], (4000, 1))
+    found = random_mover(np.zeros((4000, 1), dtype=np.uint64), legal, np.random.default_rng(5))
+    assert np.bincount(found, minlength=4) / 4000 == pytest.approx([1 / 3, 0, 1 / 3, 1 / 3], abs=0.03)

@@ -8,8 +8,7 @@ import pytest
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, random_decks
 from punish_fast.games.gwent.matches import duel_match_of, play_duels
-from punish_fast.games.gwent.players import rule_player
-from punish_fast.games.gwent.playouts import play_games
+from punish_fast.games.gwent.players import play_games, rule_player
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 

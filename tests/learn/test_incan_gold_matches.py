@@ -6,20 +6,14 @@ import numpy as np
 import pytest
 
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.matches import THRESHOLDS, best_responder, match_of, play_match
+from punish_fast.games.incan_gold.matches import best_responder, match_of, play_match
 from punish_fast.games.incan_gold.players import player_named
-from punish_fast.games.incan_gold.playouts import play_games, threshold_policy
-from punish_fast.games.incan_gold.vector import VectorIncanGold
 
-VECTOR = VectorIncanGold(IncanGold())
+VECTOR = IncanGold().vector
 
 
-def shares_of(rule, other, n_games=200_000):
-    """The shares of games won alone and of first places, of one rule against two of another, by the kernel of games."""
-    points = play_games([threshold_policy(rule), *[threshold_policy(other)] * 2], n_games, seed=8)
-    is_first = points == points.max(axis=1, keepdims=True)
-    alone = is_first[:, 0] & (is_first.sum(axis=1) == 1)
-    return alone.mean(), (is_first[:, 0] / is_first.sum(axis=1)).mean()
+# Shares of games won alone and of first places of leave-at-8 against two of leave-at-12, in two million games.
+SHARES = (0.8225, 0.8419)
 
 
 def test_first_places_are_shared():
@@ -50,9 +44,9 @@ def test_the_player_sits_everywhere_equally_often():
 
 
 @pytest.mark.compiled
-def test_matches_agree_with_the_kernel_of_games():
+def test_matches_agree_with_known_shares():
     found = play_match(VECTOR, player_named("leave-at-8"), player_named("leave-at-12"), 6000)
-    for share, error, known in zip((found.win, found.first), found.errors[::3], shares_of(8, 12), strict=True):
+    for share, error, known in zip((found.win, found.first), found.errors[::3], SHARES, strict=True):
         assert abs(share - known) < 4 * error
 
 
@@ -63,8 +57,7 @@ def test_the_best_responder_is_found():
     assert found.leave_at == 8
     assert len(found.tried) == 3
     assert found.tried[1] == max(found.tried)
-    assert abs(found.match.first - shares_of(8, 12)[1]) < 4 * found.match.errors[3]
+    assert abs(found.match.first - SHARES[1]) < 4 * found.match.errors[3]
     # Other games than those that chose it, and the same again with the same seed.
     assert found.match.first != found.tried[1]
     assert found == best_responder(VECTOR, player_named("leave-at-12"), 1200, seed=1, thresholds=(2, 8, 30))
-    assert max(shares_of(points, 12, 20_000)[1] for points in THRESHOLDS) < found.match.first + 0.05

@@ -105,9 +105,9 @@ def test_variants_are_learned_too(variant):
 def test_negamax_finds_the_discounted_values(tapnswap):
     learner = taught(tapnswap, Hyperparameters(epsilon=1.0, discount=0.9), n_games=200_000)
     perfect = solve_game(tapnswap)
-    won = perfect.row_values() != 0
+    won = perfect.row_values != 0
     distance = perfect.distance[tapnswap.after][won]
-    assert learner.q[0][won] == pytest.approx(perfect.row_values()[won] * 0.9**distance, abs=1e-9)
+    assert learner.q[0][won] == pytest.approx(perfect.row_values[won] * 0.9**distance, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.scheme}-{m.rate}")

@@ -37,14 +37,10 @@ class GameShowOptions(GameOptions):
 def show(options: GameShowOptions) -> None:
     """Show a position: the value of each move, and the line of perfect play."""
     from punish_fast.games.registry import oracle_of
-    from punish_fast.games.solve.retrograde import RetrogradeOracle
 
     game = options.make("show")
     state = game.state_of(options.position)
-    oracle = oracle_of(game)
-    if isinstance(oracle, RetrogradeOracle):
-        # Also of positions that no game comes to.
-        oracle = RetrogradeOracle(game, state)
+    oracle = oracle_of(game).reaching(state)
     with Progress(options.quiet).stage("solve"):
         report = _report(options.position, oracle, state)
     mover = game.player(state)
@@ -77,17 +73,8 @@ def _report(position: str, oracle: Oracle, state: Any) -> dict[str, Any]:
             }
             for move in moves
         ],
-        "line": _line_text(oracle, state),
+        "line": oracle.line_text(state),
     }
-
-
-def _line_text(oracle: Oracle, state: Any) -> list[str]:
-    """Perfect play in words."""
-    texts = []
-    for action in oracle.line(state):
-        texts.append(oracle.game.action_text(state, action))
-        state = oracle.game.apply(state, action)
-    return texts
 
 
 def _print(report: dict[str, Any], board: str) -> None:

@@ -1,4 +1,4 @@
-"""Boards of Connect Four in kernels; ``connect4.py`` draws their bits.
+"""Boards of Connect Four in kernels; ``game.py`` draws their bits.
 
 Boards are int64. A shift to the left may push squares beyond the board; ``BOARD`` takes them away again.
 """

@@ -24,7 +24,7 @@ one plays, and gets all empty squares in even rows. If the first player's stones
 the first player cannot win; if then the second player's stones and the empty even squares make one, the second player
 wins.
 
-Answers go into a table (``_connect4_table.py``). The search keeps its own stack: it runs for a number of nodes,
+Answers go into a table (``_table.py``). The search keeps its own stack: it runs for a number of nodes,
 returns, and goes on in the next call, so that it can be interrupted between them.
 """
 

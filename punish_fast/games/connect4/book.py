@@ -26,7 +26,7 @@ class OpeningBook:
     """Scores and best columns of positions and, without saying so, of their mirror images.
 
     Attributes:
-        scores: Scores by position (`Connect4.position`); see ``connect4_solver.py``.
+        scores: Scores by position (`Connect4.position`); see ``solver.py``.
         columns: For some of them, the best column that is nearest to the centre.
     """
 

@@ -26,20 +26,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError
+from punish_fast.games.connect4 import _game as kernels
+from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.solve.packed_states import GameKernels, PackedGame
 from punish_fast.runtime.printable import printable
 
-WIDTH, HEIGHT = 7, 6
-N_SQUARES = WIDTH * HEIGHT
-# Bits of a column, with the one that is never set.
-_STEP = HEIGHT + 1
-_LINES = (1, _STEP - 1, _STEP, _STEP + 1)
+WIDTH, HEIGHT, N_SQUARES, STEP = kernels.WIDTH, kernels.HEIGHT, kernels.N_SQUARES, kernels.STEP
+_LINES = (1, STEP - 1, STEP, STEP + 1)
 # The squares from left to right, then from the bottom to the top.
-_SQUARES = tuple(tuple(1 << (_STEP * column + row) for column in range(WIDTH)) for row in range(HEIGHT))
+_SQUARES = tuple(tuple(1 << (STEP * column + row) for column in range(WIDTH)) for row in range(HEIGHT))
 _FROM_TOP = tuple(square for row in reversed(_SQUARES) for square in row)
 _STONES = ".XO"
 
@@ -60,7 +60,7 @@ class Connect4Variant(NamedTuple):
     """The rules, of which there is one variant."""
 
 
-class Connect4:
+class Connect4(TableGame):
     """Connect Four; see `contract.TableGame`.
 
     Attributes:
@@ -79,9 +79,10 @@ class Connect4:
     def __init__(self, variant: Connect4Variant | None = None) -> None:
         self.variant = variant or Connect4Variant()
 
-    def parameters(self) -> dict[str, Any]:
-        """Empty."""
-        return {}
+    @cached_property
+    def vector(self) -> VectorConnect4:
+        """Many states at once."""
+        return VectorConnect4(self, np.zeros(2), WIDTH, _KERNELS, feature_shape=(2, HEIGHT, WIDTH))
 
     def initial(self) -> Connect4State:
         """The empty board."""
@@ -99,14 +100,9 @@ class Connect4:
         """The columns that are not full, from 0."""
         return [] if self.is_terminal(state) else [c for c in range(WIDTH) if not state.filled & _SQUARES[-1][c]]
 
-    def probabilities(self, state: Connect4State) -> list[float]:  # noqa: ARG002 - the contract's
-        """Empty: there are no chance states."""
-        return []
-
     def apply(self, state: Connect4State, action: int) -> Connect4State:
         """The state after a stone was dropped into column ``action``."""
-        if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal in {self.text(state)}, legal: {self.actions(state)}")
+        self.check_action(state, action)
         filled = state.filled | (state.filled + _SQUARES[0][action])
         return Connect4State(state.own ^ state.filled, filled)
 
@@ -190,9 +186,24 @@ class Connect4:
             "line": [number for number, square in enumerate(_FROM_TOP) if square & line],
         }
 
-    def counts(self) -> dict[str, int]:
-        """Empty."""
-        return {}
+
+def _fill_players(boards: np.ndarray, player: np.ndarray) -> None:
+    player[:] = np.bitwise_count(boards[:, 1]) % 2
+
+
+def _fill_features(boards: np.ndarray, features: np.ndarray) -> None:
+    kernels.spread_stones(boards, features.reshape(-1, 2, HEIGHT, WIDTH))
+
+
+_KERNELS = GameKernels(_fill_players, kernels.find_open_columns, _fill_features, kernels.drop_stones)
+
+
+class VectorConnect4(PackedGame):
+    """Many states at once; see `contract.VectorBoardGame`. Their words are those of `Connect4State`."""
+
+    def pack(self, states: Sequence[Connect4State]) -> np.ndarray:
+        """The words of states."""
+        return np.array(states, dtype=np.uint64).reshape(-1, self.n_words)
 
 
 def has_line(stones: int) -> bool:
@@ -219,8 +230,8 @@ def _cells(state: Connect4State) -> list[int]:
 
 
 def _mirrored(state: Connect4State) -> Connect4State:
-    column = (1 << _STEP) - 1
+    column = (1 << STEP) - 1
     own, filled = (
-        sum(((board >> _STEP * c) & column) << _STEP * (WIDTH - 1 - c) for c in range(WIDTH)) for board in state
+        sum(((board >> STEP * c) & column) << STEP * (WIDTH - 1 - c) for c in range(WIDTH)) for board in state
     )
     return Connect4State(own, filled)

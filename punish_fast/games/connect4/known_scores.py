@@ -32,7 +32,7 @@ class PositionSet(NamedTuple):
     """Positions, none of which is over, or won with the next stone."""
 
     boards: np.ndarray  # uint64 ``[n, 2]``, the words of `connect4.Connect4State`.
-    scores: np.ndarray  # int8 ``[n, 7]``, of the move into each column (see ``connect4_solver.py``), or `FULL`.
+    scores: np.ndarray  # int8 ``[n, 7]``, of the move into each column (see ``solver.py``), or `FULL`.
 
     @property
     def states(self) -> list[Connect4State]:

@@ -1,4 +1,4 @@
-"""Perfect play of Connect Four, by the opening book and search; see `oracle.Oracle`."""
+"""Perfect play of Connect Four, by the opening book and search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from punish_fast.games.connect4.solver import (
     compile_search,
     plies_to_end,
 )
-from punish_fast.games.solve.oracle import MoveValue
+from punish_fast.games.solve.oracle import MoveValue, Oracle
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _MOST_ANSWERS = 20_000
 
 
-class Connect4Oracle:
+class Connect4Oracle(Oracle):
     """Perfect play by search, which takes seconds in some positions with six to ten stones.
 
     A player that follows `best_action` from the empty board on meets none of these, since they are in the book.
@@ -39,7 +39,8 @@ class Connect4Oracle:
         Args:
             memory: Of the solver's table, in MB.
         """
-        self.game, self._memory = game, memory
+        self.game: Connect4 = game
+        self._memory = memory
         # Agents ask for the same position more than once: what they would play, then the move.
         self._columns: dict[Connect4State, int] = {}
         self._values: dict[Connect4State, list[MoveValue | None]] = {}
@@ -85,14 +86,6 @@ class Connect4Oracle:
     def best_action(self, state: Connect4State) -> int:
         """Of the best actions, the one nearest to the centre."""
         return self._best_column(state, math.inf)
-
-    def line(self, state: Connect4State) -> list[int]:
-        """The best actions of both players to the end."""
-        actions = []
-        while not self.game.is_terminal(state):
-            actions.append(self.best_action(state))
-            state = self.game.apply(state, actions[-1])
-        return actions
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:
         """Bounds of scores, int64 ``[n, 2]``: by the book, or else by search."""

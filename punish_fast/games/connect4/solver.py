@@ -1,4 +1,4 @@
-"""Exact scores of Connect Four by search; ``_connect4_search.py`` tells how.
+"""Exact scores of Connect Four by search; ``_search.py`` tells how.
 
 A score is from the view of the player to move: 22 less the stones that the winner will have played if it wins, the same
 below 0 if it loses, 0 for a draw. So the fastest win, with the fourth stone, scores 18, and a higher score wins sooner

@@ -1,4 +1,4 @@
-"""Cards of Gwent Lite as bits; ``_gwent.py`` holds the rules.
+"""Cards of Gwent Lite as bits; ``_game.py`` holds the rules.
 
 Some cards are a row of 100 points, cut behind each card, the lowest card first: of 1, 1 and 3 the bits 0, 1 and 4 are
 set. Two words hold 50 bits each. The number of bits is the number of cards, and the place of the highest is their sum.

@@ -1,4 +1,4 @@
-"""The rules of Gwent Lite in kernels; ``gwent_state.py`` describes the words of a state.
+"""The rules of Gwent Lite in kernels; ``state.py`` describes the words of a state.
 
 The rules of rounds need no cards, only numbers: the fields of the first word and how many cards there are. So states in
 words and whole games, whose cards are in arrays, share them.

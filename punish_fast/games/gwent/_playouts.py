@@ -1,4 +1,4 @@
-"""A rule of thumb and whole games of Gwent Lite in kernels; ``gwent_players.py`` states the rule.
+"""A rule of thumb and whole games of Gwent Lite in kernels; ``players.py`` states the rule.
 
 Cards of whole games lie in arrays. The pile of a player is the first places of a row of ``piles``; a drawn card leaves
 its place to the last of them, and moves into a row of ``hands``, which is in ascending order.

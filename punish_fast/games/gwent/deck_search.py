@@ -35,7 +35,7 @@ from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, h
 from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
-# Players of the games, and their names in `gwent_playouts.POLICIES`.
+# Players of the games, and their names in `players.POLICIES`.
 PLAYERS = {"rule-of-thumb": "rule", "random": "random"}
 MAX_GENERATIONS = 100_000
 # Games against random decks that measure a strength.
@@ -98,7 +98,7 @@ class DeckSearch:
 
     @property
     def policy(self) -> str:
-        """The name of the player in `gwent_playouts.POLICIES`."""
+        """The name of the player in `players.POLICIES`."""
         return PLAYERS[self.method.player]
 
 

@@ -19,12 +19,12 @@ the state; so a game follows from its actions.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.contract import CHANCE, GameError, TableGame
 from punish_fast.games.gwent import _game as _gwent
 from punish_fast.games.gwent.decks import (
     DEFAULT_DECK,
@@ -36,8 +36,7 @@ from punish_fast.games.gwent.decks import (
     decks_text,
 )
 from punish_fast.games.gwent.state import PASS, Cards, GwentState, state_of_words, words_of
-from punish_fast.games.solve.packed_states import room_for_steps
-from punish_fast.runtime.printable import printable
+from punish_fast.games.solve.packed_states import GameKernels, PackedGame, signed
 
 N_PLAYERS = 2
 N_ROUNDS = 3
@@ -66,7 +65,7 @@ class GwentVariant(NamedTuple):
     min_cards: int = MIN_CARDS  # Minimum number of cards in a deck.
 
 
-class Gwent:
+class Gwent(TableGame):
     """Gwent Lite; see `contract.TableGame` and `contract.SecretGame`.
 
     Attributes:
@@ -101,9 +100,10 @@ class Gwent:
         is_named = variant.decks in (DEFAULT_DECKS, RANDOM_DECKS)
         self.variant = variant if is_named else variant._replace(decks=decks_text(self.decks))
 
-    def parameters(self) -> dict[str, Any]:
-        """The fields of the variant; decks that are not named are in ascending order."""
-        return self.variant._asdict()
+    @cached_property
+    def vector(self) -> VectorGwent:
+        """Many states at once."""
+        return VectorGwent(self, words_of(self.initial()), N_MOVES, _KERNELS, (self.rules,))
 
     def initial(self) -> GwentState:
         """All cards are to be drawn."""
@@ -133,10 +133,8 @@ class Gwent:
 
     def apply(self, state: GwentState, action: int) -> GwentState:
         """The state after a draw or a move; players without cards are out, and a round ends when both are."""
-        if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
-        after, returns, ended = room_for_steps(1, _gwent.N_WORDS, N_PLAYERS)
-        _gwent.step_gwent(words_of(state)[np.newaxis], np.array([action]), self.rules, after, returns, ended)
+        self.check_action(state, action)
+        after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
 
     def _is_dealt(self, state: GwentState) -> bool:
@@ -144,20 +142,8 @@ class Gwent:
         return len(state.decks[1]) < self.n_dealt
 
     def _shares(self, state: GwentState) -> np.ndarray:
-        shares: np.ndarray = self.find_shares(words_of(state)[np.newaxis])[0]
+        shares: np.ndarray = self.vector.probabilities(words_of(state)[np.newaxis])[0]
         return shares
-
-    def find_shares(self, states: np.ndarray) -> np.ndarray:
-        """Return the probability of each action of chance states, float64 ``[n, n_actions]``, from int64 words."""
-        shares = np.empty((len(states), self.n_actions))
-        _gwent.find_gwent_shares(states, self.n_dealt, _deals(self.n_dealt), shares)
-        return shares
-
-    def find_features(self, states: np.ndarray) -> np.ndarray:
-        """Return `features` of states, float32 ``[n, 100]``, from int64 words."""
-        features = np.empty((len(states), self.n_features), dtype=np.float32)
-        _gwent.find_gwent_features(states, _SIZE, features)
-        return features
 
     def returns(self, state: GwentState) -> tuple[float, float]:
         """1 for the winner and -1 for the other; 0 after a tie."""
@@ -173,14 +159,6 @@ class Gwent:
         hand, pile = state.hands[1 - own], state.piles[1 - own]
         known = state._replace(hands=((), ()), piles=((), ()))
         return known, state.hands[own], state.piles[own], len(hand), tuple(sorted(hand + pile))
-
-    def position(self, state: GwentState) -> GwentState:
-        """The state: there are no symmetries."""
-        return state
-
-    def position_actions(self, state: GwentState) -> list[int]:
-        """The actions themselves."""
-        return self.actions(state)
 
     def text(self, state: GwentState) -> str:
         """All of a state in a line, hands included: for spectators, not for players."""
@@ -213,25 +191,14 @@ class Gwent:
         * 7 of the other player: cards the deck began with / 25, cards in hand / 10, and the five above.
         * 2: round / 3, players who are not out / 2.
         """
-        features: np.ndarray = self.find_features(words_of(state)[np.newaxis])[0]
+        features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
         return features
 
-    def state_of(self, text: str) -> GwentState:
-        """The state after draws and moves from the beginning: cards as numbers, ``pass``, and who begins.
-
-        For example, with hands of two cards: ``"1 5 2 2 second 2 pass"``.
-        """
-        state = self.initial()
-        for number, word in enumerate(text.split(), 1):
-            actions = self.words(state)
-            if word not in actions:
-                allowed = ", ".join(actions) or "nothing, the game is over"
-                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
-            state = self.apply(state, actions[word])
-        return state
-
     def words(self, state: GwentState) -> dict[str, int]:
-        """The actions by what `state_of` calls them; of equal cards, only the first slot."""
+        """Cards as numbers, ``pass``, and who begins; of equal cards, only the first slot.
+
+        For example, with hands of two cards, `state_of` reads ``"1 5 2 2 second 2 pass"``.
+        """
         actions = self.actions(state)
         if self._is_dealt(state) or any(state.due):
             return {str(card): card for card in actions}
@@ -285,9 +252,22 @@ class Gwent:
             "own": viewer + 1,
         }
 
-    def counts(self) -> dict[str, int]:
-        """Empty."""
-        return {}
+
+def _fill_features(states: np.ndarray, features: np.ndarray) -> None:
+    _gwent.find_gwent_features(states, _SIZE, features)
+
+
+_KERNELS = GameKernels(_gwent.find_gwent_players, _gwent.find_gwent_moves, _fill_features, _gwent.step_gwent)
+
+
+class VectorGwent(PackedGame):
+    """Many states at once; see `contract.VectorChanceGame`. ``state.py`` describes the words."""
+
+    def probabilities(self, states: np.ndarray) -> np.ndarray:
+        """The probability of each card to draw, or of each player to begin."""
+        shares, n_dealt = np.empty((len(states), Gwent.n_actions)), self.rules[0][-1]
+        _gwent.find_gwent_shares(signed(states), n_dealt, _deals(n_dealt), shares)
+        return shares
 
 
 @lru_cache(maxsize=4)

@@ -22,7 +22,7 @@ import numpy as np
 
 from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import random_decks
-from punish_fast.games.gwent.playouts import play_games
+from punish_fast.games.gwent.players import play_games
 
 # Games that are played in one go; further ones have a random seed of their own.
 _MOST_AT_ONCE = 1 << 20
@@ -89,7 +89,7 @@ def play_round_robin(
 
     Args:
         decks: Integers ``[n_decks, width]``, with zeros behind the last card.
-        policy: One of `gwent_playouts.POLICIES`, for both players.
+        policy: One of `players.POLICIES`, for both players.
         games: Games of each two decks, an even number; each deck has either seat in half of them.
         on_games: Called with the games that are done, and how many there are in all.
     """
@@ -121,7 +121,7 @@ def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -
 
     Args:
         decks: Integers ``[n_decks, width]``, with zeros behind the last card.
-        policy: One of `gwent_playouts.POLICIES`, for both players.
+        policy: One of `players.POLICIES`, for both players.
         n_games: Number of games of all decks together.
         seed: Random seed, of the random decks, too.
     """

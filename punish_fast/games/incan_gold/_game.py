@@ -45,15 +45,6 @@ _MOST_TREASURE, _MOST_DEAR = 17, 2
 
 
 @routine
-def first_state():
-    """The two words of the first state."""
-    cards = _ALL_TREASURES | (1 << (_COUNT_BITS * ARTIFACT)) | (1 << ROUND) | (_EVERYBODY << INSIDE)
-    for hazard in range(FIRST_HAZARD, ARTIFACT):
-        cards |= 3 << (_COUNT_BITS * hazard)
-    return cards, 0
-
-
-@routine
 def small_number(cards, place):
     """Three bits of the first word."""
     return (cards >> place) & SMALL
@@ -178,14 +169,6 @@ def _after_round(cards, points):
 
 
 @kernel
-def begin_temples(states):
-    """Fill ``states``, int64 ``[n, 2]``, with the first state."""
-    cards, points = first_state()
-    for k in range(len(states)):
-        states[k, 0], states[k, 1] = cards, points
-
-
-@kernel
 def find_askers(states, player):
     """Fill ``player``, int8 ``[n]``, with the players who are asked: see `player_of`."""
     for k in range(len(states)):
@@ -263,7 +246,7 @@ def _write_returns(points, returns):
 
 @kernel
 def describe_temples(states, features):
-    """Fill ``features``, float32 ``[n, 35]``, with what the player to move knows: see `incan_gold.IncanGold`."""
+    """Fill ``features``, float32 ``[n, 35]``, with what the player to move knows: see ``game.py``."""
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
         own = max(player_of(cards), 0)

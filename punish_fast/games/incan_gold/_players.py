@@ -26,7 +26,7 @@ def follow_policy(states, policy, stay):
 
     Args:
         states: int64 ``[n, 2]``, in each of which a player is asked.
-        policy: float64 ``[3, 6, N_HELD]``, see `incan_gold_playouts`.
+        policy: float64 ``[3, 6, N_HELD]``, see ``players.py``.
         stay: float64 ``[n]``, becomes the probability that the player stays.
     """
     for k in range(len(states)):
@@ -41,7 +41,7 @@ def follow_equilibrium(states, deck, layout, tables, stay):
 
     Args:
         states: int64 ``[n, 2]``, in each of which a player is asked.
-        deck: All cards of the first round; see `_incan_gold_rounds`.
+        deck: All cards of the first round; see ``_rounds.py``.
         layout: As in `solve_last`.
         tables: Values of `solve_last`, and probabilities of staying of `solve_pair` and of `solve_three`.
         stay: float64 ``[n]``, becomes the probability that the player stays.

@@ -29,26 +29,24 @@ are worth 5, and the others 10.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError
+from punish_fast.games.contract import CHANCE, GameError, TableGame
 from punish_fast.games.incan_gold import _game as _incan_gold
-from punish_fast.games.solve.packed_states import room_for_steps
+from punish_fast.games.solve.packed_states import GameKernels, PackedGame, filled
 from punish_fast.runtime.printable import printable
 
-N_PLAYERS = 3
-N_ROUNDS = 5
+N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
 # The values of treasures, and the copies of each.
-TREASURES = (1, 2, 3, 4, 5, 7, 9, 11, 13, 14, 15)
+TREASURES = tuple(_incan_gold.VALUES.tolist())
 COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
 HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
 HAZARD_COPIES = 3
 # Kinds of card: treasures, then hazards, then the artifact.
-FIRST_HAZARD = len(TREASURES)
-ARTIFACT = FIRST_HAZARD + len(HAZARDS)
-N_KINDS = ARTIFACT + 1
+FIRST_HAZARD, ARTIFACT, N_KINDS = _incan_gold.FIRST_HAZARD, _incan_gold.ARTIFACT, _incan_gold.N_KINDS
 CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
 LEAVE, STAY = 0, 1
 _ANSWERS = ("leave", "stay")
@@ -95,7 +93,7 @@ class IncanGoldVariant(NamedTuple):
     artifact_value: str = "drawn"
 
 
-class IncanGold:
+class IncanGold(TableGame):
     """Incan Gold; see `contract.TableGame` and `contract.SecretGame`.
 
     Attributes:
@@ -108,7 +106,6 @@ class IncanGold:
     n_actions = N_KINDS
     n_features = 35
     is_zero_sum = False
-    first_number: int | None = None
 
     def __init__(self, variant: IncanGoldVariant | None = None) -> None:
         self.variant = variant or IncanGoldVariant()
@@ -117,9 +114,10 @@ class IncanGold:
             raise GameError(f"artifact_value: {value!r} is not allowed, it must be {' or '.join(ARTIFACT_VALUES)}")
         self.is_by_taking = self.variant.artifact_value == "taken"
 
-    def parameters(self) -> dict[str, Any]:
-        """The fields of the variant."""
-        return self.variant._asdict()
+    @cached_property
+    def vector(self) -> VectorIncanGold:
+        """Many states at once."""
+        return VectorIncanGold(self, words_of(self.initial()), STAY + 1, _KERNELS, (self.is_by_taking,))
 
     def initial(self) -> IncanGoldState:
         """The first card of the first round is to be drawn."""
@@ -149,11 +147,8 @@ class IncanGold:
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
         """The state after a card or an answer; after the last answer, players leave."""
-        if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal, legal: {self.actions(state)}")
-        after, returns, ended = room_for_steps(1, 2, N_PLAYERS)
-        words = words_of(state)[np.newaxis]
-        _incan_gold.take_temple_actions(words, np.array([action]), self.is_by_taking, after, returns, ended)
+        self.check_action(state, action)
+        after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
         return _state_of_words(after[0], state.round, drawn)
 
@@ -168,14 +163,6 @@ class IncanGold:
     def information(self, state: IncanGoldState) -> Hashable:
         """Everything but the answers of the others, and who is asked."""
         return self.player(state), state._replace(answers=())
-
-    def position(self, state: IncanGoldState) -> IncanGoldState:
-        """The state: there are no symmetries."""
-        return state
-
-    def position_actions(self, state: IncanGoldState) -> list[int]:
-        """The actions themselves."""
-        return self.actions(state)
 
     def text(self, state: IncanGoldState) -> str:
         """All of a state in a line, answers included: for spectators, not for players."""
@@ -204,21 +191,8 @@ class IncanGold:
           inside / 3.
         * The deck: the share of each kind of card.
         """
-        features = np.empty((1, self.n_features), dtype=np.float32)
-        _incan_gold.describe_temples(words_of(state)[np.newaxis], features)
-        described: np.ndarray = features[0]
-        return described
-
-    def state_of(self, text: str) -> IncanGoldState:
-        """The state after cards and answers from the beginning: ``"7 stay stay leave fire"``."""
-        state = self.initial()
-        for number, word in enumerate(text.split(), 1):
-            actions = {self.action_text(state, action): action for action in self.actions(state)}
-            if word not in actions:
-                allowed = ", ".join(actions) or "nothing, the game is over"
-                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
-            state = self.apply(state, actions[word])
-        return state
+        features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
+        return features
 
     def variant_text(self) -> str:
         """For example ``"Incan Gold, artifacts valued when drawn"``."""
@@ -261,13 +235,22 @@ class IncanGold:
             "own": viewer + 1,
         }
 
-    def counts(self) -> dict[str, int]:
-        """Empty."""
-        return {}
+
+_KERNELS = GameKernels(
+    _incan_gold.find_askers, _incan_gold.find_answers, _incan_gold.describe_temples, _incan_gold.take_temple_actions
+)
+
+
+class VectorIncanGold(PackedGame):
+    """Many states at once; see `contract.VectorChanceGame`. ``_game.py`` describes the words."""
+
+    def probabilities(self, states: np.ndarray) -> np.ndarray:
+        """The share of each kind of card in the deck; 0 where no card is to be drawn."""
+        return filled(_incan_gold.find_card_shares, states, np.float64, N_KINDS)
 
 
 def words_of(state: IncanGoldState) -> np.ndarray:
-    """Return the two words of a state as `_incan_gold` describes them, int64 ``[2]``."""
+    """Return the two words of a state as ``_game.py`` describes them, int64 ``[2]``."""
     waiting = () if state.is_drawing else state.seats[len(state.answers) :]
     leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
     cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))

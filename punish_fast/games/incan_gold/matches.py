@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import Mover, VectorGame
-from punish_fast.games.incan_gold.players import PolicyMover
-from punish_fast.games.incan_gold.playouts import threshold_policy
+from punish_fast.games.incan_gold.players import player_named
 from punish_fast.games.learn.episodes import play_out
 
 # The numbers of points that responders try.
@@ -88,7 +87,7 @@ def best_responder(
             in the first seat, since players do not know their seats. The luck of these games is no part of the result.
         thresholds: The numbers of points to try.
     """
-    movers = [PolicyMover(threshold_policy(points)) for points in thresholds]
+    movers = [player_named(f"leave-at-{points}") for points in thresholds]
     n = -(-n_games // 2)
     tried = tuple(match_of(_returns(vector, (mover, player), 0, n, 2 * seed)).first for mover in movers)
     best = int(np.argmax(tried))

@@ -1,12 +1,15 @@
-"""Players of whole games of Incan Gold, many games at once: policies by points, and the equilibrium of the first round.
+"""Players of Incan Gold, many games at once: policies by points, and the equilibrium of the first round.
 
-Each is a mover (`contract.Mover`) of `vector_incan_gold.VectorIncanGold`. It looks only at what the player who is asked
-knows, not at answers of others.
+They are movers (`contract.Mover`) of `game.VectorIncanGold`, and look only at what the player who is asked knows.
+
+A *policy* here is the probability of staying by what most people look at: float64 ``[3, 6, N_HELD]``, by the number of
+players inside less one, the hazards on the board, and the points collected in the round.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,85 +17,87 @@ import numpy as np
 from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.incan_gold import _players as kernels
 from punish_fast.games.incan_gold.equilibrium import RoundEquilibrium, solve_equilibrium
-from punish_fast.games.incan_gold.game import ARTIFACT, FIRST_HAZARD, LEAVE, STAY, IncanGoldState
-from punish_fast.games.incan_gold.playouts import N_HAZARDS, check_policy, random_policy, threshold_policy
-from punish_fast.games.incan_gold.rounds import RoundDeck, RoundSets
-from punish_fast.games.solve.packed_states import signed
+from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGoldState, words_of
+from punish_fast.games.incan_gold.rounds import RoundSets
+from punish_fast.games.solve.packed_states import filled
 from punish_fast.runtime.printable import printable
 
+# Further points do not change what a policy does.
+N_HELD = 128
+N_HAZARDS = 6
+_SHAPE = (N_PLAYERS, N_HAZARDS, N_HELD)
 # Points of the round with which the rule of thumb leaves, by the number of hazards on the board.
 LEAVE_AT = (44, 22, 8, 4, 3, 2)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
-class PolicyMover:
-    """Follows a policy of `incan_gold_playouts`: by players inside, hazards on the board and points collected."""
+class StayMover:
+    """A player who stays with a probability.
 
-    def __init__(self, policy: np.ndarray) -> None:
-        check_policy(policy)
-        self._policy = np.ascontiguousarray(policy, np.float64)
+    Attributes:
+        stay: Takes states in which a player is asked; returns the probability of staying, float64 ``[n]``.
+    """
 
-    def stay(self, states: np.ndarray) -> np.ndarray:
-        """The probability that the player who is asked stays, float64 ``[n]``."""
-        stay = np.empty(len(states))
-        kernels.follow_policy(signed(states), self._policy, stay)
-        return stay
+    def __init__(self, stay: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.stay = stay
 
     def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """To leave or to stay, in each state."""
-        return drawn_answers(self.stay(states), generator)
+        return np.asarray(generator.random(len(states)) < self.stay(states), dtype=np.int64)
 
 
-class EquilibriumMover:
-    """Plays the symmetric equilibrium of the first round in every round, by what lies open.
+def random_policy(stay: float = 0.5) -> np.ndarray:
+    """Stay with a probability."""
+    return np.full(_SHAPE, float(stay))
+
+
+def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
+    """Leave with so many points of the round, or with those of the number of hazards on the board, 0 to 5."""
+    leaving = np.broadcast_to(np.asarray(points, dtype=np.int64), (N_HAZARDS,))
+    return np.broadcast_to(np.arange(N_HELD) < leaving[:, np.newaxis], _SHAPE).astype(np.float64)
+
+
+def policy_mover(policy: np.ndarray) -> StayMover:
+    """Return the player of a policy."""
+
+    def look_up(states: np.ndarray, stay: np.ndarray) -> None:
+        kernels.follow_policy(states, policy, stay)
+
+    return StayMover(lambda states: filled(look_up, states, np.float64))
+
+
+def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
+    """Return the player of an equilibrium of the first round, who plays it in every round, by what lies open.
 
     It looks at the treasures drawn, the number of hazards, whether the artifact is in the deck or on the board, and,
     after a player has left, at the points collected and the treasure on the board. In the first round this is the
-    equilibrium of players who want points. Later it is an approximation, since it ignores
-
-    * the totals of the players, and so who needs points and how many rounds are left;
-    * the second hazards that have left the game: it plays as if three cards of each kind were still there;
-    * how many artifacts there are: several in the deck or on the board count as one, worth 5. For the last player
-      inside, those on the board count with their worth. With more to take than the first round has, it does what it
-      would do with the most of that.
-
-    Attributes:
-        equilibrium: The equilibrium.
+    equilibrium. In later rounds, artifacts differ: several in the deck or on the board count as one, worth 5. For the
+    last player inside, those on the board count with their worth. With more to take than the first round has, it does
+    what it would do with the most of that.
     """
+    sets = equilibrium.sets
+    tables = (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay)
 
-    def __init__(self, equilibrium: RoundEquilibrium) -> None:
-        if equilibrium.sets.deck != RoundDeck():
-            raise GameError("equilibrium: it is of another deck, it must be of that of the first round")
-        self.equilibrium = equilibrium
+    def look_up(states: np.ndarray, stay: np.ndarray) -> None:
+        kernels.follow_equilibrium(states, sets.arrays, sets.places, tables, stay)
 
-    def stay(self, states: np.ndarray) -> np.ndarray:
-        """The probability that the player who is asked stays, float64 ``[n]``."""
-        stay, found = np.empty(len(states)), self.equilibrium
-        tables = (found.last, found.pair_stay, found.three_stay)
-        kernels.follow_equilibrium(signed(states), found.sets.arrays, found.sets.places, tables, stay)
-        return stay
-
-    def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """To leave or to stay, in each state."""
-        return drawn_answers(self.stay(states), generator)
-
-
-def drawn_answers(stay: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Answers with these probabilities of staying, int64 ``[n]``."""
-    return np.asarray(generator.random(len(stay)) < stay, dtype=np.int64)
+    return StayMover(lambda states: filled(look_up, states, np.float64))
 
 
 @lru_cache(maxsize=1)
-def equilibrium_mover() -> EquilibriumMover:
-    """The equilibrium of the first round, solved once."""
-    return EquilibriumMover(solve_equilibrium(RoundSets()))
+def _rule_mover() -> StayMover:
+    return policy_mover(threshold_policy(LEAVE_AT))
 
 
 def rule_of_thumb(state: IncanGoldState) -> int:
     """Return the answer of the player who is asked."""
-    # The second hazard of a kind ends the round, so each kind counts at most once.
-    hazards = sum(state.drawn[FIRST_HAZARD:ARTIFACT])
-    return LEAVE if state.held[state.seats[len(state.answers)]] >= LEAVE_AT[hazards] else STAY
+    return int(_rule_mover().stay(words_of(state)[np.newaxis])[0])
+
+
+@lru_cache(maxsize=1)
+def _first_round_mover() -> StayMover:
+    """The equilibrium of the first round, solved once."""
+    return equilibrium_mover(solve_equilibrium(RoundSets()))
 
 
 def player_named(name: str) -> Mover:
@@ -106,11 +111,11 @@ def player_named(name: str) -> Mover:
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
     points = [int(each) for each in found[1].split("-")] if found else []
     if len(points) in (1, N_HAZARDS):
-        return PolicyMover(threshold_policy(points if len(points) > 1 else points[0]))
+        return policy_mover(threshold_policy(points if len(points) > 1 else points[0]))
     if name == "random":
-        return PolicyMover(random_policy())
+        return policy_mover(random_policy())
     if name == "rule-of-thumb":
-        return PolicyMover(threshold_policy(LEAVE_AT))
+        return _rule_mover()
     if name == "equilibrium":
-        return equilibrium_mover()
+        return _first_round_mover()
     raise GameError(f"player: {printable(name)!r} is unknown, allowed: {', '.join(NAMES)}, with N from 1 to 99")

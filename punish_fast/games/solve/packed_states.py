@@ -1,8 +1,82 @@
-"""States of many games as kernels take them, and random play in them."""
+"""Many states of one game at once, by kernels that take the words of states."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
+
+from punish_fast.games.contract import Game
+
+
+class GameKernels(NamedTuple):
+    """The kernels of a game. Each takes states, int64 ``[n, n_words]``, and fills the array in its last argument."""
+
+    players: Callable[..., Any]  # player to move or `CHANCE`, int8 [n]
+    moves: Callable[..., Any]  # legal moves, bool [n, n_moves]
+    features: Callable[..., Any]  # features, float32 [n, n_features]
+    # Takes states, actions int64 [n] and `PackedGame.rules`; fills the states after them, int64 [n, n_words], the
+    # returns, float32 [n, n_players], and whether games are over, bool [n].
+    step: Callable[..., Any]
+
+
+class PackedGame:
+    """A game by its kernels; see `contract.VectorGame`."""
+
+    def __init__(
+        self,
+        game: Game,
+        first: np.ndarray,
+        n_moves: int,
+        kernels: GameKernels,
+        rules: tuple[Any, ...] = (),
+        feature_shape: tuple[int, ...] | None = None,
+    ) -> None:
+        """Store the kernels.
+
+        Args:
+            first: Words of the initial state, ``[n_words]``.
+            rules: Further arguments of ``kernels.step``.
+            feature_shape: By default ``(n_features,)``.
+        """
+        self.game, self.n_words, self.n_moves = game, len(first), n_moves
+        self.feature_shape = feature_shape or (game.n_features,)
+        self.kernels, self.rules, self._first = kernels, rules, first.astype(np.uint64)
+
+    def initial(self, n: int) -> np.ndarray:
+        """``n`` initial states."""
+        return np.tile(self._first, (n, 1))
+
+    def player(self, states: np.ndarray) -> np.ndarray:
+        """The player to move or `CHANCE`."""
+        return filled(self.kernels.players, states, np.int8)
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """Whether each move is legal."""
+        return filled(self.kernels.moves, states, np.bool_, self.n_moves)
+
+    def features(self, states: np.ndarray) -> np.ndarray:
+        """The features of states."""
+        return filled(self.kernels.features, states, np.float32, self.game.n_features)
+
+    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take a legal action in each state."""
+        n, players = len(states), self.game.n_players
+        after, returns, ended = (
+            np.empty((n, self.n_words), np.int64),
+            np.empty((n, players), np.float32),
+            np.empty(n, "?"),
+        )
+        self.kernels.step(signed(states), np.ascontiguousarray(actions, np.int64), *self.rules, after, returns, ended)
+        return after.view(np.uint64), returns, ended
+
+
+def filled(kernel: Callable[..., Any], states: np.ndarray, dtype: Any, *shape: int) -> np.ndarray:
+    """Return the array ``[n, *shape]`` that a kernel fills."""
+    found = np.empty((len(states), *shape), dtype)
+    kernel(signed(states), found)
+    return found
 
 
 def signed(states: np.ndarray) -> np.ndarray:
@@ -11,8 +85,3 @@ def signed(states: np.ndarray) -> np.ndarray:
     Numba turns sums of unsigned and signed integers into floats, so kernels count in signed ones.
     """
     return np.ascontiguousarray(states, np.uint64).view(np.int64)
-
-
-def room_for_steps(n: int, n_words: int, n_players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What kernels write of ``n`` steps: states after them, int64 ``[n, n_words]``, returns, and whether games end."""
-    return np.empty((n, n_words), np.int64), np.empty((n, n_players), np.float32), np.empty(n, np.bool_)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from punish_fast.games.contract import TableGame
 from punish_fast.games.solve import _retrograde
 from punish_fast.games.solve._retrograde import DRAW, ENDLESS, LOSS, WIN
-from punish_fast.games.solve.oracle import MoveValue
+from punish_fast.games.solve.oracle import MoveValue, Oracle
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.mdp.policy import first_best, greedy
 from punish_fast.runtime.errors import PunishFastError
@@ -42,6 +42,7 @@ class PerfectPlay:
     # int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in draws before the end.
     distance: np.ndarray
 
+    @cached_property
     def row_values(self) -> np.ndarray:
         """int8 ``[n_rows]``: the value of each action for the player who takes it."""
         rows: np.ndarray = self.value[self.positions.after] * self.positions.sign
@@ -49,52 +50,38 @@ class PerfectPlay:
 
     def keeps_value(self) -> np.ndarray:
         """Whether an action keeps the value of its position, bool ``[n_rows]``."""
-        kept: np.ndarray = self.row_values() == self.value[self.positions.position_of_row]
+        kept: np.ndarray = self.row_values == self.value[self.positions.position_of_row]
         return kept
 
     def is_safe(self) -> np.ndarray:
         """Whether the opponent cannot force a win after an action, bool ``[n_rows]``."""
-        safe: np.ndarray = self.row_values() >= DRAW
+        safe: np.ndarray = self.row_values >= DRAW
         return safe
 
+    @cached_property
     def ranks(self) -> np.ndarray:
         """int64 ``[n_rows]``: higher for better actions: fast wins, slow wins, draws, slow losses, fast losses."""
-        rows = self.row_values().astype(np.int64)
+        rows = self.row_values.astype(np.int64)
         distance = self.distance[self.positions.after].astype(np.int64)
         return np.asarray(rows * (int(self.distance.max(initial=0)) + 2) - np.sign(rows) * distance)
 
+    @cached_property
     def best_rows(self) -> np.ndarray:
         """int64 ``[n]``: the first best action of each position; -1 in terminal ones."""
         best = np.full(len(self.positions), -1)
         if len(self.positions.live):
-            best[self.positions.live] = first_best(self.positions.live_ptr, self.ranks())
+            best[self.positions.live] = first_best(self.positions.live_ptr, self.ranks)
         return best
 
     def policy(self) -> np.ndarray:
         """float64 ``[n_rows]``: the policy that takes the first best action."""
-        return greedy(self.positions.live_ptr, self.ranks())
-
-    def line(self, number: int = 0) -> list[int]:
-        """The rows of perfect play from a position to the end, or until a position repeats."""
-        best, seen = self.best_rows(), {number}
-        rows: list[int] = []
-        while best[number] >= 0:
-            rows.append(int(best[number]))
-            number = int(self.positions.after[rows[-1]])
-            if number in seen:
-                break
-            seen.add(number)
-        return rows
+        return greedy(self.positions.live_ptr, self.ranks)
 
     def line_text(self) -> list[str]:
         """The actions of perfect play from the first position, in words."""
-        positions, texts = self.positions, []
-        state: Any = positions.states[0]
-        for row in self.line():
-            action = positions.game.actions(state)[positions.rows_of(state).index(row)]
-            texts.append(positions.game.action_text(state, action))
-            state = positions.game.apply(state, action)
-        return texts
+        oracle = RetrogradeOracle(cast(TableGame, self.positions.game))
+        oracle.perfect = self
+        return oracle.line_text(self.positions.states[0])
 
 
 def outcome_text(value: int, distance: int | None) -> str:
@@ -123,7 +110,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
 def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
     """Return ``perfect`` if it is perfect play."""
     positions, value, distance = perfect.positions, perfect.value, perfect.distance
-    row_values = perfect.row_values()
+    row_values = perfect.row_values
     for number, state in enumerate(positions.states):
         rows = slice(*positions.state_ptr[number : number + 2])
         found, away = row_values[rows], distance[positions.after[rows]]
@@ -141,10 +128,8 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
     return perfect
 
 
-class RetrogradeOracle:
-    """Perfect play of a game that can be enumerated; see `oracle.Oracle`."""
-
-    is_quick = True
+class RetrogradeOracle(Oracle):
+    """Perfect play of a game that can be enumerated."""
 
     def __init__(self, game: TableGame, origin: Any = None) -> None:
         """Remember the game.
@@ -153,6 +138,10 @@ class RetrogradeOracle:
             origin: The state from which positions are reachable; the initial one by default.
         """
         self.game, self._origin = game, origin
+
+    def reaching(self, state: Any) -> RetrogradeOracle:
+        """Return perfect play of all positions that are reachable from a state."""
+        return RetrogradeOracle(self.game, state)
 
     @cached_property
     def perfect(self) -> PerfectPlay:
@@ -166,21 +155,13 @@ class RetrogradeOracle:
 
     def open(self) -> None:
         """Solve the game."""
-        _ = self._best_rows
-
-    def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - nothing is searched
-        """Return True: all positions are solved."""
-        return True
-
-    def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:  # noqa: ARG002
-        """Return `move_values` and True: all positions are solved."""
-        return [*self.move_values(state)], True
+        _ = self.perfect.best_rows
 
     def move_values(self, state: Any) -> list[MoveValue]:
         """The value of each action of a state, in the order of ``game.actions``."""
-        positions, rows = self.perfect.positions, self.perfect.positions.rows_of(state)
-        values, ranks = self._row_values[rows].tolist(), self._ranks[rows].tolist()
-        away = self.perfect.distance[positions.after[rows]].tolist()
+        perfect, rows = self.perfect, self.perfect.positions.rows_of(state)
+        values, ranks = perfect.row_values[rows].tolist(), perfect.ranks[rows].tolist()
+        away = perfect.distance[perfect.positions.after[rows]].tolist()
         return [
             MoveValue(action, value, None if value == DRAW else distance + 1, rank == max(ranks))
             for action, value, distance, rank in zip(self.game.actions(state), values, away, ranks, strict=True)
@@ -189,28 +170,5 @@ class RetrogradeOracle:
     def best_action(self, state: Any) -> int:
         """The first best action of a state's position; errors as in `move_values`."""
         positions = self.perfect.positions
-        row = int(self._best_rows[positions.find(state)])
+        row = int(self.perfect.best_rows[positions.find(state)])
         return int(self.game.actions(state)[positions.rows_of(state).index(row)])
-
-    def line(self, state: Any) -> list[int]:
-        """The best actions of both players to the end, or until a position repeats; errors as in `move_values`."""
-        actions, seen = [], set()
-        number = self.perfect.positions.find(state)
-        while number not in seen and not self.game.is_terminal(state):
-            seen.add(number)
-            actions.append(self.best_action(state))
-            state = self.game.apply(state, actions[-1])
-            number = self.perfect.positions.find(state)
-        return actions
-
-    @cached_property
-    def _row_values(self) -> np.ndarray:
-        return self.perfect.row_values()
-
-    @cached_property
-    def _ranks(self) -> np.ndarray:
-        return self.perfect.ranks()
-
-    @cached_property
-    def _best_rows(self) -> np.ndarray:
-        return self.perfect.best_rows()

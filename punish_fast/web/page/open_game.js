@@ -29,3 +29,82 @@ export class OpenGame {
 
   advise() {}
 }
+
+/** A game whose moves are buttons. Its board is shown in words unless a class overrides `drawBoard`, so that games
+ * without a renderer of their own can be played. */
+export class ButtonGame extends OpenGame {
+  static title = ["A game of buttons", "The rules are below. Each move is a button under the board."];
+
+  keys = [
+    ["1 2 3 …", "pick a move by its number"],
+    ["Enter", "play what you have picked"],
+    ["Escape", "take it back"],
+    ["h", "ask for a hint"],
+  ];
+
+  constructor(place, choose) {
+    super();
+    this.choose = choose;
+    this.board = h("div", {});
+    this.said = h("div", { class: "result" });
+    this.moves = h("div", { class: "controls", role: "group", "aria-label": "Your moves" });
+    place.replaceChildren(this.board, this.said, this.moves);
+  }
+
+  drawBoard(place, { view }) {
+    place.replaceChildren(h("pre", {}, view.words));
+  }
+
+  update(table, events) {
+    this.table = table;
+    this.picked = null;
+    this.hints = [];
+    this.drawBoard(this.board, table);
+    this.said.replaceChildren(...(events.length ? events.map(({ words }) => h("span", {}, words)) : ["Pick a move."]));
+    this.drawMoves();
+  }
+
+  /** What perfect play says of each move. */
+  hint(moves) {
+    this.hints = moves;
+    this.drawMoves();
+  }
+
+  press(key) {
+    const move = this.legal.find((each) => each.key === key);
+    if (move) return this.pick(move);
+    if (key === "Enter" && this.picked) return this.pick(this.picked);
+    if (key !== "Escape" || !this.picked) return false;
+    return this.pick(null);
+  }
+
+  get legal() {
+    return this.table?.is_on ? this.table.legal : [];
+  }
+
+  /** Pick a move; picking it again plays it. */
+  pick(move) {
+    if (move && move === this.picked) {
+      this.choose(move.action);
+      return true;
+    }
+    this.picked = move;
+    this.drawMoves();
+    this.moves.querySelector("[aria-pressed=true]")?.focus();
+    return true;
+  }
+
+  drawMoves() {
+    const button = (move) => {
+      const hint = this.hints.find(({ action }) => action === move.action);
+      return h(
+        "button",
+        { type: "button", class: move === this.picked ? "confirm" : null, "aria-pressed": String(move === this.picked), onclick: () => this.pick(move) },
+        move === this.picked ? `Play: ${move.name} ` : `${move.name} `,
+        hint && h("span", { class: hint.best ? "good" : "quiet" }, `(${outcome(hint)}) `),
+        h("kbd", { "aria-hidden": "true" }, move === this.picked ? "Enter" : move.key),
+      );
+    };
+    this.moves.replaceChildren(...this.legal.map(button));
+  }
+}

@@ -2,7 +2,7 @@
 
 import { get, modelsThat, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
-import { RENDERERS } from "./games.js";
+import { rendererOf } from "./games.js";
 import { keyOf } from "./keys.js";
 import { keep, recall } from "./memory.js";
 import { outcome } from "./open_game.js";
@@ -73,7 +73,7 @@ class Seat {
     this.ending = h("div", { class: "ending", tabindex: "-1", hidden: true });
     this.log = h("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log of the duel" });
     this.coach = h("div", { class: "coach" });
-    this.renderer = new RENDERERS[table.game](board, (action) => this.play(action));
+    this.renderer = new (rendererOf(table.game))(board, (action) => this.play(action));
     const side = h(
       "aside",
       { class: "stack" },
@@ -275,7 +275,7 @@ class Seat {
         { class: "stack" },
         // Reading starts here: otherwise a long text is scrolled down to the button.
         h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "Rules"),
-        paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : RENDERERS[game].primer(rules),
+        paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : rendererOf(game).primer(rules),
         keys.length > 0 && h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
         h("div", { class: "row" }, h("button", { type: "button", class: "main", onclick: () => dialog.close() }, "Back to the table")),
       ),

@@ -2,7 +2,7 @@
 
 import { areAllOpen, get, modelsThat, pause } from "./api.js";
 import { choice, complain, h, title } from "./dom.js";
-import { RENDERERS } from "./games.js";
+import { rendererOf } from "./games.js";
 import { keep, recall } from "./memory.js";
 
 // What the extremes mean to whoever has never heard of softmax.
@@ -10,13 +10,13 @@ const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 const [YOU, OTHER] = ["you", "other"];
 // In Punish, games are kept under a name, and agents have temperatures.
-const isKept = (game) => Boolean(RENDERERS[game]?.isKept);
+const isKept = (game) => Boolean(rendererOf(game).isKept);
 // Where nobody is chosen to begin, players choose at once, or chance says who begins.
-const isInTurn = (game) => Boolean(RENDERERS[game]?.isInTurn);
+const isInTurn = (game) => Boolean(game && rendererOf(game).isInTurn);
 
 /** The agents that can be played here and are open. */
-export async function opponents(isWanted) {
-  return (await modelsThat("plays", isWanted)).filter(({ game }) => RENDERERS[game]);
+export function opponents(isWanted) {
+  return modelsThat("plays", isWanted);
 }
 
 /** The last choice of opponent, temperature and name, as the server takes it for a new table. */
@@ -38,14 +38,14 @@ export function welcome(models, deal) {
   let temperature = null;
   const offer = (hash) => {
     const model = find(hash);
-    heading.replaceChildren(title(...RENDERERS[model.game].title));
+    heading.replaceChildren(title(...rendererOf(model.game).title));
     named.hidden = heat.hidden = name.disabled = !isKept(model.game);
     begins.field.hidden = !isInTurn(model.game);
     temperature = temperatures(model, wanted.temperature);
     heat.replaceChildren(temperature.field);
     about.textContent = model.about ? `${model.name} ${model.about}.` : "";
     get(`/models/${hash}/meta`).then(({ fields }) => {
-      if (opponent.select.value === hash) rules.replaceChildren(...RENDERERS[model.game].primer(fields));
+      if (opponent.select.value === hash) rules.replaceChildren(...rendererOf(model.game).primer(fields));
     });
   };
   const rulesOf = ({ game, rules: name }) => (name === models[0].rules ? "" : game === models[0].game ? ` (rules ${name})` : ` (${name})`);
