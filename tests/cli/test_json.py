@@ -76,7 +76,10 @@ def numbers_of(report: Any) -> list[float]:
     return [report] if isinstance(report, int | float) else []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+# Warmup runs small commands of every other verb.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "warmup")) for name in EXAMPLES]
+)
 def test_the_keys_of_a_verb_are_documented(run, say, made, monkeypatch, name):
     if name in NEEDS and find_spec(NEEDS[name]) is None:
         pytest.skip(f"needs {NEEDS[name]}")
