@@ -18,7 +18,8 @@ are equal or a bug has been found; 1.0 computes in float64, as a notebook would,
 * `Game` numbers the states of a whole game and runs published episodes of value iteration on them.
 
 Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish); 0 is rest or no card. An action has two digits, the
-card and 1 for a feint or 0; rest is 90. ``rules`` is any object with the attributes of `Rules`.
+card and 1 for a feint or 0; rest is 90. ``rules`` is any object with the attributes of `Rules`; rules with other fields
+are refused, so that a new rule cannot be forgotten here.
 """
 
 from __future__ import annotations
@@ -65,6 +66,16 @@ class Rules(NamedTuple):
 
 
 NOTEBOOK = Rules()
+
+
+@cache
+def must_know(fields: tuple[str, ...]) -> None:
+    """Refuse rules with fields that this module does not know."""
+    unknown = set(fields) - set(Rules._fields)
+    if unknown:
+        raise TypeError(f"rules: the reference does not know the field {min(unknown)}")
+
+
 TABLETOP = Rules(redeal="reshuffle")
 TINY = Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2)
 
@@ -237,6 +248,7 @@ def picked_card(own: Play) -> Counts:
 
 def play(rules: Any, state: State, own: Play, enemy: Play) -> Successor:
     """Let both plays clash and find the state after it."""
+    must_know(rules._fields)
     own_hp = state.own_hp - damage(rules, enemy.resolved, own.resolved)
     enemy_hp = state.enemy_hp - damage(rules, own.resolved, enemy.resolved)
     result = winner(rules, own_hp, enemy_hp, own, enemy)

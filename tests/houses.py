@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
-from punish_fast.punish.rules import REDEALS, Rules, validate
+from punish_fast.punish.rules import CHOICE, FIELDS, NUMBER, ORDER, REDEALS, Field, Rules, validate
 
 # Hand size, revealed cards, feints and spare cards, which decide the number of states.
 _SIZES = [
@@ -17,8 +19,15 @@ _SIZES = [
 ]
 
 
-def _five(low: int, high: int) -> st.SearchStrategy[tuple[int, ...]]:
-    return st.tuples(*[st.integers(low, high)] * 5)
+def _values(field: Field) -> st.SearchStrategy[Any]:
+    """Return the values of a field, numbers among the three or four lowest."""
+    if field.form == CHOICE:
+        return st.sampled_from(REDEALS)
+    if field.form == ORDER:
+        return st.permutations(range(field.low, field.high + 1)).map(tuple)
+    if field.form == NUMBER:
+        return st.integers(field.low, min(field.high, field.low + 2))
+    return st.tuples(*[st.integers(field.low, min(field.high, field.low + 3))] * 5)
 
 
 @st.composite
@@ -27,20 +36,13 @@ def house_rules(draw: st.DrawFn, largest_hp: int = 3, most_breaths: int = 3) -> 
     hand_size, reveal_size, feints, spare = draw(st.sampled_from(_SIZES))
     n_cards = 2 * hand_size + reveal_size + 2 * feints + spare
     kinds = draw(st.lists(st.integers(0, 4), min_size=n_cards, max_size=n_cards))
-    return validate(
-        Rules(
-            copies=tuple(kinds.count(kind) for kind in range(5)),
-            hand_size=hand_size,
-            reveal_size=reveal_size,
-            hp=draw(st.integers(1, largest_hp)),
-            healing=draw(st.integers(0, 2)),
-            breaths=draw(st.integers(1, most_breaths)),
-            feints=feints,
-            damage=draw(_five(0, 3)),
-            guard_reduction=draw(st.integers(0, 2)),
-            dodge_stops=draw(_five(0, 1)),
-            priority=tuple(draw(st.permutations(range(6)))),
-            exhausting=draw(_five(0, 1)),
-            redeal=draw(st.sampled_from(REDEALS)),
-        )
-    )
+    chosen = {
+        "copies": tuple(kinds.count(kind) for kind in range(5)),
+        "hand_size": hand_size,
+        "reveal_size": reveal_size,
+        "feints": feints,
+        "hp": draw(st.integers(1, largest_hp)),
+        "breaths": draw(st.integers(1, most_breaths)),
+    }
+    others = {name: draw(_values(field)) for name, field in FIELDS.items() if name not in chosen}
+    return validate(Rules(**chosen, **others))

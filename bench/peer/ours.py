@@ -43,11 +43,13 @@ def prepare(folder: Path, settings: Settings) -> Solve:
 
 
 def _whole_game(folder: Path, discount: float, tolerance: float) -> Solve:
-    from punish_fast.punish.rules import from_json
+    import json
+
+    from punish_fast.punish.rules import from_mapping
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.tensor import build
 
-    rules = from_json((folder / RULES).read_text(encoding="utf-8"))
+    rules = from_mapping(json.loads((folder / RULES).read_text(encoding="utf-8")))
 
     def solved() -> Result:
         found = solve(build(StateSpace(rules)), discount, tolerance=tolerance)

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, OBJECTIVES
-from punish_fast.punish.rule_changes import BY_CARD, change_text, changes_of
-from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, load_rules
+from punish_fast.punish.rule_changes import change_text, changes_of
+from punish_fast.punish.rules import BY_CARD, CARDS, FIELDS, Rules, RulesError, from_mapping, load_rules
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief, is_number
@@ -159,7 +159,7 @@ def _axes(grid: object) -> list[tuple[str, list[Any]]]:
     for field, values in grid.items():
         if field not in Rules._fields:
             raise SurveyError(f"grid: unknown field {brief(field)}, allowed are {', '.join(Rules._fields)}")
-        if field in BY_CARD and isinstance(values, Mapping):
+        if FIELDS[field].form == BY_CARD and isinstance(values, Mapping):
             unknown = [card for card in values if card not in CARDS]
             if unknown:
                 raise SurveyError(f"grid: {field} names {brief(unknown[0])}, allowed are {', '.join(CARDS)}")

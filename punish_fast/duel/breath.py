@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.punish._actions import REST_ACTION
-from punish_fast.punish._clash import N_RESOLVED, NOTHING, REST, tabulate_damage, tabulate_statuses
+from punish_fast.punish._clash import N_RESOLVED, NOTHING, REST, Effects, tabulate_effects, tabulate_statuses
 from punish_fast.punish._codes import Status
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.punish.codes import (
@@ -42,11 +42,11 @@ class Breaths(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def damage_table(rules: Rules) -> np.ndarray:
-    """Return the damage by attack and defence, int64 ``[6, 6]``; 5 is rest."""
-    table = np.zeros((N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
-    tabulate_damage(rules, table)
-    return table
+def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
+    """Return the effects of clashes, int64 ``[6, 6]`` each, by own and enemy's resolved card; 5 is rest."""
+    table = np.zeros((len(Effects._fields), N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
+    tabulate_effects(rules, is_last, table)
+    return Effects(*table)
 
 
 @lru_cache(maxsize=8)
@@ -81,7 +81,7 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     status = join_statuses(layout, Status(*digits[:, STATUS].T))
     own, enemy = (2 * resolved + feints).T
     after = status_tables(rules)[is_last.astype(np.int64), status, own, enemy]
-    hp = digits[:, STATUS[:2]] - damage_table(rules)[resolved[:, ::-1], resolved]
+    hp = digits[:, STATUS[:2]] - clash_effects(rules).taken[resolved, resolved[:, ::-1]]
     result = np.where(after < 0, after, 0).astype(np.int64)
     after = np.maximum(after, 0)
     own_hp, enemy_hp, _ = split_between_statuses(layout, after)

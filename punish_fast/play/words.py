@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from punish_fast.duel.breath import clash_effects
 from punish_fast.games.referee import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
-from punish_fast.punish.rules import CARDS, RESOLVED, cards_text
+from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text
 
 
 class Teller:
@@ -18,15 +17,9 @@ class Teller:
         names: The name of each seat; "you" for whoever reads.
     """
 
-    def __init__(self, damage: np.ndarray, names: Sequence[str]) -> None:
-        """Store the effects of cards.
-
-        Args:
-            damage: int64 ``[6, 6]``, as in `GameData`.
-            names: The name of each seat, or "you".
-        """
+    def __init__(self, rules: Rules, names: Sequence[str]) -> None:
         self.names = names
-        self._damage = damage
+        self._taken = clash_effects(rules).taken
 
     def words(self, event: Event) -> str:
         """Describe an event."""
@@ -59,7 +52,7 @@ class Teller:
         return f"{told_of(who, 'feint')} {CARDS[pick]} away and {draws} {CARDS[drawn]}."
 
     def _clash(self, own: int, enemy: int) -> str:
-        is_quiet = not self._damage[own, enemy] and not self._damage[enemy, own]
+        is_quiet = not self._taken[own, enemy] and not self._taken[enemy, own]
         words = f"{RESOLVED[(own + 1) % len(RESOLVED)]} against {RESOLVED[(enemy + 1) % len(RESOLVED)]}"
         return f"{words}: nobody is hurt." if is_quiet else f"{words}."
 

@@ -1,4 +1,4 @@
-"""One clash: two resolved cards, damage, and the next status of both players.
+"""One clash: two resolved cards, its effects, and the next status of both players.
 
 A guard reduces the base damage; there is none if a dodge stops the card, or between equal cards::
 
@@ -10,6 +10,8 @@ Kinds are 0 to 4 for guard, rush, dodge, strike, punish, and 5 for rest, which d
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 from punish_fast.punish._codes import between_status, play_status, split_status
 from punish_fast.punish._multisets import N_KINDS
@@ -26,6 +28,14 @@ N_RESOLVED = 2 * (N_KINDS + 1)
 # In place of a status: the game is over.
 WIN = -1
 LOSS = -2
+
+
+class Effects(NamedTuple):
+    """The effects of a clash on one player: numbers, or arrays of them."""
+
+    taken: Any  # damage
+    healed: Any  # HP regained if the player survives, up to the most that the rules restore
+    exhausted: Any  # 1 if the player must rest in the next breath
 
 
 @routine
@@ -48,9 +58,12 @@ def rank(rules, resolved):
 
 
 @routine
-def is_exhausting(rules, resolved):
-    """1 if the player of ``resolved`` must rest in the next breath."""
-    return 0 if resolved == REST else rules.exhausting[resolved]
+def effects_of(rules, is_last, own, enemy):
+    """The `Effects` on the player who resolved ``own``; survivors of the last breath of a measure heal and recover."""
+    taken = damage_taken(rules, enemy, own)
+    if is_last:
+        return Effects(taken, rules.healing, 0)
+    return Effects(taken, 0, 0 if own == REST else rules.exhausting[own])
 
 
 @routine
@@ -67,23 +80,21 @@ def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
 def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
     """The code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
-    ``own_feints`` and ``enemy_feints`` (0 or 1) are feints of this breath. After the last breath of a measure both
-    survivors heal, and the status is one between two measures.
+    ``own_feints`` and ``enemy_feints`` (0 or 1) are feints of this breath. After the last breath of a measure, the
+    status is one between two measures.
     """
-    own_hp = status.own_hp - damage_taken(rules, enemy_resolved, own_resolved)
-    enemy_hp = status.enemy_hp - damage_taken(rules, own_resolved, enemy_resolved)
+    own = effects_of(rules, is_last, own_resolved, enemy_resolved)
+    enemy = effects_of(rules, is_last, enemy_resolved, own_resolved)
+    own_hp, enemy_hp = status.own_hp - own.taken, status.enemy_hp - enemy.taken
     result = winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved)
     if result != 0:
         return result
+    own_hp, enemy_hp = min(rules.hp, own_hp + own.healed), min(rules.hp, enemy_hp + enemy.healed)
     own_feinted = status.own_feinted + own_feints
     enemy_feinted = status.enemy_feinted + enemy_feints
     if is_last:
-        own_hp = min(rules.hp, own_hp + rules.healing)
-        enemy_hp = min(rules.hp, enemy_hp + rules.healing)
         return between_status(layout, own_hp, enemy_hp, own_feinted + enemy_feinted)
-    own_exhausted = is_exhausting(rules, own_resolved)
-    enemy_exhausted = is_exhausting(rules, enemy_resolved)
-    return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
+    return play_status(layout, own_hp, enemy_hp, own.exhausted, own_feinted, enemy.exhausted, enemy_feinted)
 
 
 @routine
@@ -93,11 +104,12 @@ def resolved(pick, draw):
 
 
 @kernel
-def tabulate_damage(rules, table):
-    """``table[attack, defence]`` becomes the damage to the player who resolved ``defence``; 5 is rest."""
-    for attack in range(N_KINDS + 1):
-        for defence in range(N_KINDS + 1):
-            table[attack, defence] = damage_taken(rules, attack, defence)
+def tabulate_effects(rules, is_last, table):
+    """Set ``table[:, own, enemy]`` to the `Effects` on the player who resolved ``own``; 5 is rest."""
+    for own in range(N_KINDS + 1):
+        for enemy in range(N_KINDS + 1):
+            effects = effects_of(rules, is_last, own, enemy)
+            table[0, own, enemy], table[1, own, enemy], table[2, own, enemy] = effects
 
 
 @kernel

@@ -6,10 +6,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from punish_fast.punish.rules import CARDS, Rules, RulesError, from_mapping, to_mapping
+from punish_fast.punish.rules import BY_CARD, CARDS, FIELDS, Rules, RulesError, from_mapping, to_mapping
 
-# The fields with a number for each card.
-BY_CARD = ("copies", "damage")
 _MOST_CHARACTERS = 500
 
 
@@ -18,7 +16,7 @@ def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
     own, other = to_mapping(rules), to_mapping(base)
     found: dict[str, Any] = {}
     for field, value in own.items():
-        if field in BY_CARD:
+        if FIELDS[field].form == BY_CARD:
             pairs = zip(CARDS, value, other[field], strict=True)
             found |= {f"{field}.{card}": number for card, number, before in pairs if number != before}
         elif value != other[field]:

@@ -1,7 +1,8 @@
 """The rules of a game of Punish, as data.
 
-All sizes, radices, tables and counts are computed from a `Rules` tuple. There are three presets, and a TOML file
-changes any field of the ``notebook`` preset::
+All sizes, radices, tables and counts are computed from a `Rules` tuple. The annotations of its fields are the table
+from which ranges, files and lists of fields derive. There are three presets, and a TOML file changes any field of the
+``notebook`` preset::
 
     hp = 4
     copies = { strike = 2, punish = 2 }
@@ -15,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import fault_of_input
@@ -32,24 +33,44 @@ class RulesError(PunishFastError, ValueError):
     """Invalid rules; the message names the field, its value and the allowed values."""
 
 
-class Rules(NamedTuple):
-    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish."""
+# Forms of a field in a TOML file.
+NUMBER = "number"
+BY_CARD = "number for each card"  # a list, or a table of the cards that differ
+CARD_NAMES = "list of cards"
+ORDER = "order of rest and the cards"  # a list, lowest first
+CHOICE = "name"
 
-    copies: Five = (3, 3, 3, 3, 3)  # copies of each card in play
-    hand_size: int = 5  # cards in a full hand
-    reveal_size: int = 3  # cards revealed at the start of a measure; they begin the discard pile
-    hp: int = 3  # HP of both players at the start, and the most that healing restores
-    healing: int = 1  # HP each survivor regains after a measure
-    breaths: int = 4  # breaths per measure
-    feints: int = 1  # feints each player has per measure
-    damage: Five = (0, 1, 0, 2, 3)  # base damage of each card
-    guard_reduction: int = 1  # damage that a guard takes off each attack
-    dodge_stops: Five = (0, 0, 0, 1, 1)  # 1 for each card that does no damage to a dodging player
-    # rank of rest, guard, rush, dodge, strike, punish; if both players fall, the lower rank wins
-    priority: Six = (0, 1, 2, 3, 4, 5)
-    exhausting: Five = (0, 0, 0, 0, 1)  # 1 for each card after which its player must rest for a breath
-    # ``"discard"`` draws only from the discard pile, ``"reshuffle"`` from discard pile and deck
-    redeal: str = "discard"
+
+class Field(NamedTuple):
+    """What may stand in a field of the rules."""
+
+    form: str
+    low: int  # range of its numbers
+    high: int
+    meaning: str
+
+
+class Rules(NamedTuple):
+    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish.
+
+    The defaults are those of the notebook. They are frozen, since digests leave out fields with default values.
+    """
+
+    copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
+    hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
+    reveal_size: Annotated[int, Field(NUMBER, 0, 45, "cards revealed at the start of a measure")] = 3
+    hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and the most that healing restores")] = 3
+    healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each survivor regains after a measure")] = 1
+    breaths: Annotated[int, Field(NUMBER, 1, 8, "breaths per measure")] = 4
+    feints: Annotated[int, Field(NUMBER, 0, 9, "feints of each player per measure")] = 1
+    damage: Annotated[Five, Field(BY_CARD, 0, 99, "base damage of each card")] = (0, 1, 0, 2, 3)
+    guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "damage that a guard takes off each attack")] = 1
+    # 1 for each of these cards, as in `exhausting`
+    dodge_stops: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards that do no damage to a dodge")] = (0, 0, 0, 1, 1)
+    # rank of rest, guard, rush, dodge, strike, punish
+    priority: Annotated[Six, Field(ORDER, 0, 5, "if both players fall, the lower card wins")] = (0, 1, 2, 3, 4, 5)
+    exhausting: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards after which their player rests")] = (0, 0, 0, 0, 1)
+    redeal: Annotated[str, Field(CHOICE, 0, 0, "draw from the discard pile, or from it and the deck")] = "discard"
 
     @property
     def n_cards(self) -> int:
@@ -63,9 +84,15 @@ class Rules(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A short fingerprint of the rules; equal rules have equal digests."""
-        return hashlib.sha256(to_json(self).encode()).hexdigest()[:16]
+        """A short fingerprint of the fields that differ from their defaults; equal rules have equal digests."""
+        defaults = to_mapping(Rules())
+        changed = {field: value for field, value in to_mapping(self).items() if value != defaults[field]}
+        return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()[:16]
 
+
+FIELDS: dict[str, Field] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(Rules, include_extras=True).items()
+}
 
 PRESETS: dict[str, Rules] = {
     "notebook": Rules(),
@@ -76,24 +103,6 @@ PRESETS: dict[str, Rules] = {
 _MOST_CHARACTERS = 80
 # Of a file: the time and memory that dotted keys take grow with the square of their length.
 _MOST_BYTES = 8192
-
-# One decimal digit for each of these keeps the notebook's decimal codes valid for every house rule.
-_RANGES = {
-    "hand_size": (1, 9),
-    "reveal_size": (0, 45),
-    "hp": (1, 9),
-    "healing": (0, 9),
-    "breaths": (1, 8),
-    "feints": (0, 9),
-    "guard_reduction": (0, 99),
-}
-_TUPLE_RANGES = {
-    "copies": (5, 0, 9),
-    "damage": (5, 0, 99),
-    "dodge_stops": (5, 0, 1),
-    "priority": (6, 0, 5),
-    "exhausting": (5, 0, 1),
-}
 
 
 def by_card(counts: Iterable[int]) -> dict[str, int]:
@@ -116,34 +125,35 @@ def _brief(value: object) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _error(field: str, value: object, told: str) -> RulesError:
+    return RulesError(f"rules: {field} is {_brief(value)}, allowed {told}")
 
 
-def _check_range(field: str, value: object, low: int, high: int) -> None:
-    if not _is_int(value) or not low <= value <= high:  # type: ignore[operator]
-        raise RulesError(f"rules: {field} is {_brief(value)}, allowed are whole numbers from {low} to {high}")
-
-
-def _check_tuple(field: str, value: object, length: int, low: int, high: int) -> None:
-    if not isinstance(value, tuple) or len(value) != length:
-        raise RulesError(f"rules: {field} is {_brief(value)}, allowed are {length} whole numbers from {low} to {high}")
-    for item in value:
-        _check_range(field, item, low, high)
+def _check(field: str, value: object) -> None:
+    """Raise `RulesError` unless `Rules` may hold ``value`` in a field."""
+    form, low, high, _ = FIELDS[field]
+    if form == CHOICE:
+        if value not in REDEALS:
+            raise _error(field, value, f"are {' and '.join(map(repr, REDEALS))}")
+        return
+    numbers: Any = value if form != NUMBER else (value,)
+    n = {NUMBER: 1, ORDER: len(RESOLVED)}.get(form, len(CARDS))
+    told = f"whole numbers from {low} to {high}"
+    if not isinstance(numbers, tuple) or len(numbers) != n:
+        raise _error(field, value, f"are {n} {told}")
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= high:
+            raise _error(field, number, f"are {told}")
+    if form == ORDER and len(set(numbers)) < n:
+        raise _error(field, value, f"are the ranks {low} to {high}, each once")
 
 
 def validate(rules: Rules) -> Rules:
     """Return ``rules`` unchanged if they are valid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop") makes')
-    for field, (low, high) in _RANGES.items():
-        _check_range(field, getattr(rules, field), low, high)
-    for field, (length, low, high) in _TUPLE_RANGES.items():
-        _check_tuple(field, getattr(rules, field), length, low, high)
-    if sorted(rules.priority) != list(range(6)):
-        raise RulesError(f"rules: priority is {rules.priority}, allowed are the ranks 0 to 5, each once")
-    if rules.redeal not in REDEALS:
-        raise RulesError(f"rules: redeal is {rules.redeal!r}, allowed are {' and '.join(map(repr, REDEALS))}")
+    for field, value in rules._asdict().items():
+        _check(field, value)
     needed = 2 * rules.hand_size + rules.reveal_size + 2 * rules.feints
     if rules.n_cards < needed:
         raise RulesError(
@@ -153,42 +163,38 @@ def validate(rules: Rules) -> Rules:
     return rules
 
 
-def _named_tuple(field: str, value: object, names: tuple[str, ...], default: tuple[int, ...]) -> tuple[int, ...]:
-    """A tuple from a list in card order, or from a table of the cards that differ from the default."""
-    if isinstance(value, Mapping):
-        unknown = [name for name in value if name not in names]
+def _read(field: str, value: Any, default: Any) -> Any:
+    """Return a value of a TOML file as `Rules` holds it."""
+    form = FIELDS[field].form
+    if form == BY_CARD and isinstance(value, Mapping):
+        unknown = [name for name in value if name not in CARDS]
         if unknown:
-            raise RulesError(f"rules: {field} names {unknown[0]!r}, allowed are {', '.join(names)}")
-        return tuple(value.get(name, default[k]) for k, name in enumerate(names))
-    if isinstance(value, list | tuple):
+            raise RulesError(f"rules: {field} names {unknown[0]!r}, allowed are {', '.join(CARDS)}")
+        return tuple(value.get(card, before) for card, before in zip(CARDS, default, strict=True))
+    if form == BY_CARD:
+        if not isinstance(value, list | tuple):
+            raise _error(field, value, f"is a list of {len(CARDS)} or a table of {', '.join(CARDS)}")
         return tuple(value)
-    raise RulesError(
-        f"rules: {field} is {_brief(value)}, allowed is a list of {len(names)} or a table of {', '.join(names)}"
-    )
-
-
-def _card_names(field: str, value: object, names: tuple[str, ...]) -> list[str]:
+    if form in (NUMBER, CHOICE):
+        return value
+    names = RESOLVED if form == ORDER else CARDS
     if not isinstance(value, list) or any(name not in names for name in value) or len(set(value)) != len(value):
-        raise RulesError(
-            f"rules: {field} is {_brief(value)}, allowed is a list of {', '.join(names)}, each at most once"
-        )
-    return value
+        raise _error(field, value, f"is a list of {', '.join(names)}, each at most once")
+    if form == CARD_NAMES:
+        return tuple(int(card in value) for card in CARDS)
+    if len(value) != len(names):
+        raise _error(field, value, f"are all of {', '.join(names)}, lowest first")
+    return tuple(value.index(name) for name in names)
 
 
-def _parse_field(field: str, value: Any, default: Any) -> Any:
-    if field in ("copies", "damage"):
-        return _named_tuple(field, value, CARDS, default)
-    if field in ("dodge_stops", "exhausting"):
-        chosen = _card_names(field, value, CARDS)
-        return tuple(int(card in chosen) for card in CARDS)
-    if field == "priority":
-        order = _card_names(field, value, RESOLVED)
-        if len(order) != len(RESOLVED):
-            raise RulesError(
-                f"rules: priority is {_brief(value)}, allowed are all of {', '.join(RESOLVED)}, lowest first"
-            )
-        return tuple(order.index(name) for name in RESOLVED)
-    return value
+def _write(field: str, value: Any) -> Any:
+    """Return a value of `Rules` as in a TOML file."""
+    form = FIELDS[field].form
+    if form == BY_CARD:
+        return list(value)
+    if form == CARD_NAMES:
+        return [card for card, flag in zip(CARDS, value, strict=True) if flag]
+    return sorted(RESOLVED, key=lambda name: int(value[RESOLVED.index(name)])) if form == ORDER else value
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
@@ -196,35 +202,18 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
-    changed = {field: _parse_field(field, value, getattr(base, field)) for field, value in fields.items()}
+    changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate(base._replace(**changed))
 
 
 def to_mapping(rules: Rules) -> dict[str, Any]:
     """The fields of ``rules`` as `from_mapping` and a TOML file take them."""
-    fields: dict[str, Any] = rules._asdict()
-    for field in ("copies", "damage"):
-        fields[field] = list(fields[field])
-    for field in ("dodge_stops", "exhausting"):
-        fields[field] = [card for card, flag in zip(CARDS, fields[field], strict=True) if flag]
-    fields["priority"] = sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
-    return fields
+    return {field: _write(field, value) for field, value in rules._asdict().items()}
 
 
 def to_json(rules: Rules) -> str:
     """The rules as one line of JSON; equal rules give equal text."""
     return json.dumps(to_mapping(rules), sort_keys=True)
-
-
-def from_json(text: str) -> Rules:
-    """Rules from the JSON of `to_json`."""
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RulesError(f"rules: {text[:40]!r} is not JSON ({error})") from None
-    if not isinstance(fields, dict):
-        raise RulesError(f"rules: {text[:40]!r} is not a JSON object")
-    return from_mapping(fields)
 
 
 def load_rules(name_or_path: str | Path) -> Rules:

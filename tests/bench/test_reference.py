@@ -5,7 +5,7 @@ import itertools
 import math
 import random
 import sys
-from collections import Counter
+from collections import Counter, namedtuple
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -50,6 +50,12 @@ def of_preset(name: str) -> reference.Rules:
 
 
 # Independence
+
+
+def test_rules_with_an_unknown_field_are_refused():
+    rules = namedtuple("Rules", [*reference.Rules._fields, "strike_heals"])(*NOTEBOOK, 1)
+    with pytest.raises(TypeError, match="does not know the field strike_heals"):
+        reference.successors(rules, EXAMPLE, 40)
 
 
 def test_the_reference_imports_only_the_standard_library():

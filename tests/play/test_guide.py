@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from punish_fast.play.explain.guide import guide
-from punish_fast.play.punish.game_data import GameData, View
+from punish_fast.play.punish.game_data import View
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import CARDS, PRESETS
-from punish_fast.punish.states.space import StateSpace
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 # Rush and strike against an enemy of two cards, guard revealed.
@@ -14,9 +13,8 @@ START = State(1, (0, 1, 0, 1, 0), 2, 0, 0, 2, 2, 0, 0, (1, 0, 0, 0, 0))
 
 
 def told(state, actions, rules=RULES):
-    damage = GameData(StateSpace(RULES)).damage
     unseen = tuple(c - h - d for c, h, d in zip(RULES.copies, state.hand, state.discard, strict=True))
-    return guide(rules, damage, View(state, actions, unseen, 2, 1), "naive")
+    return guide(rules, View(state, actions, unseen, 2, 1), "naive")
 
 
 def test_each_card_is_explained_whoever_holds_it():

@@ -34,7 +34,7 @@ def quiz_of(explainer, answers, waits=False):
         return answer
 
     table = explainer.data
-    screen = Screen(open_console(drawn), table.space.rules, table.damage, ("you", "random"))
+    screen = Screen(open_console(drawn), table.space.rules, ("you", "random"))
     return PracticeTerminal(explainer, screen, ask, waits), drawn
 
 

@@ -25,8 +25,8 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def face(table):
-    return PunishPresentation(RULES, table.damage)
+def face():
+    return PunishPresentation(RULES)
 
 
 def sessions(table, n):

@@ -39,7 +39,7 @@ class Evening:
         self.drawn = io.StringIO()
         self.prompts = []
         self.session = PlaySession(PunishMatch(table, seed), seats)
-        screen = Screen(open_console(self.drawn), RULES, table.damage, names)
+        screen = Screen(open_console(self.drawn), RULES, names)
 
         def ask(prompt):
             self.prompts.append(prompt)

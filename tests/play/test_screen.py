@@ -39,14 +39,14 @@ class Stream(io.StringIO):
         return self._is_terminal
 
 
-def screen_on(table, stream, names=("you", "naive")):
-    return Screen(open_console(stream), RULES, table.damage, names)
+def screen_on(stream, names=("you", "naive")):
+    return Screen(open_console(stream), RULES, names)
 
 
-def drawn(table, draw, stream=None, names=("you", "naive")):
+def drawn(draw, stream=None, names=("you", "naive")):
     """What is drawn on a stream."""
     stream = stream or Stream()
-    draw(screen_on(table, stream, names))
+    draw(screen_on(stream, names))
     return stream.getvalue()
 
 
@@ -55,8 +55,8 @@ def view(table):
     return view_of(table.space, position("rs", "g", rules=RULES))
 
 
-def test_a_view_shows_what_its_player_may_know(table, view):
-    lines = drawn(table, lambda screen: screen.draw(view, 0)).splitlines()
+def test_a_view_shows_what_its_player_may_know(view):
+    lines = drawn(lambda screen: screen.draw(view, 0)).splitlines()
     assert lines[1].startswith("━━ breath 1 of 2 ━")
     assert lines[2] == "  naive         ♥♥  2 HP  2 cards  may feint"
     assert lines[3].split() == ["▒▒", "▒▒", "deck", "▒▒", "▒▒"]
@@ -68,23 +68,23 @@ def test_a_view_shows_what_its_player_may_know(table, view):
     assert lines[12] == "  ╰── r ───╯ ╰── s ───╯"
 
 
-def test_statuses_are_named(table):
+def test_statuses_are_named():
     state = position("r", "psd", breath=2, rules=RULES)._replace(enemy_exhausted=1, own_feinted=1, own_hp=1)
     view = View(state, (20,), (1, 1, 0, 1, 0), 2, 3)
-    text = drawn(table, lambda screen: screen.draw(view, 0))
+    text = drawn(lambda screen: screen.draw(view, 0))
     assert "━━ measure 3, breath 2 of 2 ━" in text
     assert "naive         ♥♥  2 HP  1 card  may feint  EXHAUSTED, rests" in text
     assert "you           ♥·  1 HP  1 card  has feinted" in text
 
 
-def test_both_seats_are_drawn_for_spectators(table, view):
-    text = drawn(table, lambda screen: screen.draw_open([view, view]), names=("Ann", "Ben"))
+def test_both_seats_are_drawn_for_spectators(view):
+    text = drawn(lambda screen: screen.draw_open([view, view]), names=("Ann", "Ben"))
     assert [name in text for name in ("Ann", "Ben", "not seen yet")] == [True, True, False]
     assert text.count("1 rush   - dodge   1 strike") == 2
 
 
-def test_a_terminal_without_lines_gets_ascii(table, view):
-    text = drawn(table, lambda screen: screen.draw(view, 0), Stream("ascii"))
+def test_a_terminal_without_lines_gets_ascii(view):
+    text = drawn(lambda screen: screen.draw(view, 0), Stream("ascii"))
     assert text.isascii()
     assert "|  rush  | | strike |" in text
     assert "**  2 HP" in text
@@ -92,34 +92,34 @@ def test_a_terminal_without_lines_gets_ascii(table, view):
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_short_texts_stand_side_by_side(table, width, monkeypatch):
+def test_short_texts_stand_side_by_side(width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     texts = [f"f strike  {number:6.2f}%" for number in range(9)]
-    rows = drawn(table, lambda screen: screen.columns(texts)).splitlines()
+    rows = drawn(lambda screen: screen.columns(texts)).splitlines()
     assert max(map(len, rows)) <= width
     assert " ".join(" ".join(rows).split()) == " ".join(" ".join(texts).split())
     assert len(rows) == -(-len(texts) // {40: 2, 80: 4}[width])
 
 
-def test_cards_have_their_colour_and_readable_ink(table, view, monkeypatch):
+def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    text = drawn(table, lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
+    text = drawn(lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
     for kind, card in enumerate(CARDS):
         red, green, blue = (int(CARD_LOOKS[kind].colour[k : k + 2], 16) for k in (1, 3, 5))
         # Rush and strike are in hand; guard, dodge and punish are in the piles.
         assert f"48;2;{red};{green};{blue}m" in text, card
         assert card_style(kind).color.name in ("#ffffff", INK)
     monkeypatch.setenv("NO_COLOR", "1")
-    plain = drawn(table, lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
+    plain = drawn(lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
     assert not re.search(r"\x1b\[(?:\d+;)*[34]8;", plain)
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_every_width_shows_everything(table, view, width, monkeypatch):
+def test_every_width_shows_everything(view, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    text = drawn(table, lambda screen: screen.draw(view, 0))
+    text = drawn(lambda screen: screen.draw(view, 0))
     assert max(map(len, text.splitlines())) <= width
     for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"):
         assert words in text
@@ -141,14 +141,14 @@ def test_every_width_shows_everything(table, view, width, monkeypatch):
         (End(None), "A draw."),
     ],
 )
-def test_events_are_told_in_words(table, event, words):
-    assert drawn(table, lambda screen: screen.tell(event)) == f"  {words}\n"
+def test_events_are_told_in_words(event, words):
+    assert drawn(lambda screen: screen.tell(event)) == f"  {words}\n"
 
 
-def test_a_reveal_names_what_both_played_and_drew(table):
-    text = drawn(table, lambda screen: screen.tell(Reveal(1, (40, 21), (None, 4))))
+def test_a_reveal_names_what_both_played_and_drew():
+    text = drawn(lambda screen: screen.tell(Reveal(1, (40, 21), (None, 4))))
     assert text.splitlines() == [
         "  You play         strike ",
         "  naive feints     rush  away and draws  punish ",
     ]
-    assert "You rest." in drawn(table, lambda screen: screen.tell(Reveal(1, (90, 20), (None, None))))
+    assert "You rest." in drawn(lambda screen: screen.tell(Reveal(1, (90, 20), (None, None))))

@@ -1,29 +1,18 @@
 from __future__ import annotations
 
-from itertools import product
-
-import pytest
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import reference
-from punish_fast.punish._clash import (
-    LOSS,
-    REST,
-    WIN,
-    damage_taken,
-    is_exhausting,
-    next_status,
-    rank,
-    winner,
-)
+from punish_fast.duel.breath import clash_effects
+from punish_fast.punish._clash import LOSS, REST, WIN, next_status
 from punish_fast.punish._codes import mirror_status, split_between_status, split_status
 from punish_fast.punish.codes import layout_of
-from punish_fast.punish.rules import PRESETS, Rules
+from punish_fast.punish.rules import PRESETS
 
 STANDARD = PRESETS["notebook"]
-GUARD, RUSH, DODGE, STRIKE, PUNISH = range(5)
+GUARD, PUNISH = 0, 4
 RESOLVED = range(6)
 
 resolved = st.integers(0, REST)
@@ -70,62 +59,23 @@ def expected_status(rules, status, is_last, moves):
     return after.own_hp, after.enemy_hp, *parts
 
 
-def test_standard_damage():
-    # Rows: the attack, guard to rest; columns: the card that the other player resolved, guard to rest.
-    expected = [
-        [0, 0, 0, 0, 0, 0],
-        [0, 0, 1, 1, 1, 1],
-        [0, 0, 0, 0, 0, 0],
-        [1, 2, 0, 0, 2, 2],
-        [2, 3, 0, 3, 0, 3],
-        [0, 0, 0, 0, 0, 0],
+def test_standard_effects():
+    # Rows: the card that a player resolved, guard to rest; columns: the card of the other player, guard to rest.
+    taken = [
+        [0, 0, 0, 1, 2, 0],
+        [0, 0, 0, 2, 3, 0],
+        [0, 1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 3, 0],
+        [0, 1, 0, 2, 0, 0],
+        [0, 1, 0, 2, 3, 0],
     ]
-    assert [[damage_taken(STANDARD, attack, defence) for defence in RESOLVED] for attack in RESOLVED] == expected
-
-
-@given(house_rules(), resolved, resolved)
-def test_damage_is_that_of_the_exact_model(rules, own, enemy):
-    assert damage_taken(rules, enemy, own) == reference.damage(rules, card_of(enemy), card_of(own))
-
-
-@given(house_rules(), resolved)
-def test_equal_cards_do_nothing(rules, card):
-    assert damage_taken(rules, card, card) == 0
-
-
-def test_damage_is_never_negative():
-    rules = Rules(guard_reduction=99)
-    assert [damage_taken(rules, attack, GUARD) for attack in RESOLVED] == [0] * 6
-
-
-def test_standard_priority_is_the_order_of_the_cards_with_rest_lowest():
-    assert sorted(RESOLVED, key=lambda card: rank(STANDARD, card)) == [REST, GUARD, RUSH, DODGE, STRIKE, PUNISH]
-
-
-def test_only_punish_exhausts_under_the_standard_rules():
-    assert [is_exhausting(STANDARD, card) for card in RESOLVED] == [0, 0, 0, 0, 1, 0]
-
-
-def test_rest_never_exhausts():
-    assert is_exhausting(Rules(exhausting=(1, 1, 1, 1, 1)), REST) == 0
-
-
-@pytest.mark.parametrize(
-    ("own_hp", "enemy_hp", "own", "enemy", "expected"),
-    [
-        (1, 1, STRIKE, PUNISH, 0),
-        (1, 0, PUNISH, STRIKE, WIN),
-        (1, -2, PUNISH, STRIKE, WIN),
-        (0, 1, STRIKE, PUNISH, LOSS),
-        (-1, 2, STRIKE, PUNISH, LOSS),
-        (0, 0, STRIKE, PUNISH, WIN),
-        (-2, 0, STRIKE, PUNISH, WIN),
-        (0, -2, PUNISH, STRIKE, LOSS),
-        (0, 0, RUSH, STRIKE, WIN),
-    ],
-)
-def test_the_player_left_standing_or_of_lower_priority_wins(own_hp, enemy_hp, own, enemy, expected):
-    assert winner(STANDARD, own_hp, enemy_hp, own, enemy) == expected
+    effects = clash_effects(STANDARD)
+    assert effects.taken.tolist() == taken
+    assert not effects.healed.any()
+    assert effects.exhausted.tolist() == [[int(own == PUNISH)] * 6 for own in RESOLVED]
+    after = clash_effects(STANDARD, is_last=True)
+    assert (after.taken.tolist(), after.healed.min(), after.healed.max()) == (taken, 1, 1)
+    assert not after.exhausted.any()
 
 
 @given(house_rules(), positions, resolved, resolved, st.booleans())
@@ -149,13 +99,3 @@ def test_mirrored_clash_has_the_mirrored_result(rules, numbers, own, enemy):
     back = next_status(rules, layout, mirrored, False, enemy, own, enemy_feints, own_feints)
     swapped = {WIN: LOSS, LOSS: WIN}
     assert back == (swapped[after] if after in swapped else mirror_status(layout, split_status(layout, after)))
-
-
-def test_healing_stops_at_full_hp_and_clears_the_statuses():
-    layout = layout_of(STANDARD)
-    statuses = [split_status(layout, code) for code in range(layout.n_statuses)]
-    for status, (own, enemy) in product(statuses, [(GUARD, GUARD), (REST, REST)]):
-        own_hp, enemy_hp, _, own_feinted, _, enemy_feinted = status
-        after = next_status(STANDARD, layout, status, True, own, enemy, 0, 0)
-        healed = (min(3, own_hp + 1), min(3, enemy_hp + 1))
-        assert split_between_status(layout, after) == (*healed, own_feinted + enemy_feinted)

@@ -281,12 +281,12 @@ def test_a_database_that_another_import_holds_is_left_alone(tmp_path, space, db)
 
 
 IMPORT = """
-import sys
-from punish_fast.punish.rules import from_json
+import json, sys
+from punish_fast.punish.rules import from_mapping
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 rules, log, db = sys.argv[1:]
-space = StateSpace(from_json(rules))
+space = StateSpace(from_mapping(json.loads(rules)))
 print("ready", flush=True)
 sys.stdin.readline()
 report = import_logs(space, [log], db)

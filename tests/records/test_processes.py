@@ -20,15 +20,15 @@ from records.conftest import query
 
 # Print the id of each game that is kept, or the error that ends it.
 RECORD = """
-import resource, sys, time
+import json, resource, sys, time
 from dataclasses import replace
 from playing import some_games
-from punish_fast.punish.rules import from_json
+from punish_fast.punish.rules import from_mapping
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import record_games
 from punish_fast.records.schema import new_id
 rules, database, n = sys.argv[1:]
-space, games = StateSpace(from_json(rules)), some_games(20)
+space, games = StateSpace(from_mapping(json.loads(rules))), some_games(20)
 named = lambda side, name: replace(side, name=name, is_bot=False, temperature=None)
 games = [replace(each, winner=named(each.winner, "you"), loser=named(each.loser, "me")) for each in games]
 record_games(space, games[:1], "warm-up.db")

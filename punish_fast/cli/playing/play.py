@@ -156,7 +156,7 @@ class _Session:
         names = [printable(player.name) for player in self.seats]
         if len(people) == 1:
             names[0] = _YOU
-        self.screen: Screen = Screen(self.console, self.rules, self.table.damage, (names[0], names[1]))
+        self.screen: Screen = Screen(self.console, self.rules, (names[0], names[1]))
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
 

@@ -139,7 +139,7 @@ def _quiz(options: PracticeOptions, explainer: Explainer, enemy: str) -> Practic
 
     console = open_console(table_stream(options.as_json))
     table = explainer.data
-    screen = Screen(console, table.space.rules, table.damage, ("you", enemy))
+    screen = Screen(console, table.space.rules, ("you", enemy))
     return PracticeTerminal(explainer, screen, asks_on(console.file), waits=sys.stdin.isatty())
 
 

@@ -4,44 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from punish_fast.duel.breath import clash_effects
 from punish_fast.play.punish.game_data import View
 from punish_fast.punish._actions import REST_ACTION
+from punish_fast.punish._clash import REST
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules
 
 
-def guide(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> list[str]:
-    """Return paragraphs for the player of a view.
-
-    Args:
-        damage: int64 ``[6, 6]``, as in `GameData`.
-    """
-    return [*_aim(enemy), *_cards(rules, damage), *_now(rules, damage, view, enemy)]
+def guide(rules: Rules, view: View, enemy: str) -> list[str]:
+    """Return paragraphs for the player of a view."""
+    return [*_aim(enemy), *_cards(rules), *_now(rules, view, enemy)]
 
 
 def _aim(enemy: str) -> Iterator[str]:
     yield f"You and {enemy} pick a card at the same time, and the two cards clash. Whoever has no HP left loses."
 
 
-def _cards(rules: Rules, damage: np.ndarray) -> Iterator[str]:
+def _cards(rules: Rules) -> Iterator[str]:
     # Those that are not in hand as well: a feint may draw any, and the enemy plays them.
     for kind, card in enumerate(CARDS):
         if rules.copies[kind]:
-            yield f"{card}: {effect(rules, damage, kind)}."
+            yield f"{card}: {effect(rules, kind)}."
 
 
-def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
-    """Describe the effect of a card, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``.
-
-    Args:
-        damage: int64 ``[6, 6]``, as in `GameData`.
-        kind: The card, from 0 for guard.
-    """
-    full = int(damage[kind, 5])
+def effect(rules: Rules, kind: int) -> str:
+    """Describe the effect of a card, such as ``deals 2; 1 to a guard; nothing to a dodge or another strike``."""
+    effects = clash_effects(rules)
+    to = effects.taken[:, kind].tolist()
+    full = to[REST]
     parts = [f"deals {full}" if full else "deals nothing"]
     if full:
-        dealt = {card: int(damage[kind, k]) for k, card in enumerate(CARDS) if k != kind and damage[kind, k] < full}
+        dealt = {card: to[k] for k, card in enumerate(CARDS) if k != kind and to[k] < full}
         less = [f"{amount} to a {card}" for card, amount in dealt.items() if amount]
         parts += [", ".join(less)] if less else []
         immune = [f"a {card}" for card, amount in dealt.items() if not amount]
@@ -51,12 +44,14 @@ def effect(rules: Rules, damage: np.ndarray, kind: int) -> str:
     stopped = [card for card, stops in zip(CARDS, rules.dodge_stops, strict=True) if stops]
     if kind == 2 and stopped:
         parts.append(f"stops {' and '.join(stopped)}")
-    if rules.exhausting[kind]:
+    if effects.healed[kind].any():
+        parts.append(f"whoever plays it heals {effects.healed[kind].max()}")
+    if effects.exhausted[kind].any():
         parts.append("whoever plays it must rest in the next breath")
     return "; ".join(parts)
 
 
-def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[str]:
+def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
     state = view.state
     if view.actions == (REST_ACTION,):
         cause = "You are exhausted by the card that you played last" if state.own_exhausted else "You have no card left"
@@ -68,7 +63,7 @@ def _now(rules: Rules, damage: np.ndarray, view: View, enemy: str) -> Iterator[s
             f"Feint: the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
             f"is played instead. {_times(rules.feints)} in a measure."
         )
-    if max(damage[:, 5]) >= min(state.own_hp, state.enemy_hp):
+    if clash_effects(rules).taken.max() >= min(state.own_hp, state.enemy_hp):
         yield f"If both fall at once, the lower card wins: {' < '.join(by_priority(rules))}."
     left = rules.breaths - state.breath
     when = "After this breath" if left == 0 else f"After {left + 1} breaths"

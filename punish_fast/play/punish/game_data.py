@@ -1,10 +1,9 @@
-"""Data of all games under the same rules: states, decks and the damage of a clash."""
+"""Data of all games under the same rules: states and decks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from punish_fast.duel.breath import damage_table
 from punish_fast.duel.dealer import Dealer
 from punish_fast.duel.decks import cumulate_draws
 from punish_fast.punish.codes import State
@@ -50,7 +49,6 @@ class GameData:
         dealer: The deals.
         draws: All decks and the draws from them.
         until: Their cumulated probabilities.
-        damage: int64 ``[6, 6]``, damage by attack and defence; 5 is rest.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -58,4 +56,3 @@ class GameData:
         self.dealer = Dealer(space)
         self.draws = self.dealer.draws
         self.until = cumulate_draws(self.draws)
-        self.damage = damage_table(space.rules)

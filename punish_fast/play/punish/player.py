@@ -108,7 +108,7 @@ class PunishPlayer(Player, ServedPlayer):
     @cached_property
     def presentation(self) -> PunishPresentation:
         """Presentation of the game for a page."""
-        return PunishPresentation(self.rules, self.data.damage)
+        return PunishPresentation(self.rules)
 
     @cached_property
     def solution(self) -> Solution | None:

@@ -69,7 +69,7 @@ class PracticeTerminal:
 
     def _help(self, view: View) -> None:
         table = self.explainer.data
-        paragraphs = guide(table.space.rules, table.damage, view, self.screen.names[1])
+        paragraphs = guide(table.space.rules, view, self.screen.names[1])
         for paragraph in [*paragraphs, _KEYS]:
             self.screen.say(paragraph)
 

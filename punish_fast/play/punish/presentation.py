@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from punish_fast.games.referee import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
@@ -28,13 +26,8 @@ class PunishPresentation:
 
     game = "punish"
 
-    def __init__(self, rules: Rules, damage: np.ndarray) -> None:
-        """Store the rules.
-
-        Args:
-            damage: int64 ``[6, 6]``, as in `GameData`.
-        """
-        self._rules, self._damage = rules, damage
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
 
     def rules(self) -> dict[str, Any]:
         """Return name, cards with copies and damage, and all numbers of the rules."""
@@ -42,7 +35,7 @@ class PunishPresentation:
         return {
             "name": name_of(rules),
             "cards": list(CARDS),
-            "effects": [effect(rules, self._damage, kind) for kind in range(len(CARDS))],
+            "effects": [effect(rules, kind) for kind in range(len(CARDS))],
             "copies": list(rules.copies),
             "n_cards": rules.n_cards,
             "reveal_size": rules.reveal_size,
@@ -86,7 +79,7 @@ class PunishPresentation:
 
     def guide(self, view: View, enemy: str) -> list[str]:
         """Return the rules that matter in a position, in paragraphs."""
-        return guide(self._rules, self._damage, view, enemy)
+        return guide(self._rules, view, enemy)
 
     def moves(self, view: View) -> list[dict[str, Any]]:
         """Return the legal actions with their names and keys."""
@@ -99,7 +92,7 @@ class PunishPresentation:
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
         """Return an event as the player of a seat may see it."""
         told = event.told(seat)
-        shown = {"kind": type(told).__name__.lower(), "words": Teller(self._damage, names).words(told)}
+        shown = {"kind": type(told).__name__.lower(), "words": Teller(self._rules, names).words(told)}
         match told:
             case Deal():
                 hand = told.hands[seat]

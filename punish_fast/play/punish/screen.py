@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import IO
 
-import numpy as np
 from rich.color import Color
 from rich.console import Console
 from rich.style import Style
@@ -55,16 +54,11 @@ class Screen:
         names: The name of each seat; "you" for a single person.
     """
 
-    def __init__(self, console: Console, rules: Rules, damage: np.ndarray, names: tuple[str, str]) -> None:
-        """Choose characters that the terminal can draw.
-
-        Args:
-            damage: int64 ``[6, 6]``, as in `GameData`.
-            names: The name of each seat, or "you".
-        """
+    def __init__(self, console: Console, rules: Rules, names: tuple[str, str]) -> None:
+        """Choose characters that the terminal can draw."""
         self.console = console
         self.rules, self.names = rules, names
-        self._teller = Teller(damage, names)
+        self._teller = Teller(rules, names)
         encoding = (getattr(console.file, "encoding", None) or "ascii").lower()
         plain = console.is_dumb_terminal or not encoding.startswith("utf")
         self._lines = _LINES["ascii" if plain else "unicode"]

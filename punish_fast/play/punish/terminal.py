@@ -123,8 +123,7 @@ class PunishTerminal:
         elif answer in _COACH:
             self._advise(view, seat)
         else:
-            rules, damage = self.data.space.rules, self.data.damage
-            for paragraph in [*guide(rules, damage, view, self.screen.names[1 - seat]), _KEYS]:
+            for paragraph in [*guide(self.data.space.rules, view, self.screen.names[1 - seat]), _KEYS]:
                 self.screen.say(paragraph)
 
     def _advise(self, view: View, seat: int) -> None:

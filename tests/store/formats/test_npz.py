@@ -11,7 +11,7 @@ import scipy.sparse
 
 from punish_fast import __version__
 from punish_fast.punish.codes import to_decimal
-from punish_fast.punish.rules import from_json
+from punish_fast.punish.rules import from_mapping
 from punish_fast.runtime.files import OutputError, WriteError
 from punish_fast.store.formats.npz import export_npz
 from punish_fast.store.reader import load
@@ -40,7 +40,7 @@ def test_every_column_has_its_code(archive, tiny):
 
 
 def test_texts_tell_where_it_comes_from(archive, tiny):
-    assert from_json(str(archive["rules"])) == tiny.rules
+    assert from_mapping(json.loads(str(archive["rules"]))) == tiny.rules
     assert json.loads(str(archive["enemy"])) == {"kind": "naive"}
     assert str(archive["package_version"]) == __version__
 
