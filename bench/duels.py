@@ -33,11 +33,10 @@ from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import network_of, network_policy
 from punish_fast.mdp.policy import greedy, softmax
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, Rules, true_rules
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.choices import read_choices
 from punish_fast.store.formats.flux import read_flux

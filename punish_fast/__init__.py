@@ -29,10 +29,10 @@ _HOMES = {
     "uniform_policy": "punish.strategy",
     "policy_of_table": "punish.strategy",
     "table_of_policy": "punish.strategy",
-    "Refillable": "punish.transitions.refillable_tensor",
+    "Refillable": "punish.transitions.tensor",
     "build": "punish.transitions.tensor",
     "Graph": "duel.graph",
-    "lift": "punish.lifting",
+    "lift": "punish.strategy",
     "Equilibrium": "equilibrium.solver",
     "bayes_response": "equilibrium.bayes",
     "best_response": "equilibrium.best_response",
@@ -118,13 +118,11 @@ if TYPE_CHECKING:
     from punish_fast.mdp.solution import Solution
     from punish_fast.mdp.solver import evaluate, solve
     from punish_fast.punish.codes import State
-    from punish_fast.punish.lifting import lift
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, load_rules
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.strategy import policy_of_table, table_of_policy, uniform_policy
-    from punish_fast.punish.transitions.refillable_tensor import Refillable
-    from punish_fast.punish.transitions.tensor import build, build_compact
+    from punish_fast.punish.strategy import lift, policy_of_table, table_of_policy, uniform_policy
+    from punish_fast.punish.transitions.tensor import Refillable, build, build_compact
     from punish_fast.store.formats.notebook_json import export_notebook, import_notebook
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb

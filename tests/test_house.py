@@ -77,20 +77,20 @@ TOP = "(top)"
 BUDGET = {
     "cli": 5865,
     "web": 1284,
-    "play": 2154,
-    "arena": 860,
+    "play": 2152,
+    "arena": 859,
     "study": 803,
-    "cluster": 873,
+    "cluster": 872,
     "games": 6084,
-    "store": 1982,
+    "store": 1979,
     "equilibrium": 1811,
     "records": 1774,
     "enemies": 633,
-    "duel": 1401,
-    "punish": 2594,
+    "duel": 1392,
+    "punish": 2565,
     "mdp": 5266,
     "runtime": 718,
-    TOP: 159,
+    TOP: 157,
 }
 # A room may be smaller than its budget by this many lines.
 SLACK = 25

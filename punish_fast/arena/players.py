@@ -31,11 +31,10 @@ from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, load_rules, true_rules
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime.errors import PunishFastError

@@ -29,7 +29,7 @@ from punish_fast.cluster.sweep_progress import SweepProgress, TaskProgress
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
 from punish_fast.punish.transitions import row_backups
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.punish.transitions.row_maker import BlockRange
+from punish_fast.punish.transitions.row_builder import BlockRange
 from punish_fast.runtime.parallel import balanced_chunks, cumulated
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions import row_backups
-from punish_fast.punish.transitions.row_builder import RowBuilder
-from punish_fast.punish.transitions.row_maker import BlockRange, MadeRows, RowMaker
+from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, RowMaker
 
 
 class SharedGame(NamedTuple):

@@ -10,8 +10,7 @@ import numpy as np
 from punish_fast.duel import _best_response, _graph, _passes
 from punish_fast.duel._passes import Parts
 from punish_fast.duel.breath import status_tables
-from punish_fast.duel.dealer import Dealer
-from punish_fast.duel.decks import list_decks, tabulate_draws
+from punish_fast.duel.dealer import Dealer, list_decks, tabulate_draws
 from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
 from punish_fast.punish._codes import Status, play_status
 from punish_fast.punish.codes import join_statuses, split_pairs
@@ -34,11 +33,7 @@ class Outline:
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Count full states and successors.
-
-        Raises:
-            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
-        """
+        """Count full states and successors."""
         must_be_space(space)
         self.space = space
         self.draws = tabulate_draws(space.layout)

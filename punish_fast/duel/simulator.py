@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.duel import _simulator
-from punish_fast.duel.decks import cumulate_draws
+from punish_fast.duel.dealer import cumulate_draws
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.states.space import StateSpace

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.duel.decks import cumulate_draws
+from punish_fast.duel.dealer import cumulate_draws
 from punish_fast.duel.exact_evaluation import Duel, DuelError
 from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of

@@ -7,7 +7,6 @@ left, as a feint.
 from __future__ import annotations
 
 from punish_fast.punish._multisets import N_KINDS
-from punish_fast.punish.states._space import count_enemy_hand
 from punish_fast.runtime._jit import routine
 
 # Two-digit codes are the card from 1 to 5 and then 1 for a feint or 0.
@@ -19,6 +18,24 @@ RESTS = 0
 PICKS = 1
 PICKS_OR_FEINTS = 2
 N_MODES = 3
+
+
+@routine
+def deck_left(layout, status):
+    """Cards in the deck during a measure."""
+    return layout.deck_size - status.own_feinted - status.enemy_feinted
+
+
+@routine
+def count_enemy_hand(layout, status, sizes):
+    """Cards in the enemy's hand during a measure; ``sizes`` are those of hand and discard pile."""
+    return layout.n_cards - sizes[0] - sizes[1] - deck_left(layout, status)
+
+
+@routine
+def rests(status, hand_size):
+    """Whether rest is the only action of a player."""
+    return status.own_exhausted != 0 or hand_size == 0
 
 
 @routine

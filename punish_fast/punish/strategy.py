@@ -10,11 +10,14 @@ not. Files, recorded choices and networks have tables; a state without an entry 
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import numpy as np
 
 from punish_fast.mdp.policy import SUM_TOLERANCE, check_policy
-from punish_fast.punish.codes import ACTIONS, to_decimal
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.codes import ACTIONS, cards_digits, to_decimal
+from punish_fast.punish.states.information import digits_within
+from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.runtime.errors import PunishFastError
 
 # From a two-digit action code to its column in a table; -1 for a number that is no action.
@@ -118,3 +121,76 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
     if len(wrong):
         action = ACTIONS[int(np.argmax(illegal[wrong[0]]))]
         raise StrategyError(f"strategy: state {name(wrong[0])} plays {action}, which is not legal there")
+
+
+def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
+    """The state of a coarser model that each state of a measure of a finer one belongs to, int32 ``[n_states]``.
+
+    Args:
+        fine: The states of the finer model.
+        coarse: The states of the coarser one, under the same rules.
+    """
+    must_be_space(fine)
+    must_be_space(coarse)
+    digit_of = digits_within(fine.information, coarse.information, fine.rules)
+    match = np.empty(int(fine.layer_ptr[fine.rules.breaths]), dtype=np.int32)
+    for layer, coarse_layer in zip(fine.layers[: fine.rules.breaths], coarse.layers, strict=False):
+        codes = digit_of[cards_digits(fine.places.weight, layer.cards)] @ coarse.places.weight
+        block = np.repeat(np.searchsorted(coarse_layer.cards, codes), np.diff(layer.first))
+        rank = coarse_layer.rank[block, layer.status]
+        match[layer.first[0] : layer.first[-1]] = coarse_layer.first[block] + rank
+    return match
+
+
+def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
+    """A policy of a coarser model as one of a finer model.
+
+    Args:
+        fine: The states of the finer model.
+        coarse: The states of the coarser one, under the same rules.
+        weight: float64 ``[n_rows]``, the policy, by rows of ``coarse``.
+
+    Returns:
+        float64 ``[n_rows]``, by rows of ``fine``: in every state the policy of the state it belongs to.
+
+    Raises:
+        InformationError: ``coarse`` tells apart what ``fine`` does not.
+    """
+    match = belongs_to(fine, coarse)
+    lifted = np.ones(len(fine.action))
+    # Layer by layer, to keep the temporary arrays small.
+    for first, last in zip(fine.layer_ptr[:-1], fine.layer_ptr[1:], strict=True):
+        if last > len(match):
+            break
+        ptr = fine.state_ptr[first : last + 1]
+        shift = coarse.state_ptr[match[first:last]] - ptr[:-1]
+        lifted[ptr[0] : ptr[-1]] = weight[np.arange(ptr[0], ptr[-1]) + np.repeat(shift, np.diff(ptr))]
+    return lifted
+
+
+_KEY = b"8248"
+_SIZE = 16
+_TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
+
+
+def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
+    """Return the identity of an agent: a hash of its states, actions and values, whatever file it is in.
+
+    It is BLAKE2b with 16 bytes and the key ``8248`` over all triples of state, action and value, ascending by state and
+    then by action, as 32 hexadecimal digits. Each triple is 24 bytes, little-endian: the decimal code of the state as
+    int64, the two-digit action as int64 and the value as float64, in which -0 counts as 0.
+
+    Args:
+        states: ``[n_states]``, all different.
+        state_ptr: ``[n_states + 1]``, where the rows of each state begin.
+        actions: ``[n_rows]``, two-digit actions, ascending in every state.
+        values: float64 ``[n_rows]``, the value of each action; for a strategy, its probability.
+    """
+    order = np.argsort(states)
+    begins, counts = state_ptr[:-1][order], np.diff(state_ptr)[order]
+    ends = np.cumsum(counts)
+    rows = np.arange(len(actions)) + np.repeat(begins - ends + counts, counts)
+    triples = np.empty(len(actions), dtype=_TRIPLE)
+    triples["state"] = np.repeat(states[order], counts)
+    triples["action"], triples["value"] = actions[rows], values[rows] + 0.0
+    return blake2b(triples.data.cast("B"), digest_size=_SIZE, key=_KEY).hexdigest()

@@ -1,10 +1,10 @@
-"""The identity of the agent or strategy in a file (``punish/identity.py``)."""
+"""The identity of the agent or strategy in a file (``punish/strategy.py``)."""
 
 from __future__ import annotations
 
 from punish_fast.punish.codes import decimals_of
-from punish_fast.punish.identity import identity
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import identity
 from punish_fast.store.reader import Artefact
 
 

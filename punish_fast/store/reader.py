@@ -19,11 +19,10 @@ from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.punish.codes import ACTIONS, Layout, layout_of
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, policy_of_table
+from punish_fast.punish.strategy import StrategyError, lift, policy_of_table
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted

@@ -20,9 +20,9 @@ from punish_fast.duel.breath import picks_of, play_breaths
 from punish_fast.punish._clash import NOTHING
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK, play_status
 from punish_fast.punish.codes import ACTIONS, DISCARD, ENEMY_HAND, HAND, STATUS, split_digits
-from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.states._space import ABSENT
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import belongs_to
 from punish_fast.records.choices import Choices
 from punish_fast.study.selfplay import SelfPlay
 

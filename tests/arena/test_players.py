@@ -28,10 +28,9 @@ from punish_fast.equilibrium.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy

@@ -8,8 +8,7 @@ import pytest
 from punish_fast.cluster import row_tasks
 from punish_fast.cluster.row_tasks import LayerValues, RowArrays, RowTask, SharedGame
 from punish_fast.mdp.process import NonzeroCount
-from punish_fast.punish.transitions.row_builder import RowBuilder
-from punish_fast.punish.transitions.row_maker import BlockRange, RowMaker
+from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, RowMaker
 from punish_fast.punish.transitions.tensor import build
 
 DISCOUNT = 0.9

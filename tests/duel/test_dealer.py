@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from bench import reference
-from punish_fast.duel.dealer import Dealer
-from punish_fast.duel.decks import list_decks
+from punish_fast.duel.dealer import Dealer, list_decks
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 

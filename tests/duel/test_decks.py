@@ -11,7 +11,7 @@ from houses import house_rules
 from hypothesis import given, settings
 
 from bench import reference
-from punish_fast.duel.decks import cumulate_draws, list_decks, tabulate_draws
+from punish_fast.duel.dealer import cumulate_draws, list_decks, tabulate_draws
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 

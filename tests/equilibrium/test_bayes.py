@@ -19,9 +19,9 @@ from punish_fast.duel.simulator import EndlessError
 from punish_fast.equilibrium.bayes import BayesExploiter, BayesResult, bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.runtime._jit import set_threads
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")

@@ -22,10 +22,9 @@ from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.strategy import lift, uniform_policy
 from punish_fast.punish.transitions.tensor import build
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")

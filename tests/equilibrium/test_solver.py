@@ -27,9 +27,9 @@ from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.runtime._jit import set_threads
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")

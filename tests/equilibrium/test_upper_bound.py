@@ -16,9 +16,9 @@ from punish_fast.equilibrium.bayes import bayes_response
 from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.upper_bound import upper_bound
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 # Every game ends in its first measure, and a player with a choice has nothing to remember.

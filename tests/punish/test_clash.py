@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,17 +80,18 @@ def test_standard_effects():
     assert not after.exhausted.any()
 
 
-@given(house_rules(), positions, resolved, resolved, st.booleans())
-def test_status_after_a_clash_is_that_of_the_exact_model(rules, numbers, own, enemy, is_last):
-    layout, status, own_feints, enemy_feints = position(rules, numbers)
-    own, enemy = min(own, REST - own_feints), min(enemy, REST - enemy_feints)
-    after = next_status(rules, layout, status, is_last, own, enemy, own_feints, enemy_feints)
-    if after in (WIN, LOSS):
-        found = reference.WIN if after == WIN else reference.LOSS
-    else:
-        found = split_between_status(layout, after) if is_last else split_status(layout, after)
-    moves = (move(own, own_feints), move(enemy, enemy_feints))
-    assert found == expected_status(rules, status, is_last, moves)
+@given(house_rules(), positions, st.booleans())
+def test_statuses_after_clashes_are_those_of_the_exact_model(rules, numbers, is_last):
+    for number, pair in enumerate(product(RESOLVED, repeat=2), numbers[0]):
+        layout, status, own_feints, enemy_feints = position(rules, (number, *numbers[1:]))
+        own, enemy = min(pair[0], REST - own_feints), min(pair[1], REST - enemy_feints)
+        after = next_status(rules, layout, status, is_last, own, enemy, own_feints, enemy_feints)
+        if after in (WIN, LOSS):
+            found = reference.WIN if after == WIN else reference.LOSS
+        else:
+            found = split_between_status(layout, after) if is_last else split_status(layout, after)
+        moves = (move(own, own_feints), move(enemy, enemy_feints))
+        assert found == expected_status(rules, status, is_last, moves)
 
 
 @given(house_rules(), positions, resolved, resolved)

@@ -49,12 +49,6 @@ def test_a_decimal_code_is_the_documented_state():
     assert from_decimal(NOTEBOOK, 102012300350000300) == OPENING
 
 
-@pytest.mark.parametrize("state", [OPENING, MIDDLE, BETWEEN])
-def test_both_codes_decode_to_the_state(state):
-    assert decode(NOTEBOOK, encode(NOTEBOOK, state)) == state
-    assert from_decimal(NOTEBOOK, to_decimal(state)) == state
-
-
 @given(house_rules())
 def test_codes_are_a_bijection_over_all_reachable_states(rules):
     space = StateSpace(rules)
@@ -98,18 +92,6 @@ def test_cards_digits_are_a_bijection(layout):
     assert np.array_equal(cards_digits(layout.place, cards) @ layout.place, cards)
 
 
-def test_digits_of_a_kind_are_consecutive():
-    pairs = [(h, d) for h in range(10) for d in range(10 - h)]
-    assert sorted(_codes.pair_digit(h, d) for h, d in pairs) == list(range(55))
-    assert LARGEST.n_cards_codes == 55**5
-
-
-def test_playing_a_card_lowers_its_digit_by_one():
-    assert all(
-        _codes.pair_digit(h, d) - 1 == _codes.pair_digit(h - 1, d + 1) for h in range(1, 5) for d in range(5 - h)
-    )
-
-
 @pytest.mark.parametrize("layout", [NOTEBOOK, TINY, layout_of(PRESETS["notebook"]._replace(feints=2, hand_size=4))])
 def test_statuses_are_a_bijection(layout):
     for status in range(layout.n_statuses):
@@ -149,10 +131,6 @@ def test_mirrored_status_swaps_the_players():
         assert _codes.mirror_status(NOTEBOOK, _codes.split_status(NOTEBOOK, mirrored)) == code
 
 
-def test_codes_of_the_largest_rules_fit_in_int64():
-    assert (LARGEST.breaths + 1) * LARGEST.n_cards_codes * LARGEST.n_statuses < 2**63
-
-
 def test_codes_of_the_largest_rules_decode_to_the_state():
     state = State(8, (0, 0, 0, 0, 2), 9, 1, 9, 9, 2, 1, 9, (9, 9, 9, 9, 5))
     assert decode(LARGEST, encode(LARGEST, state)) == state
@@ -163,22 +141,14 @@ def test_codes_of_the_largest_rules_decode_to_the_state():
     ("changes", "message"),
     [
         ({"breath": 0}, "breath is 0, allowed are 1 to 5"),
-        ({"breath": 6}, "breath is 6, allowed are 1 to 5"),
         ({"own_hp": 0}, "own_hp is 0, allowed are 1 to 3"),
-        ({"own_hp": 4}, "own_hp is 4, allowed are 1 to 3"),
-        ({"enemy_hp": 4}, "enemy_hp is 4, allowed are 1 to 3"),
         ({"own_exhausted": 2}, "own_exhausted is 2, allowed are 0 to 1"),
-        ({"enemy_exhausted": -1}, "enemy_exhausted is -1, allowed are 0 to 1"),
         ({"own_feinted": 2}, "own_feinted is 2, allowed are 0 to 1"),
-        ({"enemy_feinted": 2}, "enemy_feinted is 2, allowed are 0 to 1"),
         ({"enemy_hand": 6}, "enemy_hand is 6, allowed are 0 to 5"),
         ({"hand": (4, 0, 0, 0, 1)}, "4 guard in hand and 0 in the discard pile, of 3 in play"),
-        ({"hand": (0, 0, 1, 2, 2)}, "1 dodge in hand and 3 in the discard pile, of 3 in play"),
         ({"hand": (-1, 2, 0, 2, 2)}, "-1 guard in hand"),
-        ({"discard": (0, 0, 4, 0, -1)}, "0 dodge in hand and 4 in the discard pile"),
         ({"hand": (2, 2, 0, 1, 1)}, "hand has 6 cards, allowed are up to 5"),
         ({"hand": (0, 2, 0, 1, 1)}, "-1 cards of the deck are gone but there were 0 feints"),
-        ({"discard": (1, 0, 3, 0, 0)}, "1 cards of the deck are gone but there were 0 feints"),
         ({"hand": (2, 0, 1, 2)}, "4 counts in hand and 5 in the discard pile, allowed are 5 each"),
         ({"own_feinted": 1}, "0 cards of the deck are gone but there were 1 feints"),
     ],
@@ -207,11 +177,8 @@ def test_contradictory_state_between_measures_is_refused_in_words(changes, messa
     "code",
     [
         0,
-        -1,
-        -2,
         10201230035000030,  # 17 digits
         1020123003500003000,  # 19 digits
-        -10201230035000030,  # 18 characters
         2012300350000300,  # breath 0
     ],
 )
@@ -224,13 +191,6 @@ def test_decimal_code_of_wrong_length_is_refused(code):
     ("code", "message"),
     [
         (602012300350000300, "breath is 6"),
-        (102012400350000300, "own_hp is 4"),
-        (102012320350000300, "own_exhausted is 2"),
-        (102012302350000300, "own_feinted is 2"),
-        (102012300360000300, "enemy_hand is 6"),
-        (102112300350000300, "hand and 3 in the discard pile"),
-        (102013300350000000, "hand has 6 cards"),
-        (102012300350000200, "-1 cards of the deck are gone"),
         (102012301350000300, "0 cards of the deck are gone but there were 1 feints"),
     ],
 )
@@ -264,11 +224,6 @@ def test_decimals_are_those_of_the_single_states():
     assert decimals_of(tiny()).tolist() == [to_decimal(tiny().state(row)) for row in range(tiny().n_states)]
 
 
-def test_rows_and_decimals_are_inverse():
-    rows = np.arange(tiny().n_states)[::-3]
-    assert np.array_equal(rows_of(tiny(), decimals_of(tiny(), rows)), rows)
-
-
 def test_split_digits_are_those_of_the_states():
     assert np.array_equal(split_digits(decimals_of(tiny())), digits_of(tiny()))
     assert digits_of(tiny()).dtype == np.uint8
@@ -295,11 +250,3 @@ def test_decimals_of_the_whole_notebook():
     assert len(np.unique(decimals)) == space.n_states
     assert np.array_equal(rows_of(space, decimals), np.arange(space.n_states))
     assert rows_of(space, np.array([102012300350000300, 102012300350000301, -1, 0])).tolist()[1:] == [-1, -1, -1]
-
-
-def test_joining_split_pairs_restores_them():
-    layout = tiny().layout
-    cards = np.arange(layout.n_cards_codes)
-    hand, discard = split_pairs(layout, cards)
-    assert (hand + discard <= layout.copies).all()
-    assert np.array_equal(join_pairs(layout, hand, discard), cards)

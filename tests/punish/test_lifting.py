@@ -6,12 +6,11 @@ from houses import house_rules
 from hypothesis import given
 from policies import mixed
 
-from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.lifting import belongs_to, lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import belongs_to, lift
 
 
 @given(house_rules())
@@ -39,17 +38,6 @@ def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
         v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
         nodes.append(graph.back_up(own, enemy, v))
     assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
-
-
-@pytest.mark.compiled
-def test_a_lifted_policy_has_the_same_duel():
-    space = StateSpace(PRESETS["tiny"])
-    own, enemy = mixed(space, 1), mixed(space, 2)
-    duel = head_to_head(Graph(space), own, enemy)
-    fine = StateSpace(space.rules, "memory")
-    lifted = head_to_head(Graph(fine), lift(fine, space, own), lift(fine, space, enemy))
-    assert lifted.win_probability == pytest.approx(duel.win_probability, abs=1e-12)
-    assert lifted.length == pytest.approx(duel.length, abs=1e-11)
 
 
 def test_lifting_to_the_same_model_changes_nothing():

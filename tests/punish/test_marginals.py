@@ -14,7 +14,7 @@ from numba import njit
 
 from bench import reference
 from punish_fast.punish import _multisets
-from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, enemy_mode
+from punish_fast.punish._actions import PICKS, PICKS_OR_FEINTS, RESTS, deck_left, enemy_mode
 from punish_fast.punish._codes import split_status
 from punish_fast.punish.codes import ACTIONS, State, layout_of
 from punish_fast.punish.rules import PRESETS
@@ -174,7 +174,7 @@ def policy_marginal(space, enemy, row):
     _marginals.list_hands(space.layout, layer, piles[1], piles[2], hands)
     mode = enemy_mode(space.layout, status, sizes)
     table_row(space.layout, layer, enemy, status, mode, piles[2], hands, marginal)
-    return marginal / _marginals.denominator(n_hand, _space.deck_left(space.layout, status))
+    return marginal / _marginals.denominator(n_hand, deck_left(space.layout, status))
 
 
 @given(piles, st.integers(0, 15))

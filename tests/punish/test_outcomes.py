@@ -20,7 +20,6 @@ from punish_fast.punish.states._outcomes import (
     N_WAYS,
     PICK_OF,
     RESOLVED_OF,
-    REST_WAY,
 )
 from punish_fast.punish.states.space import StateSpace
 
@@ -102,19 +101,3 @@ def test_every_possible_play_is_listed_once_under_its_outcome(is_last):
 def test_outcomes_of_random_house_rules_are_exact(rules, number, is_last):
     space = StateSpace(rules)
     assert_outcomes(space, is_last, [number % space.layout.n_statuses])
-
-
-def test_a_player_without_feints_left_has_no_outcomes_of_a_feint():
-    space = StateSpace(PRESETS["tiny"])
-    for status in range(space.layout.n_statuses):
-        feinted = split_status(space.layout, status)[3] == 1
-        assert (not list(listed_outcomes(space.outcomes_of(0), status, FEINT))) == feinted
-
-
-def test_rest_against_rest_adds_no_card():
-    space = StateSpace(PRESETS["tiny"])
-    exhausted_enemies = [s for s in range(space.layout.n_statuses) if split_status(space.layout, s)[4]]
-    for status in exhausted_enemies:
-        ((after, added, mask, plays),) = listed_outcomes(space.outcomes_of(0), status, REST_WAY)
-        assert split_status(space.layout, after)[:2] == split_status(space.layout, status)[:2]
-        assert (added, mask, plays) == (0, 1, [0])

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 import pytest
-from exact import exact_row, twin_of
+from exact import twin_of
 from houses import house_rules
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bench import reference
-from punish_fast.punish.codes import encode, layout_of
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states._redeal import count_deals, joining_cards, multiply_kind, redeal
+from punish_fast.punish.codes import encode
+from punish_fast.punish.states._redeal import count_deals, joining_cards, redeal
 from punish_fast.punish.states.space import StateSpace
 
 
@@ -64,49 +62,9 @@ def test_deals_of_random_house_rules_are_exact(rules, number):
     assert_deals(space, space.layer_ptr[-2] + number % space.states_by_breath[-1])
 
 
-def test_with_an_empty_deck_both_redeals_are_equal():
-    rules = PRESETS["tiny"]._replace(copies=(1, 1, 1, 1, 1), feints=0)
-    assert rules.deck_size == 0
-    discard, reshuffle = StateSpace(rules), StateSpace(rules._replace(redeal="reshuffle"))
-    for row in range(discard.layer_ptr[-2], discard.n_states):
-        assert deals(discard, discard.state(row)) == deals(reshuffle, reshuffle.state(row))
-
-
-def test_the_deck_joins_the_pool_only_under_reshuffle():
-    layout = layout_of(PRESETS["notebook"])
-    assert [joining_cards(layout, True, drawn) for drawn in range(3)] == [2, 1, 0]
-    assert [joining_cards(layout, False, drawn) for drawn in range(3)] == [0, 0, 0]
-
-
-@pytest.mark.parametrize(("in_discard", "unseen", "drawn", "shown"), [(2, 1, 1, 1), (0, 3, 1, 1), (3, 0, 2, 1)])
-def test_polynomial_of_a_kind_counts_its_cards_in_the_pool(in_discard, unseen, drawn, shown):
-    product = np.zeros((6, 3))
-    product[0] = [1, 10, 100]
-    possible = multiply_kind(product, 0, in_discard, unseen, drawn, shown)
-    ways = [
-        comb(unseen, j) * comb(in_discard + j, drawn) * comb(max(0, in_discard + j - drawn), shown) for j in range(3)
-    ]
-    expected = [ways[0], 10 * ways[0] + ways[1], 100 * ways[0] + 10 * ways[1] + ways[2]]
-    assert product[1].tolist() == expected
-    assert possible
-
-
-def test_polynomial_of_a_kind_without_enough_cards_is_zero():
-    product = np.ones((6, 3))
-    assert not multiply_kind(product, 0, 1, 0, 1, 1)
-    assert (product[1] == 0).all()
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["notebook", "tabletop"])
 def test_deals_of_the_whole_game_are_exact(request, name):
     space = request.getfixturevalue(name)
     for row in np.random.default_rng(5).integers(space.layer_ptr[-2], space.n_states, size=20).tolist():
         assert_deals(space, row)
-
-
-@pytest.mark.full
-def test_every_deal_of_the_whole_game_starts_a_measure(notebook):
-    state = notebook.state(notebook.n_states - 1)
-    columns = exact_row(notebook, reference.redeal(notebook.rules, twin_of(state)))
-    assert max(columns) < notebook.layer_ptr[1]

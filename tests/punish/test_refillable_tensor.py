@@ -10,11 +10,10 @@ from policies import uniform
 
 from punish_fast.mdp.model import MDP, check, check_arrays
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
-from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.refillable_tensor import Refillable
-from punish_fast.punish.transitions.tensor import build, build_compact
+from punish_fast.punish.transitions.tensor import Refillable, build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 DISCOUNTS = (0.95, 1.0)
@@ -61,48 +60,12 @@ def test_a_refilled_process_equals_a_new_one(tiny):
         assert mdp.count_nonzeros().tolist() == build(tiny, enemy).count_nonzeros().tolist()
 
 
-def test_refilling_keeps_the_sparsity_pattern(tiny):
-    game = Refillable(tiny)
-    before = [array.copy() for array in (game.mdp.indptr, game.mdp.indices, game.mdp.data_ptr)]
-    mdp = game.fill(pure(tiny, 5))
-    assert mdp is game.mdp
-    assert all(np.array_equal(*pair) for pair in zip(before, (mdp.indptr, mdp.indices, mdp.data_ptr), strict=True))
-
-
 def test_probabilities_are_stored_once(tiny):
     mdp = Refillable(tiny).mdp
     assert len(mdp.data) < mdp.n_entries
     ends = mdp.data_ptr + np.diff(mdp.indptr)
     begins = np.unique(mdp.data_ptr)
     assert np.array_equal(np.unique(ends), [*begins[1:], len(mdp.data)])
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("discount", DISCOUNTS)
-def test_values_against_a_sequence_of_enemies_are_those_of_new_tensors(tiny, discount):
-    game, start = Refillable(tiny), None
-    for enemy in enemies(tiny):
-        found = solve(game.fill(enemy), discount, tolerance=1e-13, start=start)
-        expected = solve(build(tiny, enemy), discount, tolerance=1e-13)
-        assert np.abs(found.v - expected.v).max() <= 1e-12 * max(1, np.abs(expected.v).max())
-        assert np.abs(found.q - expected.q).max() <= 1e-12 * max(1, np.abs(expected.q).max())
-        start = found.v
-
-
-@pytest.mark.parametrize("discount", DISCOUNTS)
-def test_evaluation_gives_the_same_values(tiny, discount):
-    weight = softmax(tiny.state_ptr, np.random.default_rng(6).random(len(tiny.action)), 1.0)
-    enemy = random_policy(tiny, 7)
-    found = evaluate(Refillable(tiny).fill(enemy), weight, discount, tolerance=1e-13)
-    assert np.abs(found - evaluate(build(tiny, enemy), weight, discount, tolerance=1e-13)).max() <= 1e-11
-
-
-def test_jacobi_sweeps_give_the_same_bits(tiny):
-    enemy = mixed(tiny, 8)
-    found = solve(Refillable(tiny).fill(enemy), method="jacobi", sweeps=7)
-    expected = solve(build(tiny, enemy), method="jacobi", sweeps=7)
-    assert found.q.tobytes() == expected.q.tobytes()
-    assert found.log.rmse == expected.log.rmse
 
 
 @pytest.mark.slow
@@ -172,13 +135,3 @@ def test_whole_game_is_refilled(request, name):
         found = solve(mdp, discount, tolerance=1e-13, start=start)
         start = found.v
         assert np.abs(found.v - solve(expected, discount, tolerance=1e-13).v).max() <= 1e-12 * np.abs(found.v).max()
-
-
-@pytest.mark.slow
-@pytest.mark.full
-def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts, notebook):
-    results = []
-    for count in thread_counts:
-        set_threads(count)
-        results.append(bits(notebook, 10))
-    assert all(result == results[0] for result in results)

@@ -34,7 +34,3 @@ def test_batches_go_through_all_rows_once(tiny, monkeypatch, n_entries):
         int(np.diff(mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]])[0]) for layer in range(mdp.n_layers)
     ]
     assert batches.n_probabilities == len(mdp.data)
-
-
-def test_making_takes_time(tiny):
-    assert RowBatches(tiny).seconds_to_make(3) > 0

@@ -1,30 +1,35 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from houses import house_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from policies import mixed
 
-from punish_fast.punish.transitions._tensor import TensorRows
-from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, RowMaker
 from punish_fast.punish.transitions.tensor import build_compact
 
 
-@pytest.mark.parametrize("is_uniform", [True, False])
-def test_blocks_have_the_rows_of_the_tensor_from_any_row_on(tiny, is_uniform):
-    policy = None if is_uniform else mixed(tiny, 1)
-    mdp, builder = build_compact(tiny, policy), RowBuilder(tiny, policy)
-    for number, layer in enumerate(tiny.layers):
-        begin, end = len(layer.cards) // 3, len(layer.cards) // 2 + 1
-        first, last = tiny.state_ptr[layer.first[[begin, end]]].tolist()
-        length, owner = np.zeros((2, last - first), dtype=np.int64)
-        count_rows(begin, end, tiny, number, RowCounts(first, length, owner))
-        assert np.array_equal(length, np.diff(mdp.indptr[first : last + 1]))
-        assert (owner <= np.arange(last - first)).all()
-        entries = slice(*mdp.indptr[[first, last]])
-        indptr, indices = mdp.indptr[first : last + 1] - entries.start, np.zeros_like(mdp.indices[entries])
-        data, reward = np.zeros(len(indices)), np.zeros(last - first)
-        builder.fill(begin, end, number, TensorRows(tiny.state_ptr, indptr, indices, indptr, data, reward, first))
-        assert np.array_equal(indices, mdp.indices[entries])
-        shift = np.repeat(mdp.data_ptr[first:last] - indptr[:-1], length)
-        assert np.array_equal(data, mdp.data[np.arange(len(data)) + shift])
-        assert np.array_equal(reward, mdp.reward[first:last])
+@given(house_rules(), st.booleans(), st.data())
+@settings(max_examples=15)
+def test_rows_are_those_of_the_compact_tensor_in_any_order(rules, is_uniform, data):
+    space = StateSpace(rules)
+    policy = None if is_uniform else mixed(space, 3)
+    maker, mdp = RowMaker(RowBuilder(space, policy)), build_compact(space, policy)
+    for _ in range(4):
+        # A layer may have no states.
+        layer = data.draw(st.sampled_from([k for k, layer in enumerate(space.layers) if len(layer.first) > 1]))
+        n_blocks = len(space.layers[layer].first) - 1
+        begin = data.draw(st.integers(0, n_blocks - 1))
+        blocks = BlockRange(layer, begin, data.draw(st.integers(begin + 1, n_blocks)))
+        states, rows, made = maker.make(blocks)
+        assert (states, rows) == maker.places(blocks)
+        assert slice(*mdp.state_ptr[[states.start, states.stop]]) == rows
+        assert np.array_equal(made.reward, mdp.reward[rows])
+        first, last = mdp.indptr[[rows.start, rows.stop]]
+        assert np.array_equal(made.indptr, mdp.indptr[rows.start : rows.stop + 1] - first)
+        assert np.array_equal(made.indices, mdp.indices[first:last])
+        for row, length in enumerate(np.diff(made.indptr)):
+            own, stored = made.data_ptr[row], mdp.data_ptr[rows.start + row]
+            assert np.array_equal(made.data[own : own + length], mdp.data[stored : stored + length])

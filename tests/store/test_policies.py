@@ -8,9 +8,9 @@ from policies import mixed
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError, first_best
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load

@@ -56,11 +56,6 @@ def read(path):
     return [*parts, file.solution()] if file.kind == "agent" else parts
 
 
-@pytest.mark.parametrize("kind", EVERY_KIND)
-def test_sound_copies_are_read(copies, kind):
-    read(copies[kind])
-
-
 def test_seals_of_older_versions_are_valid(copies):
     """These had a signature below the checksum."""
     path, content = copies["agent"], copies["agent"].read_bytes()
@@ -96,24 +91,23 @@ def test_attribute_of_another_type(copies, kind, name):
         load(copies[kind])
 
 
-@pytest.mark.parametrize("value", [None, "another-format", 7])
-def test_foreign_format(copies, value):
-    set_attribute(copies["agent"], "format", value)
-    with named(copies["agent"], "format", "missing|is not known|is not a text"):
-        load(copies["agent"])
-
-
-@pytest.mark.parametrize("version", [0, 2, -1])
-def test_format_version_of_another_time(copies, version):
-    set_attribute(copies["agent"], "format_version", version)
-    with named(copies["agent"], "format_version", f"{version} is not allowed, it must be 1"):
-        load(copies["agent"])
-
-
-@pytest.mark.parametrize("kind", ["values", "", "Agent"])
-def test_unknown_kind(copies, kind):
-    set_attribute(copies["agent"], "kind", kind)
-    with named(copies["agent"], "kind", "allowed are tensor, agent, strategy"):
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("format", "another-format", "is not known"),
+        ("format_version", 2, "2 is not allowed, it must be 1"),
+        ("kind", "Agent", "allowed are tensor, agent, strategy"),
+        ("discount", 1.01, "is not allowed, it must be from 0 to 1"),
+        ("discount", np.nan, "is not allowed"),
+        ("objective", "draw", "'draw' is not known, allowed are discounted, win-probability"),
+        ("error_bound", -1.0, "is not allowed"),
+        ("error_bound", np.nan, "is not allowed"),
+        ("schedule", "sideways", "is not known"),
+    ],
+)
+def test_attributes_that_cannot_be(copies, name, value, problem):
+    set_attribute(copies["agent"], name, value)
+    with named(copies["agent"], name, problem):
         load(copies["agent"])
 
 
@@ -131,26 +125,6 @@ def test_enemy_that_is_no_note(copies, text):
         read(copies["agent"])
 
 
-@pytest.mark.parametrize("discount", [1.01, 1.5, -0.1, float("nan"), float("inf")])
-def test_discount_out_of_range(copies, discount):
-    set_attribute(copies["agent"], "discount", discount)
-    with named(copies["agent"], "discount"):
-        read(copies["agent"])
-
-
-@pytest.mark.parametrize(
-    ("objective", "text"),
-    [
-        ("draw", "'draw' is not known, allowed are discounted, win-probability"),
-        ("undiscounted", "'undiscounted' is not known"),
-    ],
-)
-def test_objective_that_is_unknown_or_has_no_discount(copies, objective, text):
-    set_attribute(copies["agent"], "objective", objective)
-    with named(copies["agent"], "objective", text):
-        read(copies["agent"])
-
-
 @pytest.mark.parametrize(("kind", "name"), OF_FILES)
 def test_missing_dataset(copies, kind, name):
     remove(copies[kind], name)
@@ -158,16 +132,7 @@ def test_missing_dataset(copies, kind, name):
         read(copies[kind])
 
 
-@pytest.mark.parametrize(("kind", "name"), OF_FILES)
-def test_group_where_a_dataset_should_be(copies, kind, name):
-    remove(copies[kind], name)
-    with editing(copies[kind]) as file:
-        file.create_group(name)
-    with named(copies[kind], name, "missing"):
-        read(copies[kind])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "int16", ">f8", "S8"])
+@pytest.mark.parametrize("dtype", ["int16", ">f8"])
 @pytest.mark.parametrize(("kind", "name"), OF_FILES)
 def test_dataset_of_another_dtype(copies, kind, name, dtype):
     change(copies[kind], name, lambda array: array.astype(dtype))
@@ -315,12 +280,6 @@ def test_an_enemy_may_have_another_redeal(originals, game, kind):
     assert np.array_equal(file.policy(true), file.policy(game.space))
 
 
-def test_agent_of_another_game(originals, game):
-    other = game.space.rules._replace(redeal="reshuffle")
-    with pytest.raises(ReadError, match=r"made for rules tiny, but the game's are tiny-reshuffle$"):
-        load(originals["agent"]).must_have_rules(other)
-
-
 def test_kinds_are_not_taken_for_each_other(originals, game):
     with pytest.raises(ReadError, match="is a tensor, allowed are agents and strategies"):
         load(originals["tensor"]).policy(game.space)
@@ -414,9 +373,6 @@ def test_states_that_no_game_reaches(copies, game):
 @pytest.mark.parametrize(
     ("name", "damage", "law"),
     [
-        ("/states/layer_ptr", put(0, 1), "must begin with 0, not descend"),
-        ("/states/code", swap_first_two, "must ascend"),
-        ("/rows/action", put(0, 12), "must be actions, one of 10, 11"),
         ("/transitions/data", put(5, 0.3), "the probabilities of .* add up to"),
         ("/transitions/reward", lambda reward: reward * np.nan, "a value is not finite"),
         ("/solution/q", lambda q: q * 3, "must be the largest `q` of each state"),
@@ -428,22 +384,6 @@ def test_relations_that_do_not_hold(copies, name, damage, law):
     change(copies["agent"], name.replace("/transitions/reward", "/rows/reward"), damage)
     with pytest.raises(ReadError, match=rf"agent\.h5: (/solution/v|{name}): ({law})"):
         read(copies["agent"])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("error_bound", -1.0),
-        ("error_bound", np.nan),
-        ("residual", -1.0),
-        ("tolerance", -1.0),
-        ("schedule", "sideways"),
-    ],
-)
-def test_attributes_that_cannot_be(copies, name, value):
-    set_attribute(copies["agent"], name, value)
-    with pytest.raises(ReadError, match=rf"agent\.h5: ({name}|sweeps): [^\n]*(is not allowed|is not known)[^\n]*\Z"):
-        load(copies["agent"])
 
 
 @pytest.mark.parametrize(

@@ -69,15 +69,11 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
     "options",
     [
         {},
-        {"sweeps": 3},
         {"method": "jacobi", "sweeps": 5},
-        {"method": "jacobi", "tolerance": 1e-3},
-        {"discount": 0.5},
-        {"discount": 0.0},
+        {"discount": 0},
         {"discount": 1.0},
+        {"tolerance": 1},
         {"objective": "win-probability"},
-        {"objective": "win-probability", "sweeps": 2},
-        {"tolerance": 1e-300},
     ],
 )
 def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path, options):
@@ -89,13 +85,6 @@ def test_agent_survives_bit_by_bit(tiny, tiny_mdp, tmp_path, options):
     assert_same_solution(solution, file.solution())
     assert_same_arrays(tiny_mdp, file.mdp())
     assert solve(file.mdp(), **options).fingerprint == solution.fingerprint
-
-
-@pytest.mark.parametrize("options", [{"discount": 0}, {"tolerance": 1}])
-def test_options_given_as_whole_numbers_survive(game, tmp_path, options):
-    solution = solve(game.mdp, **options)
-    save(tmp_path / "agent.h5", game.space, game.mdp, solution)
-    assert load(tmp_path / "agent.h5").solution().fingerprint == solution.fingerprint
 
 
 def test_strategy_survives_bit_by_bit(tiny, tmp_path):

@@ -14,7 +14,6 @@ from scipy.sparse import csr_array
 
 from punish_fast import __version__
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import to_mapping
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
@@ -95,17 +94,6 @@ def test_transitions_are_a_scipy_matrix_of_distributions(game, originals):
     np.testing.assert_allclose(win_less_loss, reward, rtol=0, atol=1e-15)
 
 
-def test_pointers_and_codes_of_a_file_are_those_of_the_game(game, originals):
-    with h5py.File(originals["agent"]) as file:
-        assert np.array_equal(file["states/code"][...], game.space.code)
-        assert np.array_equal(file["states/layer_ptr"][...], game.space.layer_ptr)
-        assert np.array_equal(file["rows/state_ptr"][...], game.mdp.state_ptr)
-        assert np.array_equal(file["rows/action"][...], game.mdp.action)
-        assert set(np.unique(file["rows/action"][...]).tolist()) <= set(ACTIONS)
-        q, ptr = file["solution/q"][...], file["rows/state_ptr"][...]
-        assert np.array_equal(file["solution/v"][...], np.maximum.reduceat(q, ptr[:-1]))
-
-
 def test_log_has_an_entry_for_each_sweep_and_more_for_jacobi(game, tmp_path):
     solution = solve(game.mdp, method="jacobi", sweeps=7)
     save(tmp_path / "jacobi.h5", game.space, game.mdp, solution)
@@ -116,14 +104,6 @@ def test_log_has_an_entry_for_each_sweep_and_more_for_jacobi(game, tmp_path):
         assert found["/log/choice_changes"].dtype == np.int64
         assert file["log/rmse"][...].tolist() == solution.log.rmse
         assert np.isnan(file.attrs["tolerance"])
-
-
-def test_strategy_covers_its_states_with_eleven_probabilities(game, originals):
-    with h5py.File(originals["strategy"]) as file:
-        assert file["strategy/state"][...].tolist() == list(range(game.space.n_states))
-        assert file["strategy/p"].shape == (game.space.n_states, 11)
-        np.testing.assert_allclose(file["strategy/p"][...].sum(axis=1), 1, rtol=1e-12)
-        assert text(file.attrs["name"]) == "soft"
 
 
 def test_the_page_on_formats_names_every_attribute_and_dataset():

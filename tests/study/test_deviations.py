@@ -14,9 +14,9 @@ from recorded_games import part_of, play_games
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name, from_decimal
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, assess, deviations
 from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.selfplay import self_play

@@ -8,9 +8,9 @@ from policies import mixed, uniform
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, frequencies, groupings, possible_plays
 from punish_fast.study.observations import observe
 from punish_fast.study.selfplay import self_play

@@ -11,9 +11,9 @@ from positions import nodes_of
 
 from bench import reference
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.lifting import lift
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
 from punish_fast.study import kept_cards as kept_module
 from punish_fast.study.kept_cards import hands_of_nodes, kept_cards
 from punish_fast.study.selfplay import self_play

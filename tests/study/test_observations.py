@@ -5,9 +5,9 @@ from houses import house_rules
 from hypothesis import given
 
 from punish_fast.punish.codes import ACTIONS, digits_of
-from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import belongs_to
 from punish_fast.study.observations import columns_of_rows, observe
 
 

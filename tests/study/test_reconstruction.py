@@ -12,9 +12,9 @@ from seen import keys_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import rows_of
-from punish_fast.punish.lifting import belongs_to
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import belongs_to
 from punish_fast.study.reconstruction import reconstruct
 from punish_fast.study.selfplay import self_play
 

@@ -69,8 +69,8 @@ def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
     """The probability of every action; with more information than the view, over all histories that lead here."""
     import numpy as np
 
-    from punish_fast.punish.lifting import lift
     from punish_fast.punish.states.space import StateSpace
+    from punish_fast.punish.strategy import lift
 
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)

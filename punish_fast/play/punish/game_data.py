@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from punish_fast.duel.dealer import Dealer
-from punish_fast.duel.decks import cumulate_draws
+from punish_fast.duel.dealer import Dealer, cumulate_draws
 from punish_fast.punish.codes import State
 from punish_fast.punish.rules import Five
 from punish_fast.punish.states.space import StateSpace

@@ -21,10 +21,9 @@ from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.presentation import PunishPresentation
 from punish_fast.play.session import NoAnswerError, ServedPlayer
 from punish_fast.punish.codes import action_name, decimals_of, from_decimal
-from punish_fast.punish.identity import identity
 from punish_fast.punish.rules import PRESETS, Rules, name_of, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import uniform_policy
+from punish_fast.punish.strategy import identity, uniform_policy
 from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame
 from punish_fast.store.notes import enemy_text
@@ -127,7 +126,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def identity(self) -> str:
-        """Identity of the player (``punish/identity.py``).
+        """Identity of the player (``punish/strategy.py``).
 
         It depends on the values of choices; for a strategy, on probabilities. If a strategy remembers more than the
         view, information states are numbered.

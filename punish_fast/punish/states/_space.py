@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from punish_fast.punish._actions import count_enemy_hand, rests
 from punish_fast.punish._codes import OWN_DRAW, OWN_PICK, split_cards, split_status
 from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset, next_subset, possible_added
 from punish_fast.punish.states._outcomes import FEINT, N_WAYS, REST_WAY
@@ -142,29 +143,8 @@ def deal_openings(layout, places, found):
 
 
 @routine
-def deck_left(layout, status):
-    """Cards in the deck during a measure."""
-    return layout.deck_size - status.own_feinted - status.enemy_feinted
-
-
-@routine
-def count_enemy_hand(layout, status, sizes):
-    """Cards in the enemy's hand during a measure; ``sizes`` are those of hand and discard pile."""
-    return layout.n_cards - sizes[0] - sizes[1] - deck_left(layout, status)
-
-
-@routine
-def rests(status, hand_size):
-    """Whether rest is the only action of a player."""
-    return status.own_exhausted != 0 or hand_size == 0
-
-
-@routine
 def first_way(layout, code, status, sizes):
-    """The place of the first way of a status in the tables of outcomes.
-
-    An enemy without cards rests like an exhausted one.
-    """
+    """The first way of a status in the tables of outcomes; an enemy without cards rests like an exhausted one."""
     resting = status.enemy_exhausted == 0 and count_enemy_hand(layout, status, sizes) == 0
     return (np.int64(code) + (layout.feints + 1 if resting else 0)) * N_WAYS
 

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS
+from punish_fast.punish._actions import N_ACTIONS, N_MODES, PICKS_OR_FEINTS, RESTS, deck_left
 from punish_fast.punish._codes import cards_code, mirror_status
 from punish_fast.punish._multisets import BINOMIAL, N_KINDS, count_subsets, count_ways, first_subset, next_subset
 from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS
-from punish_fast.punish.states._space import deck_left, find_block, row_of
+from punish_fast.punish.states._space import find_block, row_of
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
 UNIT = 2520.0

@@ -19,15 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.punish._actions import enemy_mode, split_action
+from punish_fast.punish._actions import count_enemy_hand, deck_left, enemy_mode, split_action
 from punish_fast.punish._clash import WIN
 from punish_fast.punish._codes import split_status
 from punish_fast.punish._multisets import N_ADDED, N_KINDS, possible_added
 from punish_fast.punish.states._outcomes import FEINT, N_PLAYS
 from punish_fast.punish.states._space import (
     block_statuses,
-    count_enemy_hand,
-    deck_left,
     find_targets,
     first_way,
     open_block,

@@ -18,7 +18,7 @@ from punish_fast.mdp.process import Backups, NonzeroCount, Payment, RowChoices
 from punish_fast.punish.states.space import Progress
 from punish_fast.punish.transitions import row_backups
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.punish.transitions.row_maker import MadeRows
+from punish_fast.punish.transitions.row_builder import MadeRows
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 

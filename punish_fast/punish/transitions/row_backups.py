@@ -13,7 +13,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman
 from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
-from punish_fast.punish.transitions.row_maker import MadeRows
+from punish_fast.punish.transitions.row_builder import MadeRows
 
 _ONE_CHUNK = (0, 1)
 

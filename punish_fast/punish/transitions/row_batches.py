@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows
-from punish_fast.punish.transitions.row_maker import BlockRange, MadeRows, RowMaker
+from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, RowCounts, RowMaker, count_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # Entries of a batch, unless a single block has more: few enough for a processor's cache, enough for calls to pay.

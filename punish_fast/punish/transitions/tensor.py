@@ -163,3 +163,40 @@ def _without_zeros(mdp: MDP) -> MDP:
     data = np.empty(indptr[-1], dtype=np.float64)
     for_chunks(_tensor.copy_positive, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, indptr, indices, data)
     return replace(mdp, indptr=indptr, indices=indices, data=data)
+
+
+class Refillable:
+    """A process whose enemy can be replaced: the pattern is computed once, and probabilities are refilled.
+
+    Starting from the values against the previous enemy, few sweeps are left::
+
+        game = Refillable(space)
+        solution = None
+        for policy in policies:
+            solution = solve(game.fill(policy), start=None if solution is None else solution.v)
+
+    Attributes:
+        space: The states of the game.
+        mdp: The process against the current enemy, at first the uniform one.
+    """
+
+    def __init__(self, space: StateSpace) -> None:
+        """Compute the pattern.
+
+        Raises:
+            MemoryError: the tensor would not fit into memory.
+        """
+        self.space = space
+        self.mdp: MDP = build_compact(space)
+
+    def __repr__(self) -> str:
+        return f"Refillable({self.space!r})"
+
+    def fill(self, policy: np.ndarray) -> MDP:
+        """The process against an enemy's policy (float64 ``[n_rows]``), in the arrays of the one before.
+
+        Raises:
+            PolicyError: the policy does not belong to these states.
+        """
+        refill(self.space, self.mdp, policy)
+        return self.mdp
