@@ -88,7 +88,7 @@ BUDGET = {
     "enemies": 633,
     "duel": 1392,
     "punish": 2565,
-    "mdp": 5266,
+    "mdp": 5270,
     "runtime": 718,
     TOP: 157,
 }

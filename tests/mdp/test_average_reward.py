@@ -143,6 +143,25 @@ def test_slow_mixing_takes_policy_iteration(leak):
     assert np.abs(found.gain - 0.5).max() <= found.error_bound <= 1e-10
 
 
+def test_play_that_leaves_a_place_once_in_far_more_steps_than_floats_count():
+    # Play may drift to either side, so a few states with high rewards hold it for 9^k steps.
+    n, drifts = 600, (0.1, 0.9)
+    reward = np.random.default_rng(1).random(n)
+
+    def row(state, right):
+        left, onward = max(state - 1, 0), min(state + 1, n - 1)
+        return reward[state], {left: 1 - right, onward: right}
+
+    found = average_reward(from_rows([[row(state, right) for right in drifts] for state in range(n)]))
+    assert np.ptp(found.gain) == 0
+    # Drifting towards one place, as the policy does, has weights that fall by nine with each step away from it.
+    rights = np.array(drifts)[found.choice % 2]
+    weight = np.cumsum(np.log(np.append(1.0, rights[:-1] / (1 - rights[1:]))))
+    share = np.exp(weight - weight.max())
+    assert abs(found.gain[0] - share @ reward / share.sum()) <= max(found.error_bound, 1e-12)
+    assert found.error_bound <= 1e-9
+
+
 def test_policy_iteration_narrows_all_components_together(monkeypatch):
     """Pairs of states that seldom switch earn the mean of their rewards, or stay in a state by choice, for 1e6 + k."""
     calls, leak, n = [], 1e-5, 40

@@ -8,8 +8,15 @@ expected number of steps until play next reaches ``k``. The gain and the bias of
     g = x(k) / t(k),        h = x - g t        (0 at k)
 
 and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves it [Howard 1960; Puterman 1994, sec. 8.6 and
-9.5]. ``h`` is a sum of two floats, of which only differences are used (``exact_iteration.py``), so rounding errors
-depend only on the terms of each row. The certificate is in ``average_reward.py``.
+9.5].
+
+Play that leaves a set of states once in ``10^40`` steps makes ``h`` so large that no digit of its differences is
+correct. So play first restarts in a fixed state of each component with probability ``10^-11`` per step. ``t`` is then
+at most ``10^11``, and every policy has one recurrent class. The best policy of this process is nearly optimal, and its
+evaluation without restarts is well conditioned unless play itself is that slow.
+
+``h`` is a sum of two floats, of which only differences are used (``exact_iteration.py``), so rounding errors depend
+only on the terms of each row. The certificate is in ``average_reward.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +32,8 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.model import MDP
 
-_MOST_ROUNDS = 100
+# Probability of a restart in each step, and how many policies are evaluated at most with it and without.
+_PASSES = ((1e-11, 500), (0.0, 100))
 _MOST_REFINEMENTS = 8
 _GOES_ON = 1 - 1e-11
 
@@ -43,23 +51,25 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
     Returns:
         The bias, ``[n_states]``; not finite if the elimination overflows.
     """
-    rows = Rows.of(mdp, mdp.reward)
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
-    for _ in range(_MOST_ROUNDS):
-        choice, ends = _with_one_class(rows, graph, component, choice)
-        h = _evaluated(rows, component, choice, ends)
-        gain, error = rows.gains(h)
-        best = rows.best(gain - error)
-        # In states that play seldom leaves, the bias may be off by more than the gains show.
-        size = np.maximum.reduceat(np.abs(h.high)[order], begins)
-        upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
-        is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
-        better = (gain - error)[best] > (gain + error)[choice] + UNIT_ROUNDOFF * size[component]
-        better &= is_wide[component]
-        if not better.any():
-            break
-        choice = np.where(better, best, choice)
+    for restart, most_rounds in _PASSES:
+        rows, ends = Rows.of(mdp, mdp.reward, 1 - restart), order[begins]
+        for _ in range(most_rounds):
+            if not restart:
+                choice, ends = _with_one_class(rows, graph, component, choice)
+            h = _evaluated(rows, component, choice, ends)
+            gain, error = rows.gains(h)
+            best = rows.best(gain - error)
+            # In states that play seldom leaves, the bias may be off by more than the gains show.
+            size = np.maximum.reduceat(np.abs(h.high)[order], begins)
+            upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
+            is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
+            better = (gain - error)[best] > (gain + error)[choice] + UNIT_ROUNDOFF * size[component]
+            better &= is_wide[component]
+            if not better.any():
+                break
+            choice = np.where(better, best, choice)
     return h
 
 
@@ -112,13 +122,14 @@ def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
 
 
 def _until(chain: Any, ends: np.ndarray) -> Elimination:
-    """Eliminate a chain that stops when it next reaches one of the given states."""
+    """Eliminate a chain that stops when it next reaches one of the given states, or restarts."""
     from scipy.sparse import csr_array, hstack
 
-    kept = np.ones(chain.shape[0])
-    kept[ends] = 0.0
+    n = chain.shape[0]
+    kept = np.ones(chain.shape[1])
+    kept[ends] = kept[n:] = 0.0
     arrives = csr_array((chain @ (1 - kept))[:, None])
-    return Elimination(hstack([csr_array(chain.multiply(kept[None, :])), arrives], format="csr"))
+    return Elimination(hstack([csr_array(chain.multiply(kept[None, :]))[:, :n], arrives], format="csr"))
 
 
 def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
@@ -127,7 +138,8 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))
     # The bias of another policy can be so much larger that corrections of it have no correct digit.
-    gain, h = np.zeros(len(choice)), Double(np.zeros(len(choice)), np.zeros(len(choice)))
+    n = rows.matrix.shape[1]
+    gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
     for _ in range(_MOST_REFINEMENTS):
         local, error = taken.gains(h)
         missing = local - gain

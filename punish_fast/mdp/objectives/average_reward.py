@@ -80,7 +80,7 @@ def average_reward(
         progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep in end components, and as
             ``progress("solve", sweeps, error_bound)`` after those between them.
         max_sweeps: Maximum number of sweeps in end components, and between them. Policy iteration also evaluates up to
-            100 policies of each component for which 1,000 sweeps are not enough.
+            600 policies of each component for which 1,000 sweeps are not enough.
 
     Raises:
         SolveError: an option is out of range, a value is too large for floating point, or neither ``max_sweeps`` nor
