@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.runtime.version import __version__ as __version__
+from punish_fast.runtime import __version__ as __version__
 
 _HOMES = {
     "MDP": "mdp.model",
@@ -34,9 +34,9 @@ _HOMES = {
     "Graph": "duel.graph",
     "lift": "punish.strategy",
     "Equilibrium": "equilibrium.solver",
-    "bayes_response": "equilibrium.bayes",
-    "best_response": "equilibrium.best_response",
-    "upper_bound": "equilibrium.upper_bound",
+    "bayes_response": "equilibrium.exploitation.bayes",
+    "best_response": "equilibrium.exploitation.best_response",
+    "upper_bound": "equilibrium.exploitation.upper_bound",
     "head_to_head": "duel.exact_evaluation",
     "simulate": "duel.simulated_evaluation",
     "build_compact": "punish.transitions.tensor",
@@ -105,10 +105,10 @@ if TYPE_CHECKING:
     from punish_fast.duel.simulated_evaluation import simulate
     from punish_fast.enemies.counts import count_choices
     from punish_fast.enemies.parless import parless
-    from punish_fast.equilibrium.bayes import bayes_response
-    from punish_fast.equilibrium.best_response import best_response
+    from punish_fast.equilibrium.exploitation.bayes import bayes_response
+    from punish_fast.equilibrium.exploitation.best_response import best_response
+    from punish_fast.equilibrium.exploitation.upper_bound import upper_bound
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.equilibrium.upper_bound import upper_bound
     from punish_fast.mdp.comparison import compare
     from punish_fast.mdp.model import MDP, check
     from punish_fast.mdp.objectives.average_reward import average_reward

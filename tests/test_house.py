@@ -20,7 +20,6 @@ STACK = (
     "play",
     "arena",
     "study",
-    "cluster",
     "games",
     "store",
     "equilibrium",
@@ -41,8 +40,8 @@ HOMES = {
     "sqlite3": {"records"},
     "jax": {"enemies", "games"},
     "optax": {"enemies", "games"},
-    "dask": {"cluster"},
-    "distributed": {"cluster"},
+    "dask": {"runtime"},
+    "distributed": {"arena", "punish", "runtime"},
     "fastapi": {"web"},
     "pydantic": {"web"},
     "starlette": {"web"},
@@ -55,7 +54,7 @@ BLIND = {
     "games": set(STACK) - {"punish", "duel", "enemies", "records", "equilibrium"},
 }
 # Rooms that do not name another game.
-PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "cluster", "games"}
+PUNISH_ROOMS = set(STACK) - {"cli", "web", "play", "games"}
 # The one module that owns the decorators.
 OWNER = "runtime/_jit.py"
 # Kernels whose loops take arrays by themselves: Numba counts references wherever an array is taken out of a tuple.
@@ -67,7 +66,7 @@ WIDE_KERNELS = {
 }
 # Walks over block, state, hand, own row, enemy row and draw; split into routines, or with a visitor, they are slower.
 DEEP_KERNELS = {
-    "equilibrium/_belief_tree.py: branch",
+    "equilibrium/exploitation/_belief_tree.py: branch",
     "punish/states/_redeal.py: count_deals",
 }
 # Files that stand beside the rooms.
@@ -75,21 +74,20 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5865,
+    "cli": 5871,
     "web": 1284,
     "play": 2152,
-    "arena": 859,
-    "study": 803,
-    "cluster": 872,
-    "games": 6084,
-    "store": 1979,
-    "equilibrium": 1811,
+    "arena": 1130,
+    "study": 793,
+    "games": 6083,
+    "store": 1980,
+    "equilibrium": 1775,
     "records": 1774,
     "enemies": 633,
     "duel": 1392,
-    "punish": 2565,
+    "punish": 2761,
     "mdp": 5270,
-    "runtime": 718,
+    "runtime": 1014,
     TOP: 157,
 }
 # A room may be smaller than its budget by this many lines.

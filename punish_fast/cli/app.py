@@ -13,9 +13,9 @@ from punish_fast.cli.frame.errors import UsageError, guarded
 from punish_fast.cli.frame.family import family, print_help
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.frame.streams import must_have_output
+from punish_fast.runtime import __version__
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
-from punish_fast.runtime.version import __version__
 
 # Verbs, and families of verbs, as the help groups them.
 _PANELS = {

@@ -16,7 +16,7 @@ from punish_fast.punish._codes import Status, play_status
 from punish_fast.punish.codes import join_statuses, split_pairs
 from punish_fast.punish.states.information import revealed_cards
 from punish_fast.punish.states.space import StateSpace, must_be_space
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
 _MAX_ENTRIES = 2**31 - 1

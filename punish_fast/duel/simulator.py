@@ -16,7 +16,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # Breaths; a longer game counts as endless.

@@ -31,7 +31,7 @@ from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
-from punish_fast.runtime.extras import require
+from punish_fast.runtime.errors import require
 
 LOSSES = ("mse", "cross-entropy")
 OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rates

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted

@@ -24,11 +24,11 @@ from __future__ import annotations
 import numpy as np
 
 from punish_fast.duel.graph import Graph, Outline, must_be_graph
-from punish_fast.duel.layered_graph import N_PARTS, LayeredGraph
+from punish_fast.duel.layered_graph import N_PARTS
 from punish_fast.equilibrium._reach import OWN, RESPONSE_OWN
 from punish_fast.equilibrium._restricted_game import INSIDE
-from punish_fast.equilibrium.best_response import Start
 from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
+from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.regret_iteration import Passes, RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
@@ -90,11 +90,6 @@ class Equilibrium:
     def minimiser(self) -> RegretMinimiser:
         """The regret minimiser."""
         return self._whole.minimiser
-
-    @property
-    def current_graph(self) -> LayeredGraph:
-        """The graph of the next iteration if it is restricted, or the whole one."""
-        return self.graph if self._part is None else self._part.iteration.graph
 
     @property
     def dealt(self) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from punish_fast.punish.rules import CARDS
-from punish_fast.runtime.plot_style import LOOKS
+from punish_fast.runtime.figures import LOOKS
 
 CARD_LOOKS = LOOKS[: len(CARDS)]
 FEINT_LOOK = LOOKS[len(CARDS)]

@@ -10,9 +10,7 @@ import numpy as np
 
 from punish_fast.records.database import RecordsError
 from punish_fast.records.summary import Results, correlations, player_table
-from punish_fast.runtime.figures import picture
-from punish_fast.runtime.intervals import wilson_interval
-from punish_fast.runtime.plot_style import (
+from punish_fast.runtime.figures import (
     BLUE,
     FAINT,
     INK,
@@ -22,8 +20,10 @@ from punish_fast.runtime.plot_style import (
     YELLOW,
     add_share_bar,
     draw_share_map,
+    picture,
     set_headline,
 )
+from punish_fast.runtime.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -31,12 +31,12 @@ from numba import extending, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, register
 
+from punish_fast.runtime import __version__
 from punish_fast.runtime.compile_progress import announce
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
-from punish_fast.runtime.version import __version__
 
 _PACKAGE = Path(__file__).parent.parent
 # Bytes for all kernels, with some to spare.

@@ -1,20 +1,158 @@
-"""Figures as PNG or SVG files in one style, written whole or not at all."""
+"""Figures as PNG or SVG files in one style, written whole or not at all.
+
+The colours follow the palette of Okabe and Ito (2008), which people with any common colour blindness can tell apart,
+with lightnesses moved apart so that they also differ in grey. Each comes with a marker, a line style and a hatch of its
+own, so no plot depends on colour alone. Titles are sentences, shares are in per cent.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from punish_fast.runtime.errors import PunishFastError
-from punish_fast.runtime.extras import require
+import numpy as np
+
+from punish_fast.runtime.errors import PunishFastError, require
 from punish_fast.runtime.files import replacing
-from punish_fast.runtime.plot_style import SETTINGS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+
+class Look(NamedTuple):
+    """How one series is drawn: colour, marker, line style and hatch, all as matplotlib takes them."""
+
+    colour: str
+    marker: str
+    line: Any
+    hatch: str
+
+
+LOOKS = (
+    Look("#00639C", "s", "--", ""),  # blue
+    Look("#F0B400", ">", "-.", "///"),  # yellow
+    Look("#33B08A", "o", ":", "..."),  # green
+    Look("#D55E00", "D", (0, (6, 1, 1, 1, 1, 1)), "\\\\\\"),  # vermilion
+    Look("#3D0F3A", "^", "-", ""),  # dark purple
+    Look("#A9D6F0", "v", (0, (3, 1)), "xx"),  # sky blue
+)
+BLUE, YELLOW, VERMILION = LOOKS[0].colour, LOOKS[1].colour, LOOKS[3].colour
+INK, MUTED, FAINT = "#222222", "#6E6E6E", "#D9D9D9"
+
+SETTINGS: dict[str, Any] = {
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": MUTED,
+    "axes.labelsize": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "figure.titlesize": 12,
+    "figure.titleweight": "bold",
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "hatch.color": "white",
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.parse_math": False,
+}
+
+_DIVERGING = (VERMILION, "#F3C9A8", "#FAFAFA", "#A8CDE6", BLUE)
+
+
+def set_headline(figure: Figure, text: str) -> None:
+    """Write a sentence above a figure, flush left."""
+    figure.suptitle(text, x=0.01, ha="left")
+
+
+def ink_on(colour: Any) -> str:
+    """Black or white, whichever reads better on a colour, by its relative luminance (WCAG 2)."""
+    from matplotlib.colors import to_rgb
+
+    return "white" if is_dark(to_rgb(colour)) else INK
+
+
+def is_dark(rgb: Sequence[float]) -> bool:
+    """Whether white reads better than black on a colour, by its relative luminance; ``rgb`` from 0 to 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22
+
+
+def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
+    """Draw shares of games won as a heat map that diverges around 50 %: blue above, vermilion below.
+
+    Args:
+        axes: Where to draw.
+        share: float64 ``[rows, columns]``, from 0 to 1; NaN leaves a cell empty.
+        labels: str ``[rows, columns]``, a second line for each cell.
+
+    Returns:
+        The image, in per cent, for `add_share_bar`.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    percent = 100 * share
+    reach = np.ceil(np.nanmax(np.abs(percent - 50), initial=10) / 10) * 10
+    colours = LinearSegmentedColormap.from_list("won", _DIVERGING)
+    image = axes.imshow(percent, cmap=colours, vmin=50 - reach, vmax=50 + reach, aspect="auto")
+    for (i, j), value in np.ndenumerate(percent):
+        if not np.isnan(value):
+            text = f"{value:.1f}" if labels is None else f"{value:.0f}\n{labels[i, j]}"
+            colour = ink_on(colours(0.5 + (value - 50) / (2 * reach)))
+            axes.annotate(text, (j, i), ha="center", va="center", color=colour, linespacing=1.3)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return image
+
+
+def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
+    """Add the colour bar of `draw_share_map`, in the unit of its cells."""
+    bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+    bar.set_label(label)
+
+
+def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
+    """Name lines right of the panel, at least ``gap`` apart, with a leader to each end.
+
+    Args:
+        axes: Where to draw.
+        x: Where each line ends, horizontally.
+        heights: The same, vertically.
+        names: What each is called.
+        gap: Least vertical distance of two names, in units of the axis.
+    """
+    order = np.argsort(-np.asarray(heights), kind="stable")
+    places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
+    leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)}
+    beside = axes.get_yaxis_transform()
+    for k, place in zip(order, places, strict=True):
+        axes.annotate(names[k], (x[k], heights[k]), (1.03, place), textcoords=beside, va="center", arrowprops=leader)
+
+
+def spread(heights: np.ndarray, gap: float) -> np.ndarray:
+    """Descending heights, moved until each is ``gap`` below the one before, on average neither up nor down."""
+    moved = heights.copy()
+    for k in range(1, len(moved)):
+        moved[k] = min(moved[k], moved[k - 1] - gap)
+    return np.asarray(moved + (heights - moved).mean())
+
 
 FORMATS = ("png", "svg")
 

@@ -21,7 +21,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS
 from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace, must_be_space
-from punish_fast.punish.transitions.matrix_free import MatrixFree, RowBackups
+from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.memory_plan import (
     COMPACT,
     MATRIX_FREE,
@@ -30,6 +30,7 @@ from punish_fast.punish.transitions.memory_plan import (
     memory_limit,
     plan_memory,
 )
+from punish_fast.punish.transitions.row_backups import BlockExecutor
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
@@ -55,8 +56,8 @@ class ModelSource:
         stage: Entered around each stage of the work, to time it.
         progress: Called as ``progress("tensor", layers, n_layers)``.
         memory: Bytes that may be used; None for all of the machine's.
-        backups: Makes what backs up the states where rows are not kept, for example on a cluster; None for the threads
-            of this process where rows are kept if they fit.
+        executor: Makes the executor of a model without a tensor, for example on a cluster; None for the threads of this
+            process, where rows are kept if they fit.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class ModelSource:
         memory: int | None = None,
     ) -> None:
         self.memory = memory
-        self.backups: Callable[[RowBatches], RowBackups] | None = None
+        self.executor: Callable[[RowBatches], BlockExecutor] | None = None
         self.states = states
         self.rules = states.rules
         self.policy = policy
@@ -85,8 +86,8 @@ class ModelSource:
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
         """Write states, transitions and rows; a tensor that is not kept is compact, or not even made."""
-        if self.backups is not None and (keep_tensor or isinstance(self.states, Artefact)):
-            raise ValueError("backups: go with rows that are made, not with a tensor")
+        if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
+            raise ValueError("executor: goes with rows that are made, not with a tensor")
         with self.stage("store"):
             write_states(out, self.states)
 
@@ -112,9 +113,9 @@ class ModelSource:
 
     def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
         """The process in the fastest mode that fits into memory."""
-        if self.backups is not None:
+        if self.executor is not None:
             batches = RowBatches(space, self.policy, self._progress)
-            return MatrixFree(batches, self._progress, self.backups(batches))
+            return MatrixFree(batches, self._progress, self.executor(batches))
         if self.memory is not None or space.n_states > _FEW_STATES:
             batches = RowBatches(space, self.policy, self._progress)
             modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)

@@ -15,9 +15,9 @@ import h5py
 import numpy as np
 
 from punish_fast.punish.rules import Rules, to_json
+from punish_fast.runtime import __version__
 from punish_fast.runtime.files import explain, replacing
 from punish_fast.runtime.interrupts import uninterrupted
-from punish_fast.runtime.version import __version__
 from punish_fast.store import schema
 from punish_fast.store.checksum import SIZE, seal
 from punish_fast.store.schema import ATTRIBUTES, DATASETS

@@ -1,4 +1,4 @@
-"""Lessons from a policy that plays both sides of the real game.
+"""Lessons from a policy that plays both sides of the real game, and key figures of a game from them.
 
 All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
 opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
@@ -7,18 +7,26 @@ opening hands, the value of keeping a card over the redeal (``kept_cards.py``), 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import split_status
-from punish_fast.punish.states.openings import Openings
-from punish_fast.study.frequencies import SituationFrequencies, frequencies
+from punish_fast.punish.rules import CARDS
+from punish_fast.punish.states.openings import Openings, worth
+from punish_fast.study.frequencies import PLAYS, SituationFrequencies, frequencies
 from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
-from punish_fast.study.selfplay import SelfPlay
+from punish_fast.study.selfplay import SelfPlay, self_play
+
+# Entered around each stage of the work, given its name.
+Stage = Callable[[str], AbstractContextManager[object]]
 
 
 class Hands(NamedTuple):
@@ -101,3 +109,37 @@ def _by_hands(openings: Openings, value: np.ndarray) -> Hands:
     place = place.ravel()
     p = np.bincount(place, weights=openings.p)
     return Hands(hand, p, np.bincount(place, weights=openings.p * value) / p)
+
+
+def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:
+    """Study a game by a policy that plays both sides.
+
+    Args:
+        graph: The game.
+        policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
+        stage: A context for the stage ``self-play``.
+
+    Returns:
+        ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
+        dealt again; by card ``in_hand``, the average gain of one more copy in the opening hand, and ``kept``, the gain
+        of keeping the card over a fresh one, both in win probability; and ``plays``, the share of each card and of
+        feints in all choices. Values of impossible events are None.
+    """
+    with stage("self-play"):
+        play = self_play(graph, policy)
+        found = lessons(play)
+        # The first measure is all it takes.
+        first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
+    hands = [worth(found.openings.hand[:, kind], found.openings.p, found.value).step for kind in range(len(CARDS))]
+    always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)
+    return {
+        "length": found.length,
+        "first_deal": float(first.sum()),
+        "in_hand": _named(CARDS, hands),
+        "kept": _named(CARDS, found.kept.over_fresh),
+        "plays": _named(PLAYS, always),
+    }
+
+
+def _named(names: Sequence[str], values: Iterable[float]) -> dict[str, float | None]:
+    return {name: float(x) if math.isfinite(x) else None for name, x in zip(names, values, strict=True)}

@@ -11,8 +11,7 @@ import numpy as np
 
 from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
 from punish_fast.punish.rules import CARDS, cards_text
-from punish_fast.runtime.figures import picture
-from punish_fast.runtime.plot_style import BLUE, INK, VERMILION, YELLOW, draw_share_map, ink_on, set_headline
+from punish_fast.runtime.figures import BLUE, INK, VERMILION, YELLOW, draw_share_map, ink_on, picture, set_headline
 from punish_fast.study.deviations import Deviations
 from punish_fast.study.frequencies import PLAYS, SituationFrequencies
 from punish_fast.study.lessons import Lessons

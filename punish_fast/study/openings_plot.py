@@ -10,8 +10,7 @@ import numpy as np
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, cards_text
 from punish_fast.punish.states.openings import Openings, Worth, worth
-from punish_fast.runtime.figures import picture
-from punish_fast.runtime.plot_style import BLUE, FAINT, INK, VERMILION, draw_labels, set_headline
+from punish_fast.runtime.figures import BLUE, FAINT, INK, VERMILION, draw_labels, picture, set_headline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
-from punish_fast.equilibrium.best_response import Start, best_response
+from punish_fast.equilibrium.exploitation.best_response import Start, best_response
 from punish_fast.mdp.policy import PolicyError, greedy, softmax
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import State

@@ -12,7 +12,7 @@ from punish_fast.arena.players import Player
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 

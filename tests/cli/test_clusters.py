@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.matrix_free import MadeBackups
+from punish_fast.punish.transitions.row_backups import ThreadBlocks
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import ModelSource, solve_file
 
@@ -48,19 +48,19 @@ def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder)
 
 
 def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch):
-    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 0.2)
     run("solve", "--no-tensor", "--cluster", "tcp://127.0.0.1:9", "-o", "a.h5").failed_with("no scheduler answers")
     assert list(folder.iterdir()) == []
 
 
 def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     source = ModelSource(StateSpace(PRESETS["tiny"]))
-    source.backups = MadeBackups
-    with pytest.raises(ValueError, match="backups: go with rows that are made, not with a tensor"):
+    source.executor = ThreadBlocks
+    with pytest.raises(ValueError, match="executor: goes with rows that are made, not with a tensor"):
         solve_file(folder / "a.h5", source)
     solve_file(folder / "a.h5", source, keep_tensor=False)
     source = ModelSource(load(folder / "a.h5"))
-    source.backups = MadeBackups
+    source.executor = ThreadBlocks
     with pytest.raises(ValueError, match="not with a tensor"):
         solve_file(folder / "b.h5", source, keep_tensor=False)
     assert [path.name for path in folder.iterdir()] == ["a.h5"]

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from punish_fast.arena import house_rules
+from punish_fast.arena.survey import studies
 
 GRID = 'base = "tiny"\n[grid]\nhp = [1, 2]\n'
 ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
@@ -25,7 +25,7 @@ def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     assert "\nin hand of equilibrium\n" in done.out
     assert "2 points, 2 of them to be studied; results in survey-results.jsonl" in done.err
     assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
-    monkeypatch.setattr(house_rules, "study_agent", None)
+    monkeypatch.setattr(studies, "study_agent", None)
     again = run("survey", "survey.toml", "--json", "--csv", "t.csv").report
     assert (again["studied"], again["cluster"], again["iterations"]) == (0, None, None)
     assert [point["changes"] for point in again["points"]] == [{"hp": 1}, {}]
@@ -45,7 +45,7 @@ def test_a_point_without_a_result_ends_with_1(run, folder):
 
 
 def test_an_interrupt_says_what_is_kept(run, monkeypatch):
-    study, calls = house_rules.study_agent, []
+    study, calls = studies.study_agent, []
 
     def interrupted(*arguments):
         calls.append(1)
@@ -53,7 +53,7 @@ def test_an_interrupt_says_what_is_kept(run, monkeypatch):
             raise KeyboardInterrupt
         return study(*arguments)
 
-    monkeypatch.setattr(house_rules, "study_agent", interrupted)
+    monkeypatch.setattr(studies, "study_agent", interrupted)
     done = run("survey", "survey.toml")
     assert done.code == 130
     assert "survey-results.jsonl has the results of all finished jobs; the same command resumes from it" in done.err

@@ -4,11 +4,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from punish_fast.cluster.connection import ClusterError
-from punish_fast.cluster.jobs import Job, Watch, run_jobs
-from punish_fast.cluster.results_file import ResultsFile
+from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
+from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.runtime import _jit
+from punish_fast.runtime.cluster.connection import ClusterError
 
 
 def square(number, stage):

@@ -8,14 +8,14 @@ import time
 import pytest
 
 from cluster.real_cluster import RealCluster, altered_package, without_package
-from cluster.test_cluster_tasks import results_of
-from punish_fast.cluster.cluster_backups import ClusterBackups, _seconds_of_a_task
-from punish_fast.cluster.connection import ClusterError, connected, dashboard_of, n_threads
+from cluster.test_tasks import results_of
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks, _seconds_of_a_task
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.runtime.cluster.connection import ClusterError, connected, dashboard_of, n_threads
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"
@@ -45,7 +45,7 @@ def solve_on(client, batches, after_two_sweeps):
             after_two_sweeps()
 
     try:
-        return solve(MatrixFree(batches, backups=ClusterBackups(client, batches)), progress=progress).fingerprint
+        return solve(MatrixFree(batches, executor=ClusterBlocks(client, batches)), progress=progress).fingerprint
     finally:
         assert time.monotonic() - begin[0] < 60
 
@@ -91,7 +91,7 @@ def test_workers_that_are_all_paused_are_told(cluster, batches):
 
 @pytest.mark.parametrize("use", [n_threads, dashboard_of, _seconds_of_a_task])
 def test_a_scheduler_that_dies_early_is_told(cluster, monkeypatch, use):
-    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
+    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 2)
     told = "the connection to the scheduler, or to all of its workers, is lost"
     with pytest.raises(ClusterError, match=told), connected(cluster.address) as client:
         cluster.kill_scheduler()
@@ -100,8 +100,8 @@ def test_a_scheduler_that_dies_early_is_told(cluster, monkeypatch, use):
 
 @pytest.fixture
 def _short_limits(monkeypatch):
-    monkeypatch.setattr("punish_fast.cluster.limited_client.CALL_SECONDS", 6)
-    monkeypatch.setattr("punish_fast.cluster.worker_watch._LOOKS_WITHOUT_HEARTBEAT", 3)
+    monkeypatch.setattr("punish_fast.runtime.cluster.limited_client.CALL_SECONDS", 6)
+    monkeypatch.setattr("punish_fast.runtime.cluster.worker_watch._LOOKS_WITHOUT_HEARTBEAT", 3)
 
 
 @pytest.mark.usefixtures("_short_limits")

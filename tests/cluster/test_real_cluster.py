@@ -9,14 +9,14 @@ import time
 import pytest
 
 from cluster.real_cluster import RealCluster
-from punish_fast.cluster.cluster_backups import ClusterBackups
-from punish_fast.cluster.connection import ClusterError, connected
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.runtime.cluster.connection import ClusterError, connected
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"
@@ -36,7 +36,7 @@ def batches():
 
 def solve_on(cluster, batches, after_sweep=lambda: None, start=None, save=None):
     with connected(cluster.address) as client:
-        process = MatrixFree(batches, backups=ClusterBackups(client, batches))
+        process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
         return solve(
             process,
             tolerance=Effort(DEFAULT_TOLERANCE, save=save),
@@ -66,7 +66,7 @@ def test_a_worker_that_dies_while_values_are_handed_out_holds_up_nothing(cluster
 
 
 def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch):
-    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 2)
+    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 2)
     saved = []
     try:
         with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
@@ -74,7 +74,7 @@ def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebo
     finally:
         cluster.restart()
     assert len(saved) == 5
-    monkeypatch.setattr("punish_fast.cluster.connection._CONNECT_SECONDS", 30)
+    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 30)
     resumed, whole = solve_on(cluster, batches, start=saved[-1]), solve(notebook_mdp)
     assert resumed.sweeps < whole.sweeps
     assert abs(resumed.v - whole.v).max() <= resumed.error_bound + whole.error_bound

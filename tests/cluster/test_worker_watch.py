@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.cluster import worker_watch
-from punish_fast.cluster.connection import ClusterError
-from punish_fast.cluster.worker_watch import WorkerWatch
+from punish_fast.runtime.cluster import worker_watch
+from punish_fast.runtime.cluster.connection import ClusterError
+from punish_fast.runtime.cluster.worker_watch import WorkerWatch
 
 
 class Scheduler:

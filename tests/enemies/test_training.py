@@ -17,7 +17,7 @@ from punish_fast.enemies.training import Examples, TrainingOptions, cross_valida
 from punish_fast.punish.rules import PRESETS as RULES
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
-from punish_fast.runtime.extras import ExtraError
+from punish_fast.runtime.errors import ExtraError
 
 TINY = RULES["tiny"]
 QUICK = TrainingOptions(hidden=(6, 5), dropout=(0.5,), epochs=3)
@@ -52,7 +52,7 @@ def test_examples_are_the_states_that_a_strategy_covers(space, examples):
 
 
 def test_without_jax_it_says_what_to_install(examples, monkeypatch):
-    monkeypatch.setattr("punish_fast.runtime.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("punish_fast.runtime.errors.find_spec", lambda _name: None)
     with pytest.raises(ExtraError, match=r'pip install "punish-fast\[learn\]"'):
         train(TINY, examples, QUICK)
 

@@ -8,9 +8,8 @@ from policies import mixed, uniform
 
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.policies import policy_of
-from punish_fast.equilibrium.best_response import best_response
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
+from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -28,14 +27,6 @@ def improved(graph, enemy, iterations):
     for _ in range(iterations):
         response.improve(enemy, reach)
     return response
-
-
-def test_a_response_is_a_pure_policy(graph):
-    response = CounterfactualResponse(graph, np.zeros((graph.n_values, 1)), graph.dealt)
-    policy = response.policy
-    policy_of(policy, graph.space)
-    assert set(policy.tolist()) == {0.0, 1.0}
-    assert np.array_equal(np.flatnonzero(policy[: graph.space.state_ptr[len(response.choice)]]), response.choice)
 
 
 @pytest.mark.compiled

@@ -85,21 +85,6 @@ def test_probabilities_are_multiplied_by_exponentials_of_regrets(drawn, rate, be
     assert np.array_equal(after, played(ptr, logit, total))
 
 
-@given(states(), st.floats(1e-3, 1e3))
-def test_steps_do_not_depend_on_the_scale_of_regrets(drawn, scale):
-    """The variance of regrets scales the step, so payoffs in another unit make the same one."""
-    ptr, logit, regret = drawn
-    found = []
-    for factor in (1.0, scale):
-        moved, variance = logit.copy(), np.full(len(ptr) - 1, 1e-2 * factor**2)
-        scaled, total, strategy = factor * regret, np.zeros(len(logit)), softmax_of(ptr, logit)
-        follow_regrets(
-            0, len(ptr) - 1, ptr, (1.0, 1.0, 1.0), always(ptr), scaled, seen(ptr), strategy, (variance, moved, total)
-        )
-        found.append(moved)
-    assert found[0] == pytest.approx(found[1], abs=1e-9)
-
-
 def test_an_action_with_the_least_logit_can_recover():
     ptr, logit, total, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
     for regret in (-1.0, 1.0):
@@ -111,15 +96,6 @@ def test_an_action_with_the_least_logit_can_recover():
             )
         assert logit.min() == LEAST_LOGIT
         assert logit.argmax() == (0 if regret > 0 else 1)
-
-
-def test_only_the_given_states_change():
-    ptr, logit, total, variance = np.array([0, 2, 4]), np.zeros(4), np.zeros(4), np.full(2, 0.5)
-    strategy, regret = softmax_of(ptr, logit), np.array([1.0, 0.0, 1.0, 0.0])
-    follow_regrets(1, 2, ptr, (1.0, 1.0, 1.0), always(ptr), regret, seen(ptr), strategy, (variance, logit, total))
-    assert logit.tolist() == [0, 0, 0, -1]
-    assert total.tolist() == [0, 0, 0.5, 0.5]
-    assert variance.tolist() == [0.5, 1.0]
 
 
 @given(states(), st.integers(1, 20), st.sampled_from([OUTSIDE, NEEDED]))

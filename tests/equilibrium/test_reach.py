@@ -35,21 +35,6 @@ def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     assert 0 < own_nodes.sum() < 1
 
 
-def test_full_states_that_the_enemy_avoids_keep_a_tiny_reach():
-    graph = Graph(StateSpace(TINY, "view"))
-    sure = np.zeros(len(graph.space.action))
-    sure[graph.space.state_ptr[:-1]] = 1
-    reach, expected = Reach(graph), np.zeros(graph.n_full)
-    reach.begin(graph.dealt)
-    reach.spread_all((sure, sure))
-    expected[: len(graph.dealt)] = graph.dealt
-    graph.spread(np.ones(len(sure)), sure, expected)
-    never = expected == 0
-    traces = reach.table[never, 1]
-    assert (traces > 0).sum() > 0
-    assert traces.max() < 1e-29
-
-
 @pytest.mark.parametrize("model", ["view", "memory"])
 def test_reaches_of_a_response_are_those_it_has_alone(model):
     graph = Graph(StateSpace(TINY, model))

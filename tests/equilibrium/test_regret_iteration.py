@@ -37,16 +37,3 @@ def test_a_restricted_game_of_everything_learns_like_the_whole(model):
         for name in ("strategy", "enemy", "v", "nodes", "state_reach"):
             assert getattr(whole, name) == pytest.approx(getattr(part, name), abs=1e-12), name
         assert whole.reach.table == pytest.approx(part.reach.table, abs=1e-14)
-
-
-def test_reach_passes_on_to_the_nodes_only_if_there_is_a_deal():
-    graph = Graph(StateSpace(TINY, "view"))
-    played, dealt = new_iteration(graph, graph, Hedge(graph.state_ptr)), []
-    names = [name for name, _ in played.passes(1)]
-    assert names == ["spread 1", "regret 2", "regret 1", "nodes", "learn", "response"]
-    passes = dict(played.passes(1, lambda: dealt.append(played.reach.nodes[:, 0].sum())))
-    assert list(passes) == ["spread 1", "spread 2", "deal", *names[1:]]
-    for make in passes.values():
-        make()
-    # Some games last longer than a measure.
-    assert 0 < dealt[0] < 1

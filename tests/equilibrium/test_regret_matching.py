@@ -13,8 +13,7 @@ from positions import nodes_of, positions_of
 from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers
-from punish_fast.equilibrium._reach import LEAST_PROBABILITY, sum_buffers
-from punish_fast.equilibrium._regret_matching import mix_response
+from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
@@ -206,22 +205,6 @@ def test_the_response_is_to_the_new_strategy_under_the_last_reach(graph):
     assert learning.tables["response_dealt"] == pytest.approx(again, rel=1e-12)
 
 
-def test_states_without_counterfactual_reach_learn_nothing(graph):
-    learning, tables = begin(graph)
-    ptr, full_ptr = graph.space.state_ptr, graph.full.ptr
-    never = [
-        row for row in range(graph.space.layer_ptr[1]) if not learning.dealt[full_ptr[row] : full_ptr[row + 1]].any()
-    ]
-    rows = np.concatenate([np.arange(*ptr[row : row + 2]) for row in never])
-    before = {name: tables[name][rows].copy() for name in ("regret", "total")}
-    learning.iterate()
-    for name, kept in before.items():
-        assert np.array_equal(learning.tables[name][rows], kept)
-    assert not learning.minimiser.regret[rows].any()
-    others = np.setdiff1d(np.arange(len(learning.minimiser.regret)), rows)
-    assert (learning.minimiser.regret[others] != tables["last_regret"][others]).any()
-
-
 def test_the_average_covers_all_states_within_own_reach():
     """Own reach is known even in states that the enemy's last strategy avoids."""
     graph = Graph(StateSpace(TINY))
@@ -255,21 +238,3 @@ def _own_reach(graph, chosen):
                 law = duel_twin.breath(graph.space.rules, position, action, enemy)
                 found |= {then.view for then in law if isinstance(then, Position)}
     return found
-
-
-def test_buffers_are_summed_in_order_and_cleared():
-    out = np.random.default_rng(2).random((3, 5, 2)) ** 9
-    expected = (out[0] + out[1]) + out[2]
-    untouched, into = out[:, 4].copy(), np.zeros((5, 2))
-    sum_buffers(0, 4, out, into)
-    assert np.array_equal(into[:4], expected[:4])
-    assert not out[:, :4].any()
-    assert np.array_equal(out[:, 4], untouched)
-    assert not into[4].any()
-
-
-def test_the_enemy_plays_the_response_with_its_share():
-    state_ptr, choice = np.array([0, 2, 5]), np.array([1, 2])
-    strategy, enemy = np.array([0.5, 0.5, 0.2, 0.3, 0.5]), np.full(5, np.nan)
-    mix_response(0, 2, state_ptr, strategy, choice, 0.25, enemy)
-    assert enemy == pytest.approx([0.375, 0.625, 0.4, 0.225, 0.375], abs=1e-15)

@@ -55,15 +55,6 @@ def test_hedge_converges_to_the_equilibrium_against_best_responses(enemy_of):
     assert average[3:] == pytest.approx([1, 0], abs=1e-3)
 
 
-def test_strategies_are_averaged_by_own_reach():
-    minimiser, strategy = RegretMatching(PTR), np.full(5, 0.5)
-    minimiser.learn(3, np.array([[0.3, 0.3], [0.1, 0.4]]), strategy)
-    assert minimiser.tables["total"].tolist() == [4.5, 4.5, 4.5, 1.125, 1.125]
-    # States without counterfactual reach add nothing.
-    minimiser.learn(4, np.zeros((2, 2)), strategy)
-    assert minimiser.tables["total"].tolist() == [4.5, 4.5, 4.5, 1.125, 1.125]
-
-
 @pytest.mark.parametrize("kind", [RegretMatching, Hedge])
 def test_learning_resumes_from_the_tables_alone(kind):
     generator = np.random.default_rng(1)

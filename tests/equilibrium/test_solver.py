@@ -1,8 +1,4 @@
-"""Equilibrium learning, against exact equilibria of linear programs (``sequence_form.py``).
-
-OpenSpiel checks these: it solves the same games as trees (``extensive_form.py``). Its tests are skipped without ``pip
-install open_spiel cvxpy ecos``.
-"""
+"""Equilibrium learning, against exact equilibria of linear programs (``sequence_form.py``)."""
 
 from __future__ import annotations
 
@@ -13,11 +9,10 @@ import duel_twin
 import numpy as np
 import pytest
 from duel_twin import Node, Position
-from extensive_form import ExtensiveGame
 from policies import uniform
 from positions import nodes_of, positions_of
 from seen import deals_to, keys_of
-from sequence_form import Game, Measure
+from sequence_form import Game
 
 from bench import reference
 from punish_fast.duel.exact_evaluation import head_to_head
@@ -25,11 +20,10 @@ from punish_fast.duel.graph import Graph, Outline
 from punish_fast.duel.policies import policy_of
 from punish_fast.equilibrium import regret_minimisers, restricted_game, solver
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
-from punish_fast.equilibrium.best_response import best_response
+from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
 from punish_fast.runtime._jit import set_threads
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -153,32 +147,10 @@ def test_averages_approximate_the_exact_equilibrium(rules, model, own_hp, enemy_
     assert played.exploitability < 1e-3
 
 
-@pytest.mark.slow
-@pytest.mark.full
-def test_averages_converge_in_many_iterations():
-    played = Exact(HANDS, "memory", 2, 2).learn(8_000)
-    assert played.error < 1e-6
-    assert played.exploitability < 1e-5
-
-
-def test_a_few_iterations_lower_exploitability_tenfold():
-    exact = Exact(FEINTS, "view", 2, 1)
-    before = exact.judge(uniform(exact.graph.space))
-    after = exact.learn(30)
-    assert after.exploitability < 0.1 * before.exploitability
-    assert after.error < 0.1 * before.error
-
-
 @exact_games((HANDS, "view", 2, 2), (ORDERS, "memory", 3, 3))
 def test_coarse_models_have_imperfect_recall(rules, model, own_hp, enemy_hp):
     with pytest.raises(ValueError, match="imperfect recall"):
         Game(rules, model, own_hp, enemy_hp)
-
-
-def test_without_the_drawn_card_earlier_hp_are_forgotten():
-    # The same cards and HP may follow from another clash at other HP.
-    with pytest.raises(ValueError, match="HP that a measure began with"):
-        Game(TINY._replace(exhausting=NEVER, hp=3), "memory", 3, 3)
 
 
 @pytest.mark.parametrize("model", ["view", "memory"])
@@ -190,80 +162,6 @@ def test_realisation_plans_are_policies_of_the_graph(model):
     own, enemy = measure.own.plan(chosen), measure.enemy.plan(chosen)
     won = own @ (measure.payoffs({}) @ enemy)
     assert won == pytest.approx(played.won[measure.begin.own_hp, measure.begin.enemy_hp], abs=1e-14)
-
-
-@exact_games((FEINTS, "view", 2, 1), (HANDS, "memory", 2, 2), (HANDS, "memory", 2, 1))
-def test_a_tree_has_the_information_sets_of_the_linear_program(rules, model, own_hp, enemy_hp):
-    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
-    begin = next(node for node in Game(rules, model, own_hp, enemy_hp).measures if node.own_hp == own_hp)
-    measure = Measure(rules, begin, model)
-    for numbers, seat in zip(tree.sets, (measure.own, measure.enemy), strict=True):
-        assert set(numbers) == set(seat.sets)
-        assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
-    # A tree has one node more than branches.
-    nodes = tree.text.splitlines()[1:]
-    assert len(nodes) == 1 + sum(node.partition("{")[2].count('"') // 2 for node in nodes)
-
-
-def test_games_of_several_measures_are_not_trees():
-    with pytest.raises(ValueError, match="does not decide the game"):
-        ExtensiveGame(MEASURES, "memory", 2, 1)
-
-
-@pytest.fixture
-def spiel():
-    return pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install open_spiel cvxpy ecos")
-
-
-def sets_of(game):
-    """Player, our number and action numbers of each information set, by its name in OpenSpiel."""
-    found, waiting = {}, [game.new_initial_state()]
-    while waiting:
-        state = waiting.pop()
-        if state.is_terminal():
-            continue
-        if not state.is_chance_node():
-            actions = {int(state.action_to_string(action)): action for action in state.legal_actions()}
-            # OpenSpiel prefixes names with players and its own numbers.
-            player, number = map(int, state.information_state_string().rpartition("-")[2].split())
-            found[state.information_state_string()] = (player, number, actions)
-        waiting += [state.child(action) for action in state.legal_actions()]
-    return found
-
-
-@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
-def test_openspiel_finds_the_same_values(spiel, rules, model, own_hp, enemy_hp):
-    for package in ("cvxpy", "ecos"):
-        pytest.importorskip(package, reason="needs OpenSpiel: pip install open_spiel cvxpy ecos")
-    from open_spiel.python.algorithms.sequence_form_lp import solve_zero_sum_game
-
-    game = spiel.load_efg_game(ExtensiveGame(rules, model, own_hp, enemy_hp).text)
-    own, enemy, *_ = solve_zero_sum_game(game)
-    value = Game(rules, model, own_hp, enemy_hp).values()[own_hp, enemy_hp]
-    assert (1 + own) / 2 == pytest.approx(value, abs=1e-6)
-    assert (1 - enemy) / 2 == pytest.approx(value, abs=1e-6)
-
-
-@exact_games((FEINTS, "view", 2, 2), (FEINTS, "view", 2, 1), (FEINTS, "memory", 1, 1), (HANDS, "memory", 2, 1))
-@pytest.mark.parametrize("iterations", [0, 30])
-def test_openspiel_finds_the_same_exploitability(spiel, rules, model, own_hp, enemy_hp, iterations):
-    exact = Exact(rules, model, own_hp, enemy_hp)
-    played = exact.learn(iterations)
-    tree = ExtensiveGame(rules, model, own_hp, enemy_hp)
-    game = spiel.load_efg_game(tree.text)
-    keys = [{number: key for key, number in numbers.items()} for numbers in tree.sets]
-    chosen = exact.chosen(exact.learning.average)
-    policy = {}
-    for name, (player, number, actions) in sets_of(game).items():
-        probabilities = chosen(keys[player - 1][number])
-        policy[name] = [(action, probabilities[code]) for code, action in actions.items()]
-    for player, hp in ((1, (own_hp, enemy_hp)), (0, (enemy_hp, own_hp))):
-        response = spiel.TabularBestResponse(game, player, policy)
-        left = (1 - response.value_from_state(game.new_initial_state())) / 2
-        assert left == pytest.approx(played.guaranteed[hp], abs=1e-9)
-    # The sum of what both best responses gain.
-    guaranteed = sum(played.guaranteed[hp] for hp in ((own_hp, enemy_hp), (enemy_hp, own_hp)))
-    assert spiel.nash_conv(game, policy) == pytest.approx(2 * (1 - guaranteed), abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -286,14 +184,6 @@ def restrict_iterations(monkeypatch, first, each, most=1.0):
     monkeypatch.setattr(restricted_game, "LEAST_FULL", 0.001)
     monkeypatch.setattr(restricted_game, "LEAST_PLAYED", 0.1)
     monkeypatch.setattr(restricted_game, "MOST", most)
-
-
-def test_the_average_is_a_policy_that_beats_uniform_play(graph):
-    start = Equilibrium(graph).average
-    assert np.array_equal(start, uniform(graph.space))
-    average = learned(graph, 30).average
-    policy_of(average, graph.space)
-    assert head_to_head(graph, average, uniform(graph.space)).win_probability > 0.55
 
 
 def test_self_play_wins_half_of_the_games(graph):
@@ -408,31 +298,6 @@ def test_reached_states_follow_from_own_choices(graph, share):
     assert np.array_equal(reached, expected)
 
 
-def test_a_policy_of_the_view_plays_the_same_under_memory():
-    view, memory = StateSpace(TINY, "view"), StateSpace(TINY, "memory")
-    coarse, fine = Graph(view), Graph(memory)
-    average = learned(coarse, 10).average
-    lifted = lift(memory, view, average)
-    policy_of(lifted, fine.space)
-    expected = head_to_head(coarse, average, uniform(view)).win_probability
-    assert head_to_head(fine, lifted, uniform(memory)).win_probability == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_an_iteration_is_the_sequence_of_its_passes(graph, share):
-    whole, parts = learned(graph, 2, share), learned(graph, 1, share)
-    names = []
-    for name, make in parts.passes():
-        names.append(name)
-        make()
-    breaths = [str(number + 1) for number in range(TINY.breaths)]
-    forward, backward = [f"spread {n}" for n in breaths], [f"regret {n}" for n in reversed(breaths)]
-    response = ["response"] if share else []
-    assert names == [*forward, "deal", *backward, "nodes", "learn", *response]
-    assert parts.iterations == 2
-    assert all(np.array_equal(whole.tables[name], table) for name, table in parts.tables.items())
-
-
 def made(learning):
     """Make an iteration and yield the names of its passes."""
     for name, make in learning.passes():
@@ -446,7 +311,7 @@ def test_restricted_iterations_run_on_a_restricted_game(graph, monkeypatch):
     names, whole = [], []
     for _ in range(8):
         names.append(list(made(learning)))
-        whole.append(learning.current_graph is graph)
+        whole.append(learning._part is None)
     breaths = [str(number + 1) for number in range(TINY.breaths)]
     backward = [*(f"regret {n}" for n in reversed(breaths)), "nodes", "learn", "response"]
     full, restricted = [*(f"spread {n}" for n in breaths), "deal", *backward], [f"spread {n}" for n in breaths[:-1]]
@@ -487,13 +352,13 @@ def test_restricted_iterations_leave_deals_and_entries_outside_unchanged(graph, 
             assert np.array_equal(rows, before["marked_rows"])
 
 
-@pytest.mark.parametrize("look", ["average", "nodes", "reached", "exploiter_start", "tables"])
-def test_reading_results_changes_nothing(graph, look, monkeypatch):
+def test_reading_results_changes_nothing(graph, monkeypatch):
     restrict_iterations(monkeypatch, 2, 4)
     looked, plain = Equilibrium(graph, share=0.5), learned(graph, 8, 0.5)
     for _ in range(8):
         looked.iterate()
-        getattr(looked, look)
+        for name in ("average", "nodes", "reached", "exploiter_start", "tables"):
+            getattr(looked, name)
     assert all(np.array_equal(table, plain.tables[name]) for name, table in looked.tables.items())
     assert np.array_equal(looked.average, plain.average)
 

@@ -19,7 +19,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import LAYOUTS, write_log
-from punish_fast.runtime.extras import are_installed
+from punish_fast.runtime.errors import are_installed
 from punish_fast.store.bundles import load_bundle, save_bundle
 
 __all__ = ["folder", "house", "run"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.q_network import Architecture, evaluate, first_weights, on_processor
-from punish_fast.runtime.extras import ExtraError
+from punish_fast.runtime.errors import ExtraError
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 

@@ -14,7 +14,7 @@ from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.position import position
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.plot_style import INK
+from punish_fast.runtime.figures import INK
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 

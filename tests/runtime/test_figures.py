@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import sys
+from itertools import combinations
 
+import numpy as np
 import pytest
 
-from punish_fast.runtime.extras import ExtraError
-from punish_fast.runtime.figures import FigureError, picture
+from punish_fast.runtime.errors import ExtraError
+from punish_fast.runtime.figures import INK, LOOKS, FigureError, draw_share_map, ink_on, picture, spread
 from punish_fast.runtime.files import WriteError
 
-pytest.importorskip("matplotlib")
+colors = pytest.importorskip("matplotlib.colors")
 
 
 @pytest.fixture
@@ -58,3 +60,53 @@ def test_without_matplotlib_the_extra_is_named(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ExtraError, match=r'install with: pip install "punish-fast\[plot\]"'), picture(path, "kind"):
         pass
+
+
+# Simulation of dichromats in linear RGB (Machado, Oliveira and Fernandes, 2009).
+SIGHT = {
+    "everyone": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(colour, sight):
+    """CIE L*a*b* of a colour as somebody sees it."""
+    c = np.array(colors.to_rgb(colour))
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(np.maximum(TO_XYZ @ np.clip(np.array(sight) @ linear, 0, 1), 0.008856) / [0.9505, 1, 1.089])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_differ_for_everyone(sight):
+    seen = [lab(look.colour, SIGHT[sight]) for look in LOOKS]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
+
+
+def test_the_colours_of_cards_differ_in_grey():
+    lightness = sorted(lab(look.colour, SIGHT["everyone"])[0] for look in LOOKS[:5])
+    assert np.diff(lightness).min() > 10
+
+
+def test_names_stay_apart_and_near_their_curves():
+    heights = np.array([9.0, 8.9, 8.8, 3.0, 1.0])
+    moved = spread(heights, 1.0)
+    assert (np.diff(moved) <= -1.0 + 1e-12).all()
+    assert (moved - heights).mean() == pytest.approx(0)
+    assert np.array_equal(spread(np.array([5.0, 3.0]), 1.0), [5.0, 3.0])
+
+
+def test_a_heat_map_is_in_per_cent_and_symmetric_around_a_half():
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    image = draw_share_map(axes, np.array([[0.5, 0.72], [np.nan, 0.45]]))
+    assert image.get_clim() == (20, 80)
+    assert [text.get_text() for text in axes.texts] == ["50.0", "72.0", "45.0"]
+
+
+def test_ink_is_light_on_dark_colours():
+    assert [ink_on(colour) for colour in ("black", "#00639C", "#F0B400", "white")] == ["white", "white", INK, INK]

@@ -40,8 +40,7 @@ def test_a_file_appears_when_it_is_whole(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
-    [(OSError, WriteError), *((error, error) for error in (ValueError, KeyboardInterrupt, SystemExit, MemoryError))],
+    ("error", "told"), [(OSError, WriteError), (ValueError, ValueError), (KeyboardInterrupt, KeyboardInterrupt)]
 )
 def test_the_old_file_stays_when_writing_fails(tmp_path, error, told):
     path = tmp_path / "x.h5"
@@ -82,7 +81,7 @@ def test_a_writer_that_writes_nothing_leaves_the_old_file(tmp_path):
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize("name", ["x.h5", "two words.h5", "käse.h5", "a[1].h5", "a*?.h5", ".hidden"])
+@pytest.mark.parametrize("name", ["two words.h5", "käse.h5", "a[1]*?.h5", ".hidden"])
 def test_leftovers_of_dead_processes_are_removed(tmp_path, dead_process, name):
     path = tmp_path / name
     (tmp_path / f".{name}.{dead_process}.tmp").write_text("half")
@@ -106,13 +105,6 @@ def test_nothing_else_is_removed(tmp_path, dead_process):
     with replacing(tmp_path / "x.h5") as temporary:
         temporary.write_text("new")
     assert set(names(tmp_path)) == others | {"x.h5"}
-
-
-def test_leftovers_of_files_with_patterns_for_names_are_not_mistaken(tmp_path, dead_process):
-    (tmp_path / f".xyz.h5.{dead_process}.tmp").write_text("another's")
-    with replacing(tmp_path / "x*.h5") as temporary:
-        temporary.write_text("new")
-    assert names(tmp_path) == [f".xyz.h5.{dead_process}.tmp", "x*.h5"]
 
 
 @pytest.mark.parametrize(
@@ -173,15 +165,11 @@ def test_places_where_nothing_can_be_written(tmp_path):
         (tmp_path / "file" / "x.h5", "there is no folder"),
         (Path("/proc/x.h5"), "cannot write here"),
         (tmp_path / ("x" * 250), "cannot write here"),
+        (tmp_path / ("x" * 5000) / "x.h5", "x.h5: "),
     ):
         with pytest.raises(OutputError, match=problem):
             check_output(path)
     assert names(tmp_path) == ["file"]
-
-
-def test_names_too_long_for_any_file_are_no_output(tmp_path):
-    with pytest.raises(OutputError):
-        check_output(tmp_path / ("x" * 5000) / "x.h5")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -201,7 +189,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path):
         check_output(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("target", ["none/x.h5", "folder", "file/x.h5", "/proc/x.h5"])
+@pytest.mark.parametrize("target", ["none/x.h5", "folder"])
 def test_a_link_to_where_nothing_can_be_written(tmp_path, target):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()

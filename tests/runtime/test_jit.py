@@ -157,17 +157,6 @@ def test_without_a_folder_there_is_no_cache_and_one_warning(home):
     assert len(caught) == 1
 
 
-def test_with_a_read_only_folder_there_is_no_cache_and_one_warning(monkeypatch, home):
-    def refuse(**_options):
-        raise PermissionError("read-only")
-
-    monkeypatch.setattr(_jit.tempfile, "TemporaryFile", refuse)
-    with pytest.warns(UserWarning, match=r"cannot write .*kernels-.*read-only") as caught:
-        assert _jit._find_cache_folder() is None
-    assert len(caught) == 1
-    assert (home / "cache").exists()
-
-
 ROOMS = sorted({path.parent.name for path in PACKAGE.rglob("_*.py") if not path.name.endswith("__.py")})
 
 
@@ -191,15 +180,6 @@ def test_digest_changes_with_kernels_and_named_tuples_of_a_room_and_with_nothing
             path.rename(path.with_name("_renamed_" + path.name))
             assert _jit.source_digest() not in digests
             digests.append(_jit.source_digest())
-
-
-@pytest.mark.parametrize("name", ["rules.py", "codes.py"])
-def test_digest_changes_with_the_rules_and_the_layout_that_kernels_take(monkeypatch, tmp_path, name):
-    (tmp_path / "punish").mkdir()
-    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
-    without = _jit.source_digest()
-    shutil.copy(PACKAGE / "punish" / name, tmp_path / "punish")
-    assert _jit.source_digest() != without
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
@@ -238,10 +218,6 @@ def test_impossible_thread_count_is_refused_with_what_is_allowed(count):
     with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here, allowed are 1 to"):
         _jit.set_threads(count)
     assert _jit.threads() == before
-
-
-def test_there_is_a_cache_if_there_is_a_compiler():
-    assert (_jit.cache_folder is None) == bool(config.DISABLE_JIT)
 
 
 @WITH_JIT

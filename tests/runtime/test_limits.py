@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from punish_fast.runtime import limits, memory
-from punish_fast.runtime.limits import memory_limit, usable_cores
-from punish_fast.runtime.memory import total_memory
+from punish_fast.runtime import limits
+from punish_fast.runtime.limits import memory_limit, parse_size, require_memory, total_memory, usable_cores
 
 V2, V1 = "0::/a/b\n", "4:memory:/docker/x\n1:cpu,cpuacct:/docker/x\n0::/\n"
 
@@ -45,7 +44,6 @@ def groups(tmp_path, monkeypatch):
         (V1, {"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
         (V1, {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 64),
         (V2, {"cpu.max": "no numbers"}, 64),
-        ("", {}, 64),
     ],
 )
 def test_cores_are_those_of_affinity_and_quota(groups, own, files, cores):
@@ -66,7 +64,7 @@ def test_cores_are_those_of_affinity_and_quota(groups, own, files, cores):
 def test_memory_is_that_of_the_smallest_group(groups, monkeypatch, own, files, n_bytes):
     groups(own, files)
     assert memory_limit() == n_bytes
-    monkeypatch.setattr(memory, "_physical_memory", lambda: 10**9)
+    monkeypatch.setattr(limits, "_physical_memory", lambda: 10**9)
     assert total_memory() == min(n_bytes, 10**9)
 
 
@@ -87,11 +85,31 @@ def test_windows_is_asked_for_memory(monkeypatch):
 
     kernel32 = SimpleNamespace(GlobalMemoryStatusEx=fill)
     monkeypatch.setattr(ctypes, "WinDLL", lambda _name: kernel32, raising=False)
-    monkeypatch.setattr(memory, "memory_limit", lambda: math.inf)
+    monkeypatch.setattr(limits, "memory_limit", lambda: math.inf)
     monkeypatch.setattr(os, "name", "nt")
     found = total_memory()
     monkeypatch.undo()
     assert found == 16 << 30
+
+
+@pytest.mark.parametrize(("text", "n_bytes"), [("1.5 GB", 1_500_000_000), ("800MB", 8 * 10**8), ("20k", 20_000)])
+def test_sizes_have_units_of_a_thousand(text, n_bytes):
+    assert parse_size(text) == parse_size(f" {text} ") == n_bytes
+
+
+@pytest.mark.parametrize("text", ["", "-4GB", "0.0GB", "4 G B", "4gb", "1e9", "٤GB", "4GiB"])
+def test_other_texts_are_no_sizes(text):
+    with pytest.raises(ValueError, match="is not a size, such as 4GB or 800MB"):
+        parse_size(text)
+
+
+def test_what_the_machine_does_not_have_is_refused(monkeypatch):
+    monkeypatch.setattr(limits, "total_memory", lambda: 10**9)
+    require_memory(10**9, "this")
+    with pytest.raises(MemoryError, match="this would take 2 GB, this machine has 1 GB"):
+        require_memory(2 * 10**9, "this")
+    monkeypatch.setattr(limits, "total_memory", lambda: None)
+    require_memory(10**30, "this")
 
 
 PRINT_THREADS = """

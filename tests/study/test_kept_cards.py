@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import duel_twin
 import numpy as np
 import pytest
 from lessons_twin import TwinPlay
@@ -13,7 +12,6 @@ from bench import reference
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
 from punish_fast.study import kept_cards as kept_module
 from punish_fast.study.kept_cards import hands_of_nodes, kept_cards
 from punish_fast.study.selfplay import self_play
@@ -78,18 +76,6 @@ def test_hands_of_nodes_are_those_of_the_slow_model(play):
         assert hps[number] == RULES.hp * (node.own_hp - 1) + node.enemy_hp - 1
 
 
-def test_cards_are_worth_the_same_to_a_player_whose_memory_changes_nothing(play, kept):
-    fine = Graph(StateSpace(RULES, "memory"))
-    lifted = kept_cards(self_play(fine, lift(fine.space, play.graph.space, play.policy)))
-    for one, other in zip(lifted, kept, strict=True):
-        assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
-
-
-def test_keeping_one_rather_than_the_other_is_worth_the_opposite(kept):
-    assert np.allclose(kept.over_other, -kept.over_other.T, atol=1e-12, equal_nan=True)
-    assert (np.diag(kept.over_other) == 0).all()
-
-
 def test_shares_are_those_of_the_nodes(play, kept):
     nodes = nodes_of(play.graph)
     for kind in range(len(CARDS)):
@@ -104,16 +90,6 @@ def test_what_is_never_kept_has_no_worth():
     assert np.isnan(found.over_other[0]).all()
     assert found.share[0] == 0
     assert not np.isnan(found.over_fresh[1])
-
-
-def test_nodes_that_no_game_comes_to_have_values(play, exact):
-    """The deals of any kept hands, as `kept_cards` needs them."""
-    graph = play.graph
-    begin = duel_twin.begin(RULES)
-    # Nothing kept, full HP.
-    value = graph.back_up_nodes(play.duel.v, graph.redeal_of(np.array([RULES.hp**2 - 1])))
-    assert value[0, 0] == pytest.approx(exact.node_value(begin), abs=1e-9)
-    assert value[0, 0] == pytest.approx(play.duel.win_probability, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["view", "memory"])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from lessons_twin import TwinPlay
 from policies import mixed, uniform
-from positions import positions_of
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
@@ -52,13 +51,6 @@ def test_hp_are_worth_what_the_slow_model_says(found, exact):
     assert set(found.during) == {pair for pair, p in seen.items() if p > 0}
 
 
-def test_what_one_side_wins_the_other_loses(found):
-    for chances in (found.dealt, found.during):
-        for (own, enemy), win in chances.items():
-            assert win + chances[enemy, own] == pytest.approx(1, abs=1e-9)
-    assert found.dealt[2, 2] == pytest.approx(0.5, abs=1e-12)
-
-
 @pytest.mark.slow
 def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(play, found, exact):
     expected = openings(play.graph.space)
@@ -75,20 +67,6 @@ def test_openings_are_those_of_the_states_and_worth_what_the_slow_model_says(pla
         assert p == pytest.approx(dealt[tuple(hand.tolist())], abs=1e-12)
         assert value == pytest.approx(won[tuple(hand.tolist())] / p, abs=1e-9)
     assert found.hands.p.sum() == pytest.approx(1, abs=1e-12)
-
-
-def test_values_are_those_of_the_opening_positions(play, found):
-    numbers, p = play.graph.opening
-    positions = positions_of(play.graph)
-    views = [positions[number].view for number in numbers]
-    first = found.openings.row[0]
-    mine = [k for k, view in enumerate(views) if play.graph.space.state(first) == tuple(view)]
-    expected = p[mine] @ play.duel.v[numbers[mine], 0] / p[mine].sum()
-    assert found.value[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_length_is_that_of_the_duel(play, found):
-    assert found.length == play.duel.length
 
 
 @pytest.mark.compiled

@@ -7,7 +7,6 @@ from hypothesis import given
 from punish_fast.punish.codes import ACTIONS, digits_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import belongs_to
 from punish_fast.study.observations import columns_of_rows, observe
 
 
@@ -25,14 +24,6 @@ def test_observations_are_the_digits_of_the_states(rules):
     assert np.array_equal(observed.enemy_exhausted, digits[:, 11])
     assert np.array_equal(observed.enemy_feinted, digits[:, 12])
     assert np.array_equal(observed.chooses, np.diff(space.state_ptr)[:n_play] > 1)
-
-
-def test_players_with_a_memory_observe_the_same():
-    rules = PRESETS["tiny"]
-    fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
-    match = belongs_to(fine, coarse)
-    for one, other in zip(observe(fine), observe(coarse), strict=True):
-        assert np.array_equal(one, other[match])
 
 
 def test_columns_are_those_of_the_actions():

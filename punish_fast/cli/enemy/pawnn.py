@@ -79,7 +79,7 @@ def pawnn(options: PawnnOptions) -> None:
     from punish_fast.enemies.training import examples_of
     from punish_fast.punish.rules import name_of
     from punish_fast.punish.states.space import StateSpace
-    from punish_fast.runtime.extras import require
+    from punish_fast.runtime.errors import require
     from punish_fast.store.reader import load
 
     clock, progress = Stopwatch(), Progress(options.quiet)

@@ -28,7 +28,7 @@ class ValidateOptions(ChoicesOptions):
 
     def names(self) -> list[str]:
         """The models, each once, in the order given."""
-        from punish_fast.runtime.extras import require
+        from punish_fast.runtime.errors import require
 
         names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))
         for name in names:

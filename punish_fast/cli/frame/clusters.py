@@ -14,7 +14,7 @@ from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Progress
-    from punish_fast.punish.transitions.matrix_free import RowBackups
+    from punish_fast.punish.transitions.row_backups import BlockExecutor
     from punish_fast.punish.transitions.row_batches import RowBatches
 
 ClusterOption = Annotated[
@@ -35,11 +35,11 @@ class Cluster:
     report: dict[str, Any]
     progress: Progress
 
-    def backups(self, batches: RowBatches) -> RowBackups:
-        """Return backups by the workers."""
-        from punish_fast.cluster.cluster_backups import ClusterBackups
+    def executor(self, batches: RowBatches) -> BlockExecutor:
+        """Return the workers as an executor of blocks."""
+        from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 
-        return ClusterBackups(self.client, batches, self._show)
+        return ClusterBlocks(self.client, batches, self._show)
 
     def _show(self, done: int, total: int, seconds_left: float) -> None:
         text = f"cluster: {done} of {count(total, 'task')}, {seconds_left:.1f} s left"
@@ -50,7 +50,7 @@ def check_name(where: str | None) -> None:
     """Check the name of a cluster, and that Dask is installed; None is no cluster."""
     if where is None:
         return
-    from punish_fast.cluster.connection import check_cluster
+    from punish_fast.runtime.cluster.connection import check_cluster
 
     try:
         check_cluster(where)
@@ -64,7 +64,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
     if where is None:
         yield None
         return
-    from punish_fast.cluster.connection import connected, dashboard_of
+    from punish_fast.runtime.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
         # Dask logs every lost worker, although others do its tasks, or an error of one line follows.

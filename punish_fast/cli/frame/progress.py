@@ -16,7 +16,7 @@ from punish_fast.cli.frame.report import count
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from punish_fast.cluster.jobs import Job, Watch
+    from punish_fast.arena.survey.jobs import Job, Watch
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -151,7 +151,7 @@ class Progress:
 
 def watch_jobs(verb: str, quiet: bool) -> Watch:
     """Return what shows the progress of jobs: how many are done, which one runs, and the time left."""
-    from punish_fast.cluster.jobs import Watch
+    from punish_fast.arena.survey.jobs import Watch
 
     lines, clock, latest = Progress(quiet), Progress(quiet), ""
 

@@ -61,7 +61,7 @@ def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
     from punish_fast.games.learn.dqn import values_of
     from punish_fast.games.learn.pretrained import pretrained_network
     from punish_fast.games.registry import vectorise
-    from punish_fast.runtime.extras import require
+    from punish_fast.runtime.errors import require
 
     require("learn", "jax", "optax")
     network = pretrained_network(game)

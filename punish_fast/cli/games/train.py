@@ -144,7 +144,7 @@ def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
     from punish_fast.games.learn.trainer import NetworkTrainer
     from punish_fast.games.registry import vectorise
     from punish_fast.games.solve.retrograde import solve_game
-    from punish_fast.runtime.extras import require
+    from punish_fast.runtime.errors import require
 
     if options.former is None:
         method = options.method or "q"

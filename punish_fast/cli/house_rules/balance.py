@@ -43,8 +43,8 @@ def balance(options: BalanceOptions) -> None:
 
     The game is the real one between two, with the true redeal.
     """
-    from punish_fast.arena.balance import balance as study
-    from punish_fast.arena.balance import report_of
+    from punish_fast.arena.survey.balance import balance as study
+    from punish_fast.arena.survey.balance import report_of
     from punish_fast.runtime import _jit
 
     base, rules = _rules(options)
@@ -56,7 +56,7 @@ def balance(options: BalanceOptions) -> None:
             which = "changed" if outcome is found.changed else "base"
             raise CheckError(f"the game of the {which} rules could not be studied: {outcome.reason}")
     if options.plot is not None:
-        from punish_fast.arena.balance_plot import draw_balance
+        from punish_fast.arena.survey.balance_plot import draw_balance
 
         draw_balance(found, options.plot)
     work = {"threads": _jit.threads(), "seconds": clock.total(), "plot": options.plot}

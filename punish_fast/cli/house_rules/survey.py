@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import ComputeOptions, PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs
 from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note, watch_jobs
 from punish_fast.cli.frame.report import count, print_report, rules_report
-from punish_fast.cluster.results_file import ResultsFile
 from punish_fast.punish.rule_changes import changes_of
 
 if TYPE_CHECKING:
-    from punish_fast.arena.house_rules import PointResult
-    from punish_fast.cluster.survey import Survey
+    from punish_fast.arena.survey.points import Survey
+    from punish_fast.arena.survey.studies import PointResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class SurveyOptions(ComputeOptions):
     @property
     def n_iterations(self) -> int | None:
         """Iterations of each equilibrium, or None if the survey computes no equilibria."""
-        from punish_fast.arena.balance import DEFAULT_ITERATIONS
+        from punish_fast.arena.survey.balance import DEFAULT_ITERATIONS
 
         return DEFAULT_ITERATIONS if self.equilibrium else None
 
@@ -52,9 +52,9 @@ def survey(options: SurveyOptions) -> None:
 
     Results are kept in survey-results.jsonl; repeat the command to resume.
     """
-    from punish_fast.arena.house_rules import find_enemies, n_missing, run_survey
     from punish_fast.arena.players import PlayerError
-    from punish_fast.cluster.survey import read_survey
+    from punish_fast.arena.survey.points import read_survey
+    from punish_fast.arena.survey.studies import find_enemies, n_missing, run_survey
 
     check_name(options.cluster)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
@@ -85,7 +85,7 @@ def _report(
     options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
 ) -> dict[str, Any]:
     """Write the files, and return the report."""
-    from punish_fast.arena.survey_table import table_of
+    from punish_fast.arena.survey.table import table_of
     from punish_fast.runtime import _jit
 
     columns = table_of(points, found)
@@ -94,7 +94,7 @@ def _report(
 
         write_csv(options.csv, columns)
     if options.plot is not None:
-        from punish_fast.arena.survey_plot import draw_survey
+        from punish_fast.arena.survey.plot import draw_survey
 
         draw_survey(columns, options.plot)
     return {

@@ -8,8 +8,8 @@ from typing import Any
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, verb
 from punish_fast.punish.rules import PRESETS
-from punish_fast.runtime.memory import total_memory
-from punish_fast.runtime.version import __version__
+from punish_fast.runtime import __version__
+from punish_fast.runtime.limits import total_memory
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
 

@@ -16,7 +16,7 @@ from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report, printable_report
 from punish_fast.cli.playing.table import games_database
 from punish_fast.punish.rules import Rules, load_rules
-from punish_fast.runtime.extras import require
+from punish_fast.runtime.errors import require
 
 if TYPE_CHECKING:
     from punish_fast.play.games.player import GamePlayer

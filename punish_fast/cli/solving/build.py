@@ -20,7 +20,7 @@ from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_f
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import PRESETS, Rules, load_rules, name_of
-from punish_fast.runtime.memory import parse_size
+from punish_fast.runtime.limits import parse_size
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player

@@ -118,7 +118,7 @@ def solve(options: SolveOptions) -> None:
     with on_cluster(options.cluster, progress, options.quiet) as cluster:
         source = options.source(stored or rules, enemy, clock, progress)
         if cluster is not None:
-            source.backups = cluster.backups
+            source.executor = cluster.executor
         if options.schedule != "jacobi":
             method["tolerance"] = Effort(method["tolerance"], save=_saver(checkpoint, rules, method))
         with _resumable(checkpoint), progress.stage("solve"):

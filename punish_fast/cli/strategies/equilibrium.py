@@ -13,7 +13,7 @@ from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
 from punish_fast.cli.frame.report import in_units, rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
 from punish_fast.runtime.files import ReadError
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 
 if TYPE_CHECKING:
     from punish_fast.duel.graph import Outline

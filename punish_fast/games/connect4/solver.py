@@ -26,7 +26,7 @@ from punish_fast.games.connect4._search import (
 from punish_fast.games.connect4.game import N_SQUARES, WIDTH, Connect4, Connect4State
 from punish_fast.games.contract import GameError
 from punish_fast.runtime._jit import threads
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import for_each
 
 # Of the table, in MB.

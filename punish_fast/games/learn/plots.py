@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from punish_fast.games.learn.strength import SEATS
-from punish_fast.runtime.figures import picture
-from punish_fast.runtime.plot_style import FAINT, INK, LOOKS, set_headline
+from punish_fast.runtime.figures import FAINT, INK, LOOKS, picture, set_headline
 
 LearningCurve = Sequence[Mapping[str, Any]]
 

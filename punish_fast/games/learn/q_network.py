@@ -24,7 +24,7 @@ from punish_fast.games.learn.layers import (
     rectified,
     split_layers,
 )
-from punish_fast.runtime.extras import require
+from punish_fast.runtime.errors import require
 from punish_fast.runtime.interrupts import uninterrupted
 
 if TYPE_CHECKING:

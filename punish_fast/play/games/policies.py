@@ -19,7 +19,7 @@ from punish_fast.games.registry import entry_of
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.play.games.match import GamePolicy
-from punish_fast.runtime.extras import are_installed, require
+from punish_fast.runtime.errors import are_installed, require
 
 # Share of random choices at each level; the other choices are perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}

@@ -22,7 +22,7 @@ from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import Teller, told_of
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS, Five, Rules
-from punish_fast.runtime.plot_style import INK, is_dark
+from punish_fast.runtime.figures import INK, is_dark
 
 _WIDEST, _NARROWEST = 100, 40
 _CARD = 8

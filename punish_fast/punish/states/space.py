@@ -32,7 +32,7 @@ from punish_fast.punish.states import _space
 from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS, N_WAYS, BreathOutcomes, tabulate_outcomes
 from punish_fast.punish.states._space import Layer
 from punish_fast.punish.states.information import InformationError, information_of, places_of
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 # Tensors and graphs number states, and two terminals behind them, by int32.

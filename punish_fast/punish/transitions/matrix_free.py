@@ -10,23 +10,13 @@ The rows are those of a compact tensor, made by the same kernels (``row_builder.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from punish_fast.mdp.process import Backups, NonzeroCount, Payment, RowChoices
+from punish_fast.mdp.process import NonzeroCount
 from punish_fast.punish.states.space import Progress
-from punish_fast.punish.transitions import row_backups
+from punish_fast.punish.transitions.row_backups import BlockExecutor, RowBackups, ThreadBlocks, total
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.punish.transitions.row_builder import MadeRows
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
-
-
-class RowBackups(Backups, Protocol):
-    """Backups of states whose rows are made for them."""
-
-    def find_rewards(self, layer: int, reward: np.ndarray) -> NonzeroCount:
-        """Write the rewards of the rows of a layer, float64 ``[n_rows]``; return how many successors these have."""
 
 
 class MatrixFree:
@@ -48,27 +38,27 @@ class MatrixFree:
     is_cycle = True
 
     def __init__(
-        self, batches: RowBatches, progress: Progress | None = None, backups: RowBackups | None = None
+        self, batches: RowBatches, progress: Progress | None = None, executor: BlockExecutor | None = None
     ) -> None:
         """Find the rewards, which takes as long as a sweep.
 
         Args:
             batches: The rows of the game.
-            backups: How its states are backed up; by the threads of this process if None.
             progress: Called as ``progress("rewards", done, layers)`` when those of a layer are found.
+            executor: Makes the rows and backs up their states; the threads of this process if None.
         """
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
         self.terminal_reward = TERMINAL_REWARD.copy()
         self.reward = np.zeros(len(self.action))
-        self.backups: RowBackups = backups or MadeBackups(batches)
+        self.backups = RowBackups(executor or ThreadBlocks(batches))
         counts = []
         for layer in range(self.n_layers):
             counts.append(self.backups.find_rewards(layer, self.reward))
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
-        self._nonzeros = row_backups.total(counts)
+        self._nonzeros = total(counts)
 
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
@@ -116,58 +106,3 @@ class MatrixFree:
     def is_independent(self, _layer: int) -> bool:
         """That the states of a layer can be updated in place: none leads to another of them."""
         return True
-
-
-class MadeBackups:
-    """Backups by the threads of this process."""
-
-    def __init__(self, batches: RowBatches) -> None:
-        self._batches = batches
-
-    def find_rewards(self, layer: int, reward: np.ndarray) -> NonzeroCount:
-        """Write the rewards of the rows of a layer, float64 ``[n_rows]``; return how many successors these have."""
-        counts: list[NonzeroCount] = []
-
-        def work(_batch: int, made: MadeRows) -> None:
-            reward[made.rows] = made.tensor.reward
-            counts.append(row_backups.possible_entries(made))
-
-        self._batches.for_rows(layer, work)
-        return row_backups.total(counts)
-
-    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Take the best row of each state; return the largest change."""
-        residual: list[float] = []
-
-        def work(_batch: int, made: MadeRows) -> None:
-            residual.append(row_backups.sweep(made, _local(payment, made), v, out[made.states]))
-
-        self._batches.for_rows(layer, work)
-        return max(residual, default=0.0)
-
-    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Take row ``r`` with probability ``weight[r]``; return the largest change."""
-        residual: list[float] = []
-
-        def work(_batch: int, made: MadeRows) -> None:
-            local = _local(payment, made)
-            residual.append(row_backups.evaluate(made, local, weight[made.rows], v, out[made.states]))
-
-        self._batches.for_rows(layer, work)
-        return max(residual, default=0.0)
-
-    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Take the best row, and update values of rows and choices; see `punish_fast.mdp.process.Backups.close`."""
-        found: dict[int, np.ndarray] = {}
-
-        def work(batch: int, made: MadeRows) -> None:
-            own = RowChoices(choices.q[made.rows], choices.row[made.states])
-            found[batch] = row_backups.close(made, _local(payment, made), own, v, out[made.states])
-
-        n_batches = self._batches.for_rows(layer, work)
-        return row_backups.total_change([found[batch] for batch in range(n_batches)])
-
-
-def _local(payment: Payment, made: MadeRows) -> Payment:
-    """What the given rows pay."""
-    return Payment(payment.reward[made.rows], payment.discount)

@@ -24,7 +24,7 @@ from punish_fast.mdp.process import Process
 from punish_fast.punish.states.space import MOST_STATES
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.runtime import _jit
-from punish_fast.runtime.memory import total_memory
+from punish_fast.runtime.limits import total_memory
 
 TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
 MODES = (TENSOR, COMPACT, MATRIX_FREE)

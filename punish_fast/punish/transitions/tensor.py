@@ -19,7 +19,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions import _tensor
 from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows, policy_enemy
-from punish_fast.runtime.memory import require_memory
+from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 OnLayer = Callable[[MDP, int], None]

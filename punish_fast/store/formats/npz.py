@@ -30,8 +30,8 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
+from punish_fast.runtime import __version__
 from punish_fast.runtime.files import replacing
-from punish_fast.runtime.version import __version__
 from punish_fast.store.formats.labelled_process import LabelledProcess, process_of
 
 

@@ -37,9 +37,9 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import ACTIONS, FIELDS, CodedStates, action_name
 from punish_fast.punish.rules import name_of, to_mapping
+from punish_fast.runtime import __version__
 from punish_fast.runtime.files import replacing
 from punish_fast.runtime.parallel import cumulated
-from punish_fast.runtime.version import __version__
 from punish_fast.store.formats.labelled_process import TERMINALS, LabelledProcess, process_of
 
 VERSION, REVISION = 1, 0

@@ -117,5 +117,5 @@ def test_only_strategies_are_learned(run, name):
 
 @pytest.mark.usefixtures("files")
 def test_the_missing_extra_is_named(run, monkeypatch):
-    monkeypatch.setattr("punish_fast.runtime.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("punish_fast.runtime.errors.find_spec", lambda _name: None)
     pawnn(run).refused('install with: pip install "punish-fast[learn]"')

@@ -76,7 +76,7 @@ def test_wrong_options_are_refused_in_one_line(run, arguments, texts):
 
 @pytest.mark.usefixtures("games")
 def test_a_model_that_needs_an_extra_says_so(run, monkeypatch):
-    monkeypatch.setattr("punish_fast.runtime.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("punish_fast.runtime.errors.find_spec", lambda _name: None)
     run("enemy", "validate", "--db", "games.db", *TINY).refused('install with: pip install "punish-fast[learn]"')
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from punish_fast.runtime.extras import are_installed
+from punish_fast.runtime.errors import are_installed
 
 # A win of the player to move, in the one column that does not lose.
 POSITION = "444444326555"

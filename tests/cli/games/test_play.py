@@ -11,7 +11,7 @@ from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnMethod, new_dqn
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.play.games import policies as game_policies
-from punish_fast.runtime.extras import are_installed
+from punish_fast.runtime.errors import are_installed
 
 PLAY = ("games", "play", "tapnswap")
 

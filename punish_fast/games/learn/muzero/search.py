@@ -30,7 +30,7 @@ from punish_fast.games.learn.muzero.method import GUMBEL, MuZeroMethod
 from punish_fast.games.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
 from punish_fast.games.learn.muzero.true_rules import TrueRules
 from punish_fast.games.learn.q_network import on_processor
-from punish_fast.runtime.extras import require
+from punish_fast.runtime.errors import require
 
 if TYPE_CHECKING:
     import jax

@@ -1,0 +1,1 @@
+"""Surveys of house rules: points, studies, kept results, tables and plots."""

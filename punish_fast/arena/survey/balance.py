@@ -1,0 +1,124 @@
+"""Compare play under two rules of a game, side by side.
+
+All numbers come from an approximate equilibrium of each game. Short runs leave both sides exploitable, so differences
+about as small as the exploitability mean little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from punish_fast.arena.survey.jobs import Watch, run_jobs
+from punish_fast.arena.survey.results_file import Outcome
+from punish_fast.arena.survey.studies import equilibrium_job
+from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
+from punish_fast.punish.rules import Rules, true_rules
+
+# A run of about half a minute under the standard rules, on two cores.
+DEFAULT_ITERATIONS = 40
+_GROUPS = ("in_hand", "kept", "plays")
+_SIDES = ("base", "changed")
+# Smaller changes, in win probability or of a share, are not the main finding.
+_LEAST = 0.001
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number under both rules."""
+
+    group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
+    name: str  # card, play or name of the number
+    standard: float | None  # under the rules to compare with; None if it is unknown
+    changed: float | None  # under the changed rules
+
+    @property
+    def difference(self) -> float | None:
+        """Increase by the change; None if a number is unknown."""
+        return None if self.standard is None or self.changed is None else self.changed - self.standard
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A game under two rules."""
+
+    base: Rules  # the rules to compare with
+    rules: Rules  # the changed rules
+    iterations: int  # iterations of both equilibria
+    standard: Outcome  # results under ``base``
+    changed: Outcome  # results under ``rules``
+
+    @property
+    def change(self) -> str:
+        """The change in words: ``damage.strike=3 instead of 2``."""
+        found = changes_of(self.rules, self.base).items()
+        told = [
+            f"{change_text(name, value)} instead of {value_text(value_of(self.base, name))}" for name, value in found
+        ]
+        return ", ".join(told)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """All numbers; empty unless both games could be studied."""
+        standard, changed = self.standard.result, self.changed.result
+        if standard is None or changed is None:
+            return []
+        found = [Measure("game", name, standard[name], changed[name]) for name in ("length", "first_deal")]
+        for group in _GROUPS:
+            found += [Measure(group, name, value, changed[group][name]) for name, value in standard[group].items()]
+        return [*found, Measure("game", "best_response", standard["best_response"], changed["best_response"])]
+
+    @property
+    def finding(self) -> str:
+        """The largest changes of worth and of frequency, in a sentence."""
+        hand, play = (self._largest(group) for group in ("in_hand", "plays"))
+        parts = []
+        if hand is not None and hand.standard is not None and hand.changed is not None:
+            worth = f"{100 * hand.changed:+.1f} points of win rate instead of {100 * hand.standard:+.1f}"
+            parts.append(f"one more {hand.name} in hand is worth {worth}")
+        if play is not None and play.standard is not None and play.changed is not None:
+            what = "feints are" if play.name == "feint" else f"{play.name} is"
+            parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.standard:.0f} %")
+        told = " and ".join(parts) or "no card is worth more or less, and none is played more or less often"
+        return f"With {self.change}, {told}."
+
+    def _largest(self, group: str) -> Measure | None:
+        """The measure of a group that changes most; None if none changes."""
+        found = [(abs(each.difference or 0.0), each) for each in self.measures if each.group == group]
+        size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
+        return each if size >= _LEAST else None
+
+
+def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
+    """Study a game under two rules, with the true redeal, by equilibria of this many iterations."""
+    pair = true_rules(base), true_rules(rules)
+    jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
+    return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
+
+
+def report_of(found: Balance) -> dict[str, Any]:
+    """A balance, JSON-like."""
+    return {
+        "change": found.change,
+        "finding": found.finding if found.measures else None,
+        "base": dict(_sides(found.base, found.standard)),
+        "changed": dict(_sides(found.rules, found.changed)),
+        "play": "equilibrium play",
+        "iterations": found.iterations,
+        "measures": [
+            {"group": each.group, "name": each.name, "base": each.standard, "changed": each.changed}
+            | {"difference": each.difference}
+            for each in found.measures
+        ],
+    }
+
+
+def _sides(rules: Rules, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+    from punish_fast.punish.rules import name_of
+
+    yield "rules", name_of(rules)
+    yield "rules_digest", rules.digest
+    yield "exploitability", (outcome.result or {}).get("exploitability")
+    yield "full_states", (outcome.result or {}).get("full_states")
+    yield "reason", outcome.reason

@@ -1,0 +1,117 @@
+"""Jobs whose results are kept, done one after the other here, or by the workers of a Dask cluster.
+
+A result that is kept is not computed again, so an interrupted run resumes, and runs can share results. A failed job
+stores its reason; other jobs continue. Dask gives the jobs of a worker that died to others; the result of a job does
+not depend on the number of workers and threads.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_of
+from punish_fast.duel.exact_evaluation import DuelError
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.runtime.cluster.tasks import finished, submit
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+# Errors of a job that cannot be done; others are faults.
+IMPOSSIBLE = (DuelError, SolveError, MemoryError)
+# Number of times that Dask may give a job to another worker.
+_RETRIES = 10
+
+JobStage = Callable[[str], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work with a result."""
+
+    label: str  # name in messages of progress
+    key: dict[str, Any]  # everything that the result depends on, JSON-like
+    # Called as ``function(*arguments, stage)``, with a context for each stage of the work, given its name; importable,
+    # for workers. Returns a JSON-like result.
+    function: Callable[..., dict[str, Any]]
+    arguments: tuple[Any, ...]  # picklable
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Callbacks for progress."""
+
+    # Called as ``done(n, total)`` when ``n`` of the missing jobs are done, with 0 before the first.
+    done: Callable[[int, int], None] = lambda _done, _total: None
+    # A context for each stage of a job of this process, given the job and the name of the stage.
+    stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    results: ResultsFile | None = None,
+    client: Client | None = None,
+    watch: Watch | None = None,
+) -> list[Outcome]:
+    """Do all jobs without a kept result; return the outcomes of all, in order.
+
+    Args:
+        jobs: The jobs; equal ones are done once.
+        results: Kept results, to which new ones are added; None to keep none.
+        client: A Dask cluster that does the jobs; this process if None.
+        watch: Callbacks for progress.
+    """
+    watch = watch or Watch()
+    found: dict[str, Outcome] = {}
+    left: dict[str, Job] = {}
+    for job in jobs:
+        address, kept = address_of(job.key), None if results is None else results.find(job.key)
+        if kept is None:
+            left[address] = job
+        else:
+            found[address] = kept
+    watch.done(0, len(left))
+    missing = list(left.values())
+    with closing(_do_here(missing, watch) if client is None else _do_on(client, missing)) as outcomes:
+        for done, (job, outcome) in enumerate(outcomes, 1):
+            if results is not None:
+                results.keep(job.key, outcome)
+            found[address_of(job.key)] = outcome
+            watch.done(done, len(left))
+    return [found[address_of(job.key)] for job in jobs]
+
+
+def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], None, None]:
+    for job in jobs:
+        yield job, _outcome_of(job, lambda name, job=job: watch.stage(job, name))  # type: ignore[misc]
+
+
+def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
+    def submit_all(jobs: list[Job]) -> list[Future[Any]]:
+        with warnings.catch_warnings():
+            # An enemy's policy may come with a job.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
+
+    yield from finished(client, lambda: dict(enumerate(jobs)), submit_all, lambda: None)
+
+
+def work_on(job: Job) -> Outcome:
+    """Do a job on a worker."""
+    return _outcome_of(job, nullcontext)
+
+
+def _outcome_of(job: Job, stage: JobStage) -> Outcome:
+    begin = time.perf_counter()
+    try:
+        result = job.function(*job.arguments, stage)
+    except IMPOSSIBLE as error:
+        is_final = not isinstance(error, MemoryError)
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return Outcome(None, reason, is_final, time.perf_counter() - begin)
+    return Outcome(result, None, True, time.perf_counter() - begin)

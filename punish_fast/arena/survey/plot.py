@@ -1,0 +1,84 @@
+"""The plot of a survey: worth and frequency of each card, and how games end, for each point.
+
+Equilibrium play depends only on the rules, so points with the same rules are drawn once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.punish.card_looks import CARD_LOOKS, FEINT_LOOK
+from punish_fast.punish.rules import CARDS
+from punish_fast.runtime.figures import FAINT, INK, LOOKS, FigureError, Look, picture, set_headline
+from punish_fast.study.frequencies import PLAYS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_DRAWN = 200
+# In inches.
+_PANEL_WIDTH, _LETTER_WIDTH = 3.1, 0.085
+
+
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    unit: str
+    columns: Sequence[str]
+    names: Sequence[str]
+    looks: Sequence[Look]
+
+
+_POINTS = "percentage points of win rate"
+_HAND, _KEPT = ([f"{group}_{card}" for card in CARDS] for group in ("in_hand", "kept"))
+_PLAYS, _ENDS = [f"plays_{play}" for play in PLAYS], ("decided by the first deal", "won by a best response")
+_PANELS = (
+    _Panel("One more card in the opening hand", _POINTS, _HAND, CARDS, CARD_LOOKS),
+    _Panel("A card kept instead of a fresh one", _POINTS, _KEPT, CARDS, CARD_LOOKS),
+    _Panel("How often cards are played", "share of all choices, in per cent", _PLAYS, PLAYS, (*CARD_LOOKS, FEINT_LOOK)),
+    _Panel("How games end", "per cent of games", ("first_deal", "best_response"), _ENDS, LOOKS[:4:3]),
+)
+
+
+def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Draw the table of a survey into a PNG or SVG file: equilibrium play if it was studied, else the agents."""
+    prefix = "equilibrium_" if "equilibrium_length" in columns else ""
+    shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
+    if not 0 < len(shown) <= MOST_DRAWN:
+        raise FigureError(f"{path}: {len(shown)} points have results, allowed are 1 to {MOST_DRAWN} in a plot")
+    if prefix:
+        first = {columns["digest"][k]: k for k in reversed(shown)}
+        shown = sorted(first.values())
+    labels = [columns["game" if prefix else "point"][k] for k in shown]
+    with picture(path, "survey") as figure:
+        width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
+        figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
+        who = "games under house rules: equilibrium play" if prefix else "points: the agent of each, against itself"
+        set_headline(figure, f"{len(shown)} {who}")
+        all_axes = figure.subplots(1, len(_PANELS), sharey=True)
+        for axes, panel in zip(all_axes, _PANELS, strict=True):
+            _draw(axes, panel, [[columns[prefix + name][k] for k in shown] for name in panel.columns])
+        all_axes[0].set_yticks([-k for k in range(len(shown))], labels)
+        all_axes[0].set_ylim(0.6 - len(shown), 0.6)
+
+
+def _draw(axes: Axes, panel: _Panel, series: Sequence[Sequence[float | None]]) -> None:
+    for place in range(len(series[0])):
+        axes.axhline(-place, color=FAINT, linewidth=0.8, zorder=0)
+    for values, name, look in zip(series, panel.names, panel.looks, strict=True):
+        known = [(100 * value, -place) for place, value in enumerate(values) if value is not None]
+        x, y = [pair[0] for pair in known], [pair[1] for pair in known]
+        axes.plot(x, y, look.marker, color=look.colour, label=name, markersize=6, markeredgecolor="white")
+    if panel.columns[0].startswith(("in_hand", "kept")):
+        axes.axvline(0, color=INK, linewidth=0.8)
+    axes.margins(x=0.1)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_title(panel.title, pad=34)
+    axes.set_xlabel(panel.unit)
+    # Above the panel, in two rows, so that no mark is covered.
+    close = {"columnspacing": 0.8, "handletextpad": 0.1, "borderaxespad": 0.2, "fontsize": 8}
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.03, 1.0), ncols=3 if len(panel.names) > 2 else 1, **close)

@@ -1,0 +1,236 @@
+"""Studies of games under house rules, point by point.
+
+A *point* is a game against an enemy (``points.py``). Its agent is solved and then plays the real game, with two
+hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows play
+between players who know each other's strategy. Both are separate jobs (``jobs.py``), so points under the same
+rules share their equilibrium, and kept results are not computed again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from punish_fast.arena.players import Player
+from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
+from punish_fast.arena.survey.points import Point, Survey
+from punish_fast.arena.survey.results_file import Outcome, ResultsFile
+from punish_fast.duel.graph import Graph, Outline
+from punish_fast.equilibrium.exploitation.best_response import best_response
+from punish_fast.equilibrium.run import Target, default_response_share, run_equilibrium
+from punish_fast.equilibrium.solver import Equilibrium, bytes_needed
+from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.process import Process
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import Rules, to_mapping, true_rules
+from punish_fast.punish.states.openings import openings
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.memory_plan import (
+    COMPACT,
+    MATRIX_FREE,
+    choose_mode,
+    memory_limit,
+    most_states,
+    plan_memory,
+)
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.tensor import build_compact
+from punish_fast.runtime import __version__, _jit
+from punish_fast.runtime.limits import require_memory
+from punish_fast.store.identities import identity_of
+from punish_fast.study.lessons import Stage, study_game
+
+# Increment when results change although the kernels do not.
+_VERSION = 1
+# Share of games against a best response while equilibria are learned.
+BEST_RESPONSE_SHARE = default_response_share("view")
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """Results of a point."""
+
+    point: Point
+    agent: Outcome  # results of its agent
+    equilibrium: Outcome | None  # results of equilibrium play; None if not studied
+
+    @property
+    def reason(self) -> str | None:
+        """Reason why a result is missing; None if both exist."""
+        reasons = [part.reason for part in (self.agent, self.equilibrium) if part is not None]
+        return next((reason for reason in reasons if reason is not None), None)
+
+
+def run_survey(
+    survey: Survey,
+    results: ResultsFile | None = None,
+    iterations: int | None = None,
+    client: Any | None = None,
+    watch: Watch | None = None,
+) -> list[PointResult]:
+    """Study all points whose results are not kept.
+
+    Args:
+        survey: The points, as `punish_fast.arena.survey.points.read_survey` and `survey_of` find them.
+        results: Kept results, to which new ones are added; None to keep none.
+        iterations: Iterations of the equilibrium of each game; None to study agents only.
+        client: A `distributed.Client`, whose workers do the work; this process if None.
+        watch: Who watches.
+    """
+    outcomes = iter(run_jobs(jobs_of(survey, iterations), results, client, watch))
+    return [
+        PointResult(point, next(outcomes), None if iterations is None else next(outcomes)) for point in survey.points
+    ]
+
+
+def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
+    """Return a job for the agent of each point, each followed by one for its equilibrium if ``iterations`` is given."""
+    players = find_enemies(survey)
+    jobs = []
+    for point in survey.points:
+        label = survey.label(point)
+        jobs.append(agent_job(f"{label}, agent", point, *players[point.enemy]))
+        if iterations is not None:
+            jobs.append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
+    return jobs
+
+
+def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
+    """Look up the enemies of all points by name; return each with its identity in keys."""
+    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
+    for point in survey.points:
+        players[point.enemy][0].must_fit(point.rules)
+    return players
+
+
+def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> int:
+    """Count the points without kept results."""
+    per_point = 1 if iterations is None else 2
+    jobs = jobs_of(survey, iterations)
+    missing = {id(job) for job in jobs if results.find(job.key) is None}
+    return sum(any(id(job) in missing for job in jobs[k : k + per_point]) for k in range(0, len(jobs), per_point))
+
+
+def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
+    """The job to solve a point's agent and to study it.
+
+    Args:
+        label: Name in messages of progress.
+        point: The point.
+        player: Its enemy.
+        identity: Identity of the enemy, independent of the name of its file.
+    """
+    # Files are read here: workers need not have them.
+    policy = None if player.file is None else player.policy(StateSpace(point.rules))
+    key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
+    return Job(label, key, study_agent, (point, policy))
+
+
+def equilibrium_job(label: str, rules: Rules, iterations: int) -> Job:
+    """The job to approximate an equilibrium of a game and to study it."""
+    rules = true_rules(rules)
+    key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
+    return Job(label, key, study_equilibrium, (rules, iterations))
+
+
+def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
+    """Solve a point's agent and study it in the real game.
+
+    Args:
+        point: The point.
+        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file.
+        stage: A context for each of the stages ``model``, ``graph``, ``self-play`` and ``best response``.
+
+    Returns:
+        The size of the model; the agent's mean ``value`` over all openings, against its enemy; the results of
+        `study_game`; and the win probability of the ``best_response`` to it.
+    """
+    with stage("model"):
+        space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
+        if policy is None and point.enemy != "random":
+            policy = Player(point.enemy).policy(space)
+        process = _process(space, policy)
+        discount = point.discount if point.objective == "discounted" else None
+        solution = solve(process, discount, objective=point.objective)
+        report = _model_report(space, process, solution)
+        agent = greedy(space.state_ptr, solution.q)
+        # The graph needs the memory.
+        del process, solution
+    with stage("graph"):
+        graph = _graph(true_rules(point.rules), 0.0)
+    report |= {"full_states": graph.n_full} | study_game(graph, agent, stage)
+    with stage("best response"):
+        report["best_response"] = best_response(graph, agent, "true").win_probability
+    return report
+
+
+def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, Any]:
+    """Approximate an equilibrium of the real game and study it.
+
+    Args:
+        rules: The rules, with the true redeal.
+        iterations: Of the learner.
+        stage: A context for each of the stages ``graph``, ``equilibrium`` and ``self-play``.
+
+    Returns:
+        The results of `study_game`; the ``exploitability`` in percentage points, and the win probability of the
+        ``best_response``.
+    """
+    with stage("graph"):
+        graph = _graph(rules, BEST_RESPONSE_SHARE)
+    with stage("equilibrium"):
+        learner = Equilibrium(graph, share=BEST_RESPONSE_SHARE)
+        run = run_equilibrium(learner, Target(iterations=iterations))
+    report: dict[str, Any] = {"full_states": graph.n_full, "iterations": run.iterations}
+    report |= study_game(graph, learner.average, stage)
+    return report | {"best_response": 0.5 + run.exploitability / 100, "exploitability": run.exploitability}
+
+
+def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
+    """Return an enemy and its identity in keys."""
+    player = Player(enemy)
+    if player.file is None:
+        return player, player.note()
+    player.file.must_have_information("view")
+    note = {"kind": player.file.kind, "hash": identity_of(player.file)}
+    temperature = player.settled(None)
+    return player, note if temperature is None else note | {"temperature": temperature}
+
+
+def _key(study: str, rules: Rules) -> dict[str, Any]:
+    """Return the common part of all keys: the rules, and the versions of the code."""
+    versions = {"study_version": _VERSION, "package": __version__, "kernels": _jit.source_digest()}
+    return {"study": study, "rules": to_mapping(rules)} | versions
+
+
+def _process(space: StateSpace, policy: np.ndarray | None) -> Process:
+    """The fastest process that fits into memory."""
+    batches = RowBatches(space, policy)
+    plans = plan_memory(batches, policy is not None)
+    if choose_mode(plans, (COMPACT, MATRIX_FREE), memory_limit(None)) == MATRIX_FREE:
+        return MatrixFree(batches)
+    return build_compact(space, policy)
+
+
+def _model_report(space: StateSpace, process: Process, solution: Solution) -> dict[str, Any]:
+    found = openings(space)
+    return {
+        "states": process.n_columns,
+        "rows": process.n_rows,
+        "nonzeros": process.nonzeros().total,
+        "value": float(found.p @ solution.v[found.row]),
+        "sweeps": solution.sweeps,
+        "error_bound": solution.error_bound,
+        "fingerprint": solution.fingerprint,
+    }
+
+
+def _graph(rules: Rules, share: float) -> Graph:
+    """The graph of the real game, if it fits into memory with all that studies need."""
+    outline = Outline(StateSpace(rules))
+    require_memory(bytes_needed(outline, share), "the study of this game")
+    return Graph(outline.space, outline)

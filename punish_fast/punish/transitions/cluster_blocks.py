@@ -1,0 +1,288 @@
+"""Backups of the states of a layer by the workers of a cluster.
+
+A worker lists the states of the game once and keeps them. The values of the layer that follows are handed to a worker,
+from which each of the others fetches them once. Each task backs up a run of batches and sends the new values back.
+Each thread gets two tasks of a layer, more if these would take longer than ten seconds, and one if handing out a
+second took more than a tenth of its time, as measured.
+
+Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
+a worker that died to others. If that fails, for example because no worker has some values any more, the layer is done
+again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from punish_fast.punish.rules import Rules
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.row_backups import RowArrays, Work, find_rewards
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, RowMaker
+from punish_fast.runtime.cluster.connection import n_threads
+from punish_fast.runtime.cluster.tasks import finished, hand_out, submit
+from punish_fast.runtime.parallel import balanced_chunks, cumulated
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+# Called with the tasks done, all tasks of the sweep, and the seconds left.
+TaskProgress = Callable[[int, int, float], None]
+
+# Number of times that Dask repeats a failed task.
+_RETRIES = 10
+_TASKS_PER_THREAD = 2
+# A longer task would be too much to lose with a worker, and too long to wait for at the end of a layer.
+_MOST_SECONDS = 10.0
+# Work of a task, as a multiple of the time to hand it out.
+_LEAST_WORK = 10
+_SAMPLE = 32
+# Seconds of a thread to make an entry of a row, until they are measured.
+_USUAL_PACE = 1e-8
+
+
+class SharedGame(NamedTuple):
+    """A game against an enemy."""
+
+    rules: Rules
+    enemy: str  # a name for the enemy's policy, unique in this run; empty for uniform play
+
+
+class LayerValues(NamedTuple):
+    """Values of the states that a layer leads to."""
+
+    first: int  # index of the first state
+    v: np.ndarray  # float64 ``[n]``
+    terminals: np.ndarray  # float64 ``[2]``, values of win and loss
+
+
+class RowTask(NamedTuple):
+    """Consecutive batches of a layer."""
+
+    number: int  # index of the task in its layer
+    game: SharedGame
+    batches: tuple[BlockRange, ...]  # blocks of each batch
+    states: slice  # states of all batches
+    rows: slice  # rows of all batches
+    n_entries: int  # number of entries of all rows
+
+
+class TaskResult(NamedTuple):
+    """Result of a task."""
+
+    seconds: float  # duration
+    arrays: dict[str, np.ndarray]  # the updated ones of its `RowArrays`, by name
+    parts: list[Any]  # result of each batch; changes of values are unknown to workers
+
+
+class ClusterBlocks:
+    """The workers of a cluster; see `punish_fast.punish.transitions.row_backups.BlockExecutor`."""
+
+    def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
+        """Measure the cost of a task.
+
+        Args:
+            client: The cluster.
+            batches: The rows of the game.
+            progress: Called as ``progress(done, tasks, seconds_left)`` after each task of a sweep.
+        """
+        self._client, self._batches = client, batches
+        self._layer_ptr = batches.space.layer_ptr
+        self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
+        self._own_reward: np.ndarray | None = None
+        # The enemy's policy; all workers fetch it.
+        self._policy: Future[Any] | None = None
+        self._progress = SweepProgress([int(n.sum()) for n in batches.n_entries_of], progress)
+        # Seconds to submit a task and fetch its result, and of a thread to make an entry of a row.
+        self._task_seconds, self._entry_seconds = _seconds_of_a_task(client), _USUAL_PACE
+
+    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
+        """See `punish_fast.punish.transitions.row_backups.BlockExecutor`."""
+        if work is find_rewards:
+            self._own_reward = arrays.reward
+        # Workers know the game's own rewards.
+        given = arrays._replace(reward=None if arrays.reward is self._own_reward else arrays.reward)
+        paces: list[float] = []
+        parts: dict[int, list[Any]] = {}
+
+        def begin() -> dict[int, RowTask]:
+            tasks = self._tasks(layer)
+            self._progress.begin_layer(layer, len(tasks))
+            return {task.number: task for task in tasks}
+
+        def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
+            return self._submit(work, layer, tasks, given)
+
+        for task, found in finished(self._client, begin, submit_all, self._forget):
+            paces.append(found.seconds / task.n_entries)
+            self._progress.end_task(task.n_entries)
+            parts[task.number] = _received(arrays.part(task.states, task.rows), found)
+        if paces:  # a layer may have no states; the first tasks may compile
+            self._entry_seconds = float(np.median(paces))
+        return [part for number in sorted(parts) for part in parts[number]]
+
+    def _forget(self) -> None:
+        self._policy = None
+
+    def _submit(self, work: Work, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
+        """Submit tasks together with their arrays."""
+        if self._policy is None:
+            self._policy = hand_out(self._client, [self._batches.policy])[0]
+        following = [] if given.v is None else hand_out(self._client, [self._following(layer, given.v)])
+        sent = given._replace(v=None, values=None)
+        own: list[Any] = [sent.part(task.states, task.rows) for task in tasks]
+        if any(isinstance(each, np.ndarray) for each in sent):
+            # Arrays go to workers as data, since tasks themselves should be small.
+            own = hand_out(self._client, own)
+        return [
+            submit(self._client, do_task, work, task, self._policy, each, *following, retries=_RETRIES)
+            for task, each in zip(tasks, own, strict=True)
+        ]
+
+    def _following(self, layer: int, v: np.ndarray) -> LayerValues:
+        """The values that a layer leads to."""
+        following = (layer + 1) % (len(self._layer_ptr) - 1)
+        first, end = self._layer_ptr[following : following + 2].tolist()
+        return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
+
+    def _tasks(self, layer: int) -> list[RowTask]:
+        """Cut a layer into tasks of similar work."""
+        ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
+        threads = max(1, n_threads(self._client))
+        seconds = n_entries.sum() * self._entry_seconds / threads
+        # As many for each thread, so that none waits for another.
+        worthwhile = math.ceil(seconds / (_LEAST_WORK * self._task_seconds))
+        per_thread = max(min(_TASKS_PER_THREAD, worthwhile), math.ceil(seconds / _MOST_SECONDS))
+        ends = balanced_chunks(cumulated(n_entries), per_thread * threads).tolist()
+        tasks = []
+        for number, (begin, end) in enumerate(pairwise(ends)):
+            batches = tuple(ranges[begin:end])
+            (states, rows), (last_states, last_rows) = (self._batches.places(batches[k]) for k in (0, -1))
+            states, rows = slice(states.start, last_states.stop), slice(rows.start, last_rows.stop)
+            tasks.append(RowTask(number, self._game, batches, states, rows, int(n_entries[begin:end].sum())))
+        return tasks
+
+
+def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
+    """Write the updated arrays of a task over the old ones; return its results, with the change of values."""
+    parts = found.parts
+    if arrays.values is not None:
+        table = np.array(parts)
+        table[:, 0] = np.abs(found.arrays["values"] - arrays.values).max(initial=0)
+        parts = list(table)
+    for name, array in found.arrays.items():
+        getattr(arrays, name)[:] = array
+    return parts
+
+
+def _seconds_of_a_task(client: Client) -> float:
+    """Seconds to hand out a task that does nothing, and to fetch its result; the smaller of two measurements."""
+    sample, seconds = dict(enumerate(range(_SAMPLE))), []
+
+    def submit_all(numbers: list[int]) -> list[Future[Any]]:
+        return [submit(client, _do_nothing, number, retries=_RETRIES) for number in numbers]
+
+    for _ in range(2):
+        begin = time.perf_counter()
+        list(finished(client, lambda: sample, submit_all, lambda: None))
+        seconds.append((time.perf_counter() - begin) / _SAMPLE)
+    return min(seconds)
+
+
+def _do_nothing(number: int) -> int:
+    return number
+
+
+class _Kept:
+    """Data that a process keeps between tasks: the maker of the rows of its last game, and the last values."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._game: tuple[SharedGame, RowMaker] | None = None
+        self._values: tuple[LayerValues, np.ndarray] | None = None
+
+    def maker(self, game: SharedGame, policy: np.ndarray | None) -> RowMaker:
+        """Return the maker of the rows of a game."""
+        with self._lock:
+            if self._game is None or self._game[0] != game:
+                self._game = None
+                self._game = game, RowMaker(RowBuilder(StateSpace(game.rules), policy))
+            return self._game[1]
+
+    def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
+        """Values of all columns, of which only those that are read take memory."""
+        with self._lock:
+            if self._values is None or self._values[0] is not following:
+                v = np.empty(n_states + len(following.terminals))
+                v[following.first : following.first + len(following.v)] = following.v
+                v[n_states:] = following.terminals
+                self._values = following, v
+            return self._values[1]
+
+
+_kept = _Kept()
+
+
+def do_task(
+    work: Work, task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
+) -> TaskResult:
+    """Call ``work`` for each batch of a task on a worker, on copies of the arrays."""
+    maker = _kept.maker(task.game, policy)
+    updated: dict[str, Any]
+    if following is None:
+        updated, v = {"reward": np.empty(task.rows.stop - task.rows.start)}, None
+    else:
+        updated = {"values": np.zeros(task.states.stop - task.states.start)}
+        updated |= {
+            name: array.copy() for name, array in (("q", given.q), ("choice", given.choice)) if array is not None
+        }
+        v = _kept.columns(maker.space.n_states, following)
+    arrays, begin, parts = given._replace(v=v, **updated), time.perf_counter(), []
+    for blocks in task.batches:
+        made = maker.make(blocks)
+        parts.append(work(made, arrays.part(_from(task.states, made.states), _from(task.rows, made.rows))))
+    return TaskResult(time.perf_counter() - begin, updated, parts)
+
+
+def _from(origin: slice, part: slice) -> slice:
+    return slice(part.start - origin.start, part.stop - origin.start)
+
+
+class SweepProgress:
+    """Tasks of a sweep as they are done, and the time left; a sweep takes each layer once, in any order."""
+
+    def __init__(self, n_entries: Sequence[int], progress: TaskProgress | None = None) -> None:
+        """Begin; ``n_entries`` are the entries of each layer, from which the tasks of later ones are estimated."""
+        self._n_entries, self._tell = n_entries, progress
+        self._seen: set[int] = set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._seen.clear()
+        self._done = self._total = self._planned = self._made = 0
+        self._start = time.perf_counter()
+
+    def begin_layer(self, layer: int, n_tasks: int) -> None:
+        """Begin a layer, and with a layer that was done already the next sweep."""
+        if layer in self._seen or len(self._seen) == len(self._n_entries):
+            self._begin()
+        self._seen.add(layer)
+        self._planned += n_tasks
+        seen = sum(self._n_entries[each] for each in self._seen)
+        self._total = max(self._planned, round(self._planned * sum(self._n_entries) / max(seen, 1)))
+
+    def end_task(self, n_entries: int) -> None:
+        """Count a task by its entries."""
+        self._done += 1
+        self._made += n_entries
+        if self._tell is not None:
+            left = sum(self._n_entries) / max(self._made, 1) - 1
+            self._tell(self._done, self._total, max(0.0, left) * (time.perf_counter() - self._start))

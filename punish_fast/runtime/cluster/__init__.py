@@ -1,0 +1,1 @@
+"""A Dask cluster: its connection, its tasks and its workers."""

@@ -1,0 +1,74 @@
+"""Checks of the workers of a cluster while their results are awaited."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from punish_fast.runtime.cluster.connection import CALL_SECONDS, check_workers, remove_workers, workers_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOOK_SECONDS = 2.0
+# A worker may pause for a moment, until it has written data to its disk.
+_STALL_SECONDS = 10.0
+# Looks are counted, since clocks go on while this machine sleeps.
+_LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
+
+
+class WorkerWatch:
+    """Notices workers of other versions, and frozen or paused workers that hold tasks up.
+
+    Dask leaves tasks with a worker that has paused for lack of memory, even if it never resumes, and for minutes with
+    one that sends no heartbeats, since its process is stopped, its machine sleeps or its network is down.
+    """
+
+    def __init__(self, client: Client, keys: Collection[Any]) -> None:
+        """Begin to wait for the tasks with these keys."""
+        self._client, self._keys = client, frozenset(keys)
+        self._checked: set[str] = set()
+        # The last heartbeat of each worker, and how many looks found no later one.
+        self._heartbeats: dict[str, tuple[float, int]] = {}
+        self._next_look = time.monotonic() + LOOK_SECONDS
+        self._moving = time.monotonic()
+
+    def look(self) -> None:
+        """Check the workers, at most every two seconds."""
+        if time.monotonic() < self._next_look:
+            return
+        workers = workers_of(self._client)
+        if joined := workers.keys() - self._checked:
+            if check_workers(self._client, list(joined)):
+                raise TimeoutError
+            self._checked |= joined
+        if frozen := self._frozen(workers):
+            remove_workers(self._client, frozen)
+            raise TimeoutError
+        now = time.monotonic()
+        if not self._is_stalled(workers):
+            self._moving = now
+        if now - self._moving > _STALL_SECONDS:
+            raise TimeoutError
+        self._next_look = now + LOOK_SECONDS
+
+    def _frozen(self, workers: dict[str, dict[str, Any]]) -> list[str]:
+        """Return the workers without a heartbeat in the last looks."""
+        for address, worker in workers.items():
+            last, looks = self._heartbeats.get(address, (None, 0))
+            self._heartbeats[address] = worker["last_seen"], looks + 1 if worker["last_seen"] == last else 0
+        return [address for address in workers if self._heartbeats[address][1] >= _LOOKS_WITHOUT_HEARTBEAT]
+
+    def _is_stalled(self, workers: dict[str, dict[str, Any]]) -> bool:
+        """Return True if a paused worker executes nothing but has tasks, or if all workers are so."""
+        idle = [address for address, worker in workers.items() if _is_idle(worker)]
+        if not idle or len(idle) == len(workers):
+            return bool(idle)
+        processing = self._client.processing()
+        return any(not self._keys.isdisjoint(processing.get(address, ())) for address in idle)
+
+
+def _is_idle(worker: dict[str, Any]) -> bool:
+    return worker["status"] == "paused" and not worker["metrics"].get("task_counts", {}).get("executing")

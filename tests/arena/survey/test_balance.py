@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from punish_fast.arena.survey.balance import Balance, balance, report_of
+from punish_fast.arena.survey.balance_plot import draw_balance
+from punish_fast.arena.survey.results_file import Outcome
+from punish_fast.punish.rule_changes import changed
+from punish_fast.punish.rules import CARDS, PRESETS, true_rules
+from punish_fast.runtime.figures import FigureError
+from punish_fast.study.frequencies import PLAYS
+
+TINY = PRESETS["tiny"]
+STRIKE = changed(TINY, "damage.strike=3")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return balance(STRIKE, TINY, iterations=2)
+
+
+def made_up(**changes):
+    """A balance whose numbers are all 0 under the standard rules, and but for ``changes`` under the changed ones."""
+    zero = {"length": 3.0, "first_deal": 0.0, "best_response": 0.5, "in_hand": dict.fromkeys(CARDS, 0.0)}
+    zero |= {"kept": dict.fromkeys(CARDS), "plays": dict.fromkeys(PLAYS, 0.0)}
+    other = {name: zero[name] | changes.get(name, {}) if isinstance(zero[name], dict) else zero[name] for name in zero}
+    return Balance(TINY, STRIKE, 2, Outcome(zero), Outcome(other))
+
+
+def test_both_games_stand_side_by_side(found):
+    assert (found.base, found.rules) == (true_rules(TINY), true_rules(STRIKE))
+    assert len(found.measures) == 3 + 2 * len(CARDS) + len(PLAYS)
+    for each in found.measures:
+        assert each.difference is None or each.changed == pytest.approx(each.standard + each.difference, abs=1e-15)
+    report = report_of(found)
+    assert report["change"] == "damage.strike=3 instead of 2"
+    assert report["base"]["exploitability"] == found.standard.result["exploitability"]
+
+
+def test_the_finding_names_what_changes_most():
+    some = made_up(in_hand={"dodge": 0.02, "rush": -0.05}, plays={"feint": -0.1, "guard": 0.04})
+    assert some.finding == (
+        "With damage.strike=3 instead of 2, one more rush in hand is worth -5.0 points of win rate instead of +0.0 and "
+        "feints are -10 % of all choices instead of 0 %."
+    )
+    assert "no card is worth more or less" in made_up().finding
+    assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
+
+
+def test_a_game_without_an_end_has_no_measures(tmp_path):
+    found = Balance(TINY, STRIKE, 2, Outcome(None, "play never ends"), Outcome({}))
+    assert found.measures == []
+    report = report_of(found)
+    assert (report["finding"], report["base"]["reason"]) == (None, "play never ends")
+    pytest.importorskip("matplotlib")
+    with pytest.raises(FigureError, match="there is nothing to draw"):
+        draw_balance(found, tmp_path / "balance.png")
+
+
+def test_a_balance_is_drawn(found, tmp_path):
+    pytest.importorskip("matplotlib")
+    draw_balance(found, tmp_path / "balance.svg")
+    text = (tmp_path / "balance.svg").read_text(encoding="utf-8")
+    assert "damage.strike=3 instead of 2" in text
+    draw_balance(made_up(), tmp_path / "made-up.png")

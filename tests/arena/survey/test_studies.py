@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from punish_fast.arena.players import PlayerError
+from punish_fast.arena.survey.points import Point, survey_of
+from punish_fast.arena.survey.results_file import ResultsFile
+from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
+from punish_fast.arena.survey.table import table_of
+from punish_fast.duel.graph import Graph
+from punish_fast.equilibrium.exploitation.best_response import best_response
+from punish_fast.equilibrium.run import Target, run_equilibrium
+from punish_fast.equilibrium.solver import Equilibrium
+from punish_fast.mdp.policy import greedy
+from punish_fast.mdp.solver import solve
+from punish_fast.punish.rules import PRESETS, true_rules
+from punish_fast.punish.states.openings import openings
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
+from punish_fast.runtime.cluster.connection import connected
+from punish_fast.store.tensors import save
+from punish_fast.study.lessons import study_game
+
+TINY = PRESETS["tiny"]
+FIELDS = {"base": "tiny", "grid": {"hp": [1, 2]}, "points": [{"damage": [0, 0, 0, 0, 0]}]}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run_survey(survey_of(FIELDS), iterations=2)
+
+
+@pytest.mark.slow
+def test_a_point_is_what_its_parts_find(found):
+    point, agent, equilibrium = found[1].point, found[1].agent.result, found[1].equilibrium.result
+    assert point == Point(TINY)
+    space = StateSpace(TINY)
+    mdp = build(space)
+    solution = solve(mdp, objective="win-probability")
+    dealt = openings(space)
+    assert agent["fingerprint"] == solution.fingerprint
+    assert agent["value"] == float(dealt.p @ solution.v[dealt.row])
+    assert (agent["states"], agent["rows"], agent["nonzeros"]) == (space.n_states + 2, mdp.n_rows, mdp.n_entries)
+    graph = Graph(StateSpace(true_rules(TINY)))
+    policy = greedy(space.state_ptr, solution.q)
+    assert {name: agent[name] for name in study_game(graph, policy)} == study_game(graph, policy)
+    assert agent["best_response"] == best_response(graph, policy, "true").win_probability
+    learner = Equilibrium(graph, share=0.9)
+    exploitability = run_equilibrium(learner, Target(iterations=2)).exploitability
+    assert equilibrium["exploitability"] == exploitability
+    assert equilibrium["plays"] == study_game(graph, learner.average)["plays"]
+
+
+def test_a_game_without_an_end_has_its_reason(found):
+    assert [each.reason is None for each in found] == [True, True, False]
+    assert "may never end" in found[2].reason
+    assert found[2].agent.result is None
+
+
+def test_points_share_equilibria_and_surveys_share_points(tmp_path):
+    fields = {"base": "tiny", "grid": {"hp": [1], "redeal": ["discard", "reshuffle"]}, "enemies": ["random", "careful"]}
+    jobs = jobs_of(survey_of(fields), 2)
+    assert len({str(job.key) for job in jobs if job.key["study"] == "equilibrium"}) == 1
+    assert len({str(job.key) for job in jobs if job.key["study"] == "agent"}) == 4
+    results = ResultsFile(tmp_path / "results.jsonl")
+    first = survey_of({"base": "tiny", "grid": {"hp": [1]}})
+    run_survey(first, results)
+    assert (n_missing(first, results, None), n_missing(first, results, 2)) == (0, 1)
+    assert n_missing(survey_of(fields), results, None) == 3
+
+
+def test_enemies_come_from_files(tmp_path):
+    space = StateSpace(TINY)
+    mdp = build(space)
+    for name in ("one.h5", "two.h5"):
+        save(tmp_path / name, space, mdp, solve(mdp), enemy={"kind": "built-in", "name": "random"})
+    files = [str(tmp_path / name) for name in ("one.h5", "two.h5", "one.h5@0.5")]
+    one, two, soft = jobs_of(survey_of({"base": "tiny", "enemies": files}), None)
+    # What counts is the agent, not the name of its file.
+    assert one.key == two.key != soft.key
+    assert np.array_equal(one.arguments[1], greedy(space.state_ptr, solve(mdp).q))
+    with pytest.raises(PlayerError, match="no such file"):
+        jobs_of(survey_of({"enemies": ["nobody"]}), None)
+
+
+def test_all_results_are_in_the_table(found):
+    survey = survey_of(FIELDS)
+    columns = table_of(survey, found)
+    assert columns["point"] == ["hp=1", "base", "damage.rush=0 damage.strike=0 damage.punish=0"]
+    assert (columns["hp"], columns["damage.strike"]) == ([1, 2, 2], [2, 2, 0])
+    assert columns["in_hand_dodge"][1] == found[1].agent.result["in_hand"]["dodge"]
+    assert columns["equilibrium_plays_feint"][1] == found[1].equilibrium.result["plays"]["feint"]
+    assert columns["length"][2] is columns["equilibrium_exploitability"][2] is None
+    assert [reason is None for reason in columns["reason"]] == [True, True, False]
+    assert "equilibrium_length" not in table_of(survey, run_survey(survey_of({"base": "tiny", "grid": {"hp": [1]}})))
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_a_cluster_finds_the_same_bits(found, tmp_path):
+    pytest.importorskip("distributed")
+    with connected("local:1") as client:
+        spread = run_survey(survey_of(FIELDS), ResultsFile(tmp_path / "results.jsonl"), 2, client)
+    for own, other in zip(found, spread, strict=True):
+        for one, two in ((own.agent, other.agent), (own.equilibrium, other.equilibrium)):
+            assert (one.result, one.reason) == (two.result, two.reason)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from houses import house_rules
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from policies import mixed
+
+from punish_fast.mdp.solver import evaluate, solve
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions import cluster_blocks, row_batches
+from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks, SweepProgress
+from punish_fast.punish.transitions.matrix_free import MatrixFree
+from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.runtime.cluster.connection import ClusterError
+
+
+@pytest.fixture(autouse=True)
+def cut_small(monkeypatch):
+    """Batches of a few rows, and a task for each."""
+    monkeypatch.setattr(row_batches, "_BATCH", 300)
+    monkeypatch.setattr(cluster_blocks, "_LEAST_WORK", 0.01)
+
+
+def both(client, batches):
+    """The game with the workers of the cluster, and with the threads of this process."""
+    return MatrixFree(batches, executor=ClusterBlocks(client, batches)), MatrixFree(batches)
+
+
+def assert_same(client, batches, **options):
+    made, own = (solve(process, **options) for process in both(client, batches))
+    assert made.fingerprint == own.fingerprint
+    assert np.array_equal(made.q, own.q)
+    assert np.array_equal(made.choice, own.choice)
+    assert (made.sweeps, made.error_bound, made.log.residual) == (own.sweeps, own.error_bound, own.log.residual)
+    assert (made.log.rmse, made.log.choice_changes) == (own.log.rmse, own.log.choice_changes)
+
+
+@pytest.mark.slow
+@given(house_rules(), st.booleans())
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
+    space = StateSpace(rules)
+    batches = RowBatches(space, None if is_uniform else mixed(space, 4))
+    made, own = both(client, batches)
+    assert np.array_equal(made.reward, own.reward)
+    assert made.nonzeros() == own.nonzeros()
+    weight = mixed(space, 1)
+    assert np.array_equal(evaluate(made, weight), evaluate(own, weight))
+    assert_same(client, batches)
+
+
+@pytest.mark.slow
+def test_every_method_gives_the_bits_of_one_process(client):
+    batches = RowBatches(StateSpace(PRESETS["tiny"]))
+    assert_same(client, batches, method="jacobi", sweeps=4)
+    assert_same(client, batches, objective="win-probability")
+    assert_same(client, batches, discount=1)
+
+
+def test_arrays_go_to_workers_as_data(client, tiny, monkeypatch):
+    # Dask warns of tasks that are large, and a warning is an error here.
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr(row_batches, "_BATCH", 1 << 18)
+    batches = RowBatches(tiny)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "3kB"}):
+        assert_same(client, batches, method="jacobi", sweeps=2)
+
+
+@pytest.mark.parametrize(("least", "most", "n_tasks"), [(1e-6, 1e9, 8), (1e12, 1e9, 4), (1e12, 1e-9, 1000)])
+def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, least, most, n_tasks):
+    batches = RowBatches(tiny)
+    blocks = ClusterBlocks(client, batches)
+    monkeypatch.setattr(cluster_blocks, "_LEAST_WORK", least)
+    monkeypatch.setattr(cluster_blocks, "_MOST_SECONDS", most)
+    for layer, (first, end) in enumerate(pairwise(tiny.layer_ptr)):
+        tasks = blocks._tasks(layer)
+        assert len(tasks) == min(n_tasks, len(batches.ranges[layer])) or len(tasks) < n_tasks <= 8
+        assert [task.number for task in tasks] == list(range(len(tasks)))
+        assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
+        assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
+        assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
+
+
+@pytest.mark.slow
+def test_a_layer_whose_values_are_lost_is_finished(client, tiny, monkeypatch):
+    batches = RowBatches(tiny)
+    expected = solve(MatrixFree(batches)).fingerprint
+    submit, calls = client.submit, []
+
+    def lose_one(*args, **options):
+        calls.append(args)
+        if len(calls) % 40 == 7:
+            raise TimeoutError
+        return submit(*args, **options)
+
+    monkeypatch.setattr(client, "submit", lose_one)
+    assert solve(both(client, batches)[0]).fingerprint == expected
+    assert len(calls) > 40
+
+
+def test_workers_that_are_lost_again_and_again_are_told(client, tiny, monkeypatch):
+    def lose(*_args, **_options):
+        raise TimeoutError
+
+    batches = RowBatches(tiny)
+    blocks = ClusterBlocks(client, batches)
+    monkeypatch.setattr(client, "submit", lose)
+    with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
+        MatrixFree(batches, executor=blocks)
+
+
+def test_a_process_keeps_its_last_game_and_values(tiny):
+    kept, game = cluster_blocks._Kept(), cluster_blocks.SharedGame(tiny.rules, "")
+    following = cluster_blocks.LayerValues(3, np.arange(2.0), np.array([1.0, -1.0]))
+    maker = kept.maker(game, None)
+    assert kept.maker(pickle.loads(pickle.dumps(game)), None) is maker
+    assert kept.maker(game._replace(enemy="another"), None) is not maker
+    v = kept.columns(tiny.n_states, following)
+    assert kept.columns(tiny.n_states, following) is v
+    assert kept.columns(tiny.n_states, following._replace(v=following.v + 1))[3:5].tolist() == [1, 2]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(cluster_blocks.time, "perf_counter", lambda: now[0])
+    return now
+
+
+def test_tasks_of_each_sweep_are_counted_and_its_time_is_told(clock):
+    told = []
+    progress = SweepProgress([30, 10, 20, 0], lambda *step: told.append(step))
+    for _ in range(2):
+        for layer, n_entries in ((2, 10), (1, 5), (0, 15)):
+            progress.begin_layer(layer, 2)
+            for _ in range(2):
+                clock[0] += n_entries
+                progress.end_task(n_entries)
+    # A third of the entries is in the first layer, so six tasks are expected, in proportion. A layer that comes again
+    # begins a sweep.
+    told = [(done, total, round(left, 9)) for done, total, left in told]
+    assert told[:6] == [(1, 6, 50.0), (2, 6, 40.0), (3, 8, 35.0), (4, 8, 30.0), (5, 6, 15.0), (6, 6, 0.0)]
+    assert told[6:] == told[:6]
