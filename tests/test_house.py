@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2152,
     "arena": 1130,
     "study": 793,
-    "games": 6083,
+    "games": 6082,
     "store": 1980,
     "equilibrium": 1775,
     "records": 1774,

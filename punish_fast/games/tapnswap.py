@@ -170,11 +170,7 @@ class TapnSwap(TableGame):
         return "\n".join([*lines, "A player with two dead hands has lost."])
 
     def draw(self, state: TapnSwapState, viewer: int, names: Sequence[str]) -> str:
-        """The hands of both players, the viewer's below.
-
-        Args:
-            viewer: The player who looks at it, 0 or 1.
-        """
+        """The hands of both players, the viewer's below."""
         near, far = _near_and_far(state, viewer)
         far_rows, near_rows = self._hand_rows(far), self._hand_rows(near)
         picture = [self._label(names[1 - viewer], far), *reversed(far_rows), "", *near_rows]

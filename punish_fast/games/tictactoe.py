@@ -167,10 +167,7 @@ class TicTacToe(TableGame):
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
 
     def board(self, state: TicTacToeState, viewer: int) -> dict[str, Any]:
-        """Rows, columns, and the squares by rows: 0 for empty, 1 for X, 2 for O; ``own`` is the viewer's number.
-
-        ``line`` has the squares of the lines that ended the game.
-        """
+        """A board of squares, see `contract.TableGame.board`; X is 1 and O is 2."""
         return {
             "rows": _SIDE,
             "columns": _SIDE,

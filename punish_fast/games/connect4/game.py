@@ -136,9 +136,8 @@ class Connect4(TableGame):
 
     def features(self, state: Connect4State) -> np.ndarray:
         """The stones of the player to move, then those of the other: rows from the bottom up, 1 for a stone."""
-        boards = (state.own, state.own ^ state.filled)
-        stones = [bool(board & square) for board in boards for row in _SQUARES for square in row]
-        return np.array(stones, dtype=np.float32)
+        features: np.ndarray = self.vector.features(self.vector.pack([state]))[0]
+        return features
 
     def state_of(self, text: str) -> Connect4State:
         """The state after moves, as columns from 1 to 7: ``"4455"``."""
@@ -173,10 +172,7 @@ class Connect4(TableGame):
         return "\n".join([f"X {names[0]}, O {names[1]}", "", *rows, numbers])
 
     def board(self, state: Connect4State, viewer: int) -> dict[str, Any]:
-        """Rows, columns, and the squares by rows from the top; ``own`` is the viewer's number.
-
-        ``line`` has the squares of the lines that ended the game.
-        """
+        """A board of squares; see `contract.TableGame.board`."""
         line = line_squares(state.own ^ state.filled)
         return {
             "rows": HEIGHT,
