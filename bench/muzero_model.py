@@ -24,7 +24,7 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.muzero.network import ModelShape, mean_of, networks_of
-from punish_fast.games.learn.q_network import on_processor
+from punish_fast.games.learn.networks import on_processor
 from punish_fast.games.registry import make_game, oracle_of
 from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.positions import enumerate_positions
@@ -78,7 +78,8 @@ def unrolled_errors(
     """Return the errors of the model after 0 to ``n_actions`` actions; `LearnError` if the learner has no model."""
     if not learner.method.is_learned:
         raise LearnError("model: it plans in the rules of the game, so there is no model to judge")
-    vector, game = learner.board, learner.vector.game
+    vector: Any = learner.vector
+    game = vector.game
     lines, action = _random_lines(game, states, n_actions, generator)
     said = _predicted(learner, vector.features(vector.pack(states)), action)
     found = []
@@ -146,7 +147,8 @@ def _mean(numbers: np.ndarray) -> float:
 
 def _seen(learner: MuZeroLearner, states: Sequence[Any]) -> _Predictions:
     """Return the predictions of the model for states that it sees."""
-    features = learner.vector.features(learner.board.pack(states))
+    vector: Any = learner.vector
+    features = vector.features(vector.pack(states))
     return _predicted(learner, features, np.empty((len(states), 0), dtype=np.int32))
 
 
@@ -194,7 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     game, generator = make_game(options.game, {}), np.random.default_rng(options.seed)
     learner = load_as(options.file, MuZeroLearner, game)
-    states = sampled_states(learner.board, options.states, generator)
+    vector: Any = learner.vector
+    states = sampled_states(vector, options.states, generator)
     unrolled = unrolled_errors(learner, oracle_of(game), states, options.actions, generator)
     rows = [[name.replace("_", " ") for name in UnrolledErrors._fields], *(map(_text, row) for row in unrolled)]
     print("\n".join(markdown([list(row) for row in rows])))

@@ -13,10 +13,18 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from punish_fast.games.learn import pretrained
+import numpy as np
+
+from punish_fast.games.learn import networks
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.registry import describe, game_of
+
+
+def save_pretrained(learner: DqnLearner, path: Path) -> None:
+    """Write the network of a learner, with weights of half the precision."""
+    filters, hidden = (np.array(layers, dtype=np.int64) for layers in (learner.method.filters, learner.method.hidden))
+    np.savez_compressed(path, filters=filters, hidden=hidden, weights=learner.weights.astype(np.float16))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("file", type=Path, help="a checkpoint")
     learner = load_as(parser.parse_args(arguments).file, DqnLearner)
-    path = pretrained.file_of(game_of(describe(learner.vector.game)))
-    pretrained.save_pretrained(learner, path)
+    path = networks.file_of(game_of(describe(learner.vector.game)))
+    save_pretrained(learner, path)
     print(f"{path}: {path.stat().st_size:,} bytes")
     return 0
 

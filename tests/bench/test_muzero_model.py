@@ -13,7 +13,7 @@ from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.registry import oracle_of, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 
@@ -27,7 +27,7 @@ def tictactoe():
 
 @pytest.fixture(scope="module")
 def learner(tictactoe):
-    return new_muzero(tictactoe, METHOD, 1)
+    return MuZeroLearner.new(tictactoe, METHOD, 1)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def truth(states, action, oracle):
 
 def test_a_perfect_model_has_no_errors(learner, oracle, monkeypatch):
     generator = np.random.default_rng(1)
-    states = sampled_states(learner.board, 60, generator)
+    states = sampled_states(learner.vector, 60, generator)
     monkeypatch.setattr(muzero_model, "_predicted", lambda _learner, _features, action: truth(states, action, oracle))
     found = unrolled_errors(learner, oracle, states, N_ACTIONS, generator)
     assert [each.actions for each in found] == list(range(N_ACTIONS + 1))
@@ -72,7 +72,7 @@ def test_a_perfect_model_has_no_errors(learner, oracle, monkeypatch):
 
 def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypatch):
     generator, n = np.random.default_rng(1), 40
-    states = sampled_states(learner.board, n, generator)
+    states = sampled_states(learner.vector, n, generator)
 
     def wrong(_learner, _features, action):
         told = truth(states, action, oracle)
@@ -97,7 +97,7 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
 def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
     from punish_fast.games.learn.muzero.network import mean_of, networks_of
 
-    states = sampled_states(learner.board, 8, np.random.default_rng(3))
+    states = sampled_states(learner.vector, 8, np.random.default_rng(3))
     networks, game = networks_of(learner.shape, learner.weights), TicTacToe()
     found = unrolled_errors(learner, oracle, states, 2, np.random.default_rng(4))
     lines, action = muzero_model._random_lines(game, states, 2, np.random.default_rng(4))
@@ -129,7 +129,7 @@ def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
 
 
 def test_rules_need_no_judge(tictactoe, oracle):
-    learner = new_muzero(tictactoe, replace(METHOD, model="rules"), 1)
+    learner = MuZeroLearner.new(tictactoe, replace(METHOD, model="rules"), 1)
     with pytest.raises(LearnError, match=r"^model: it plans in the rules of the game, so there is no model to judge$"):
         unrolled_errors(learner, oracle, [], 3, np.random.default_rng(1))
 

@@ -12,12 +12,12 @@ import pytest
 from learn.muzero.test_learner import METHOD as MUZERO
 from learn.muzero.test_learner import grown
 from punish_fast.games.learn import agent_file
-from punish_fast.games.learn.agent_file import load_agent, load_as, load_policies, save_agent
-from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, new_dqn
-from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.agent_file import load_agent, load_as, load_policies, save_agent, train
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
+from punish_fast.games.learn.muzero import learner as muzero
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy, strength_of
-from punish_fast.games.learn.trainer import train
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
@@ -41,7 +41,7 @@ def table():
 @pytest.fixture(scope="module")
 def network():
     vector = vectorise(TapnSwap(Variant(limit=3)))
-    learner = new_dqn(vector, METHOD, 2**63 - 1)
+    learner = DqnLearner.new(vector, METHOD, 2**63 - 1)
     if find_spec("jax") and find_spec("optax"):
         learner.plan(120)
         train(learner, strength_of(vector))
@@ -82,22 +82,22 @@ def test_a_file_holds_the_table(path, table):
 
 @needs_jax
 def test_a_file_holds_the_network(path, network):
-    for learner in (network, new_dqn(network.vector, METHOD)):
+    for learner in (network, DqnLearner.new(network.vector, METHOD)):
         save_agent(path, learner)
         found = load_agent(path)
         assert json.dumps(found.to_mapping()) == json.dumps(learner.to_mapping())
         assert (found.method, found.digest) == (learner.method, learner.digest)
-        for name in ("weights", "target", "momentum", "variance", "snapshots", "memory"):
+        for name in ("weights", "target", "momentum", "variance", "snapshots"):
             assert all(map(np.array_equal, getattr(found, name), getattr(learner, name)))
-        for one, other in zip(found._samples, learner._samples, strict=True):
-            assert all(map(np.array_equal, one, other))
+        for one, other in zip(found.memory, learner.memory, strict=True):
+            assert all(map(np.array_equal, (*one.games, *one.samples), (*other.games, *other.samples)))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_a_file_of_muzero_goes_on_to_the_same_bits(tictactoe, path):
     for rounds in (0, 1, 4):
-        learner = grown(tictactoe, rounds=rounds) if rounds else new_muzero(tictactoe, MUZERO, 7)
+        learner = grown(tictactoe, rounds=rounds) if rounds else MuZeroLearner.new(tictactoe, MUZERO, 7)
         save_agent(path, learner)
         again = load_agent(path, tictactoe.game)
         assert again.digest == learner.digest
@@ -111,8 +111,8 @@ def test_a_file_of_muzero_goes_on_to_the_same_bits(tictactoe, path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_training_of_muzero_adds_points_and_agents_can_be_loaded(tictactoe, path, monkeypatch):
-    monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, MUZERO.simulations))
-    learner = new_muzero(tictactoe, replace(MUZERO, games=600), 7)
+    monkeypatch.setattr(muzero, "JUDGED_SIMULATIONS", (0, MUZERO.simulations))
+    learner = MuZeroLearner.new(tictactoe, replace(MUZERO, games=600), 7)
     learner.plan(1800)
     train(learner, strength_of(tictactoe))
     assert [point["games"] for point in learner.curve] == [1200, 1800]
@@ -172,7 +172,7 @@ def method(**changes):
         (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
         (lambda header, _: header["learner"]["curve"][0].update(perfect=None), "curve: .* is not a point"),
         (lambda header, _: header["learner"]["curve"][0].update(earlier=["x"]), "curve: .* is not a point"),
-        (method(hidden=[5]), "learner: it has 82 weights, its method 101"),
+        (method(hidden=[5]), "weights: it has 82 weights, its method 101"),
         (method(hidden=5), "hidden: 5 is not allowed"),
         (method(filters=[5]), "filters: .* are impossible, the features of tapnswap have no places"),
         (method(max_plies=1), "action: 80 games of .* plies are not those of the latest rounds"),
@@ -194,7 +194,7 @@ def test_what_is_not_a_network_is_refused(path, network, edit, text):
     ("edit", "text"),
     [
         (lambda header, _: header["learner"].update(rounds=1), r"action: 90 games of \d plies are not those of the"),
-        (method(width=5), r"learner: it has .* weights, its method "),
+        (method(width=5), r"weights: it has .* weights, its method "),
         (method(unroll=99), r"unroll: 99 is not allowed"),
         (lambda header, _: header["game"].update(name="gwent"), r"game: gwent has no parameters"),
         (lambda _, arrays: arrays["action"].fill(8), r"action: one "),
@@ -223,7 +223,7 @@ def test_a_table_plays_positions_and_a_network_all_states(path, table, tmp_path)
     assert np.array_equal(policies[None], table.policy())
     if find_spec("jax") is None or find_spec("optax") is None:
         return
-    network = new_dqn(vectorise(TapnSwap()), DqnMethod(hidden=(4,)))
+    network = DqnLearner.new(vectorise(TapnSwap()), DqnMethod(hidden=(4,)))
     save_agent(tmp_path / "network.h5", network)
     found, policies = load_policies(tmp_path / "network.h5", TapnSwap())
     assert not found.is_folded
@@ -233,7 +233,7 @@ def test_a_table_plays_positions_and_a_network_all_states(path, table, tmp_path)
 def test_a_network_that_may_break_the_rules_has_no_policy_where_it_does(path):
     pytest.importorskip("optax", reason="no network is made: pip install optax")
     game = TicTacToe()
-    network = new_dqn(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
+    network = DqnLearner.new(vectorise(game), DqnMethod(hidden=(4,), illegal="punish"))
     save_agent(path, network)
     positions, policies = load_policies(path, game)
     policy = policies[None]

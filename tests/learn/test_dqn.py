@@ -10,7 +10,7 @@ import pytest
 from games.small import Corridor
 
 from learn.test_q_network import by_hand
-from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, check_method, method_for, new_dqn, values_of
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_positions import vectorise_positions
@@ -27,7 +27,7 @@ def tictactoe():
 
 
 def trained(vector, rounds, seed=1, **method):
-    learner = new_dqn(vector, DqnMethod(**SMALL | method), seed)
+    learner = DqnLearner.new(vector, DqnMethod(**SMALL | method), seed)
     for _ in range(rounds):
         learner.learn_round()
     return learner
@@ -45,7 +45,7 @@ def test_the_same_seed_learns_the_same_to_the_bit(tictactoe, target, illegal):
 
 def squared_error(learner, weights, samples, is_compared):
     """The mean squared error of samples, by plain NumPy in float64."""
-    vector, architecture, method = learner.vector, learner.architecture, learner.method
+    vector, architecture, method = learner.vector, learner.shape, learner.method
 
     def values(each, states):
         return by_hand(architecture, each.astype(np.float64), vector.features(states).astype(np.float64))
@@ -63,7 +63,7 @@ def test_the_first_step_descends_the_squared_error(tictactoe, target, illegal):
     learner = trained(tictactoe, 0, target=target, illegal=illegal, steps=1, rate=1e-3)
     before = learner.weights
     learner.learn_round()
-    (samples,) = learner._samples
+    samples = learner.memory[0].samples
     drawn = np.random.Generator(np.random.Philox(key=np.array([1, 1], dtype=np.uint64))).integers(
         len(samples.state), size=16
     )
@@ -83,8 +83,7 @@ def test_the_first_step_descends_the_squared_error(tictactoe, target, illegal):
 
 def test_only_the_latest_rounds_are_remembered(tictactoe):
     learner = trained(tictactoe, 4)
-    assert len(learner.memory) == len(learner._samples) == 3
-    assert all(len(action) == 16 for action in learner.memory)
+    assert [len(part.games.action) for part in learner.memory] == [16] * 3
 
 
 def test_the_target_network_is_renewed_now_and_then(tictactoe):
@@ -101,11 +100,11 @@ def test_a_short_game_is_learned(target):
     """From place 0 a player steps on or stays, and hands the next one a win or not."""
     vector = vectorise_positions(Corridor({3: 1.0}))
     learner = trained(vector, 60, target=target, hidden=(16,), games=32, steps=8, rate=0.01, decay=640, max_plies=20)
-    values = values_of(vector, learner.architecture, learner.weights)(vector.initial(1))
+    values = values_of(vector, learner.shape, learner.weights)(vector.initial(1))
     assert values.shape == (1, 2)
     places = np.array([[number] for number, state in enumerate(vector.positions.states) if state[0] == 2], np.uint64)
     # Whoever steps onto 3 hands the other a win.
-    assert values_of(vector, learner.architecture, learner.weights)(places)[:, 1] == pytest.approx(-1, abs=0.15)
+    assert values_of(vector, learner.shape, learner.weights)(places)[:, 1] == pytest.approx(-1, abs=0.15)
 
 
 def test_epsilon_falls_to_its_last_value():
@@ -134,37 +133,37 @@ def test_wrong_methods_are_refused(wrong, text):
 def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
     vector = vectorise(make_game("tapnswap", {}))
     with pytest.raises(LearnError, match=r"^filters: \(4,\) are impossible, the features of tapnswap have no places$"):
-        check_method(vector, DqnMethod(filters=(4,)))
+        DqnMethod(filters=(4,)).shape_for(vector)
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
-        new_dqn(vector, DqnMethod(), -1)
+        DqnLearner.new(vector, DqnMethod(), -1)
     of_chance = vectorise(make_game("gwent", {}))
     with pytest.raises(
         LearnError, match=r"^target: 'td' is impossible, gwent is not a zero-sum game of two players without"
     ):
-        check_method(of_chance, DqnMethod(target="td"))
+        DqnMethod(target="td").shape_for(of_chance)
     monkeypatch.setattr(vector.game, "is_zero_sum", False, raising=False)
     with pytest.raises(
         LearnError, match=r"^target: 'td' is impossible, tapnswap is not a zero-sum game of two players without chance$"
     ):
-        new_dqn(vector, DqnMethod(target="td"))
+        DqnLearner.new(vector, DqnMethod(target="td"))
 
 
 def test_filters_see_places(tictactoe):
     learner = trained(tictactoe, 1, filters=(3,))
-    assert learner.architecture.shapes[0] == (3, 3, 2, 3)
+    assert learner.shape.shapes[0] == (3, 3, 2, 3)
 
 
 def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):
     learner = trained(tictactoe, 1)
     before = learner.digest
-    monkeypatch.setattr(type(learner), "_updated", lambda *_: (np.array([np.nan], np.float32),) * 3)
+    monkeypatch.setattr(type(learner), "_step", lambda *_: (np.array([np.nan], np.float32),) * 3)
     with pytest.raises(LearnError, match=r"^rate: 0.001 is too high, the weights have left all bounds$"):
         learner.learn_round()
     assert learner.digest == before
 
 
 def test_plans_are_whole_rounds(tictactoe):
-    learner = new_dqn(tictactoe, DqnMethod(**SMALL))
+    learner = DqnLearner.new(tictactoe, DqnMethod(**SMALL))
     learner.plan(17)
     assert learner.wanted == 2
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
@@ -175,9 +174,9 @@ def test_plans_are_whole_rounds(tictactoe):
 @pytest.mark.parametrize("name", ["incan-gold", "gwent"])
 def test_games_of_cards_are_learned_to_the_same_bits(name):
     vector = vectorise(make_game(name, {}))
-    method = method_for(vector, games=8, memory=2, steps=2, batch=16, hidden=(8,))
+    method = DqnMethod.for_game(vector, games=8, memory=2, steps=2, batch=16, hidden=(8,))
     assert (method.temperature, method.discount) == (0.1, 1.0)
-    one, other = (new_dqn(vector, method, 5) for _ in range(2))
+    one, other = (DqnLearner.new(vector, method, 5) for _ in range(2))
     for learner in (one, other):
         learner.plan(16)
         learner.learn_round()
@@ -185,4 +184,4 @@ def test_games_of_cards_are_learned_to_the_same_bits(name):
     for learner in (one, other):
         learner.learn_round()
     assert one.digest == other.digest
-    assert one.architecture.n_moves == vector.n_moves
+    assert one.shape.n_moves == vector.n_moves

@@ -7,7 +7,7 @@ import pytest
 from games.small import Corridor
 
 from punish_fast.games.learn.episodes import NONE, EpisodeError, play, play_out, retrace
-from punish_fast.games.learn.movers import GreedyMover
+from punish_fast.games.learn.movers import ValueMover
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_positions import vectorise_positions
@@ -45,18 +45,18 @@ def test_traces_agree_with_the_game(name, max_plies, generator):
 
 
 def test_seats_move_by_their_own_values(tictactoe, generator):
-    action = play(tictactoe, [GreedyMover(lowest), GreedyMover(lambda states: -lowest(states))], 3, generator, 9)
+    action = play(tictactoe, [ValueMover(lowest), ValueMover(lambda states: -lowest(states))], 3, generator, 9)
     assert action.tolist() == [[0, 8, 1, 7, 2]] * 3
 
 
 def test_epsilon_is_the_share_of_random_actions(tictactoe, generator):
-    first = play(tictactoe, [GreedyMover(lowest, 0.45)] * 2, 4000, generator, 1)
+    first = play(tictactoe, [ValueMover(lowest, epsilon=0.45)] * 2, 4000, generator, 1)
     # A random action may be the best one, too.
     assert (first == 0).mean() == pytest.approx(0.55 + 0.45 / 9, abs=0.03)
 
 
 def test_illegal_actions_end_a_game(tictactoe, generator):
-    action = play(tictactoe, [GreedyMover(lowest, keeps_rules=False)] * 2, 2, generator, 9)
+    action = play(tictactoe, [ValueMover(lowest, keeps_rules=False)] * 2, 2, generator, 9)
     assert action.tolist() == [[0, 0]] * 2
     played = retrace(tictactoe, action)
     assert played.is_legal.tolist() == [[True, False]] * 2
@@ -65,7 +65,7 @@ def test_illegal_actions_end_a_game(tictactoe, generator):
 
 
 def test_openings_are_random(tictactoe, generator):
-    action = play(tictactoe, [GreedyMover(lowest)] * 2, 200, generator, 9, n_random=2)
+    action = play(tictactoe, [ValueMover(lowest)] * 2, 200, generator, 9, n_random=2)
     assert len(np.unique(action[:, :2], axis=0)) > 50
     assert len(np.unique(action, axis=0)) == len(np.unique(action[:, :2], axis=0))
 
@@ -91,12 +91,12 @@ def test_chance_draws_by_its_probabilities(generator):
 
 
 def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tictactoe, generator):
-    orderly = play_out(tictactoe, [GreedyMover(lowest)] * 2, 2, generator, 9)
+    orderly = play_out(tictactoe, [ValueMover(lowest)] * 2, 2, generator, 9)
     assert orderly.tolist() == [[1, -1]] * 2
-    careless = play_out(tictactoe, [GreedyMover(lowest), GreedyMover(lowest, keeps_rules=False)], 2, generator, 9)
+    careless = play_out(tictactoe, [ValueMover(lowest), ValueMover(lowest, keeps_rules=False)], 2, generator, 9)
     assert careless.tolist() == [[0, -1]] * 2
     with pytest.raises(EpisodeError, match=r"^max_plies: 3 are too few, 2 of 2 games are not over$"):
-        play_out(tictactoe, [GreedyMover(lowest)] * 2, 2, generator, 3)
+        play_out(tictactoe, [ValueMover(lowest)] * 2, 2, generator, 3)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,11 @@ import pytest
 
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, random_decks
-from punish_fast.games.gwent.matches import duel_match_of, play_duels
+from punish_fast.games.gwent.matches import play_duels
 from punish_fast.games.gwent.players import play_games, rule_player
+from punish_fast.games.learn.episodes import match_of
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
-
-
-def test_shares_have_standard_errors():
-    match = duel_match_of(np.array([1, 1, 1, 0, -1, -1], dtype=np.float32))
-    assert (match.games, match.win, match.tie, match.loss) == (6, 1 / 2, 1 / 6, 1 / 3)
-    assert match.errors == pytest.approx([(p * (1 - p) / 6) ** 0.5 for p in (1 / 2, 1 / 6, 1 / 3)])
 
 
 def test_the_player_sits_in_both_seats():
@@ -27,12 +22,12 @@ def test_the_player_sits_in_both_seats():
         return np.zeros(len(states), dtype=np.int64)
 
     found = play_duels(vector, player, rule_player, 11)
-    assert [each.games for each in found] == [6, 6, 12]
-    assert found.both.win == (found.first.win + found.second.win) / 2
+    assert [each.games for each in found.values()] == [6, 6, 12]
+    assert found["both"].win == (found["first"].win + found["second"].win) / 2
     # It passes in each of two rounds.
     assert np.bincount(np.concatenate(asked)).tolist() == [12, 12]
     assert CHANCE not in np.concatenate(asked)
-    assert found.both.loss == 1
+    assert found["both"].loss == 1
     assert play_duels(vector, player, rule_player, 11, seed=1) == play_duels(vector, player, rule_player, 11, seed=1)
 
 
@@ -40,18 +35,20 @@ def test_illegal_actions_lose():
     vector = vectorise(make_game("gwent", {}))
     found = play_duels(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
     # A full hand has a tenth slot, the next one has none.
-    assert (found.both.win, found.both.tie, found.both.loss) == (0, 0, 1)
+    assert (found["both"].win, found["both"].tie, found["both"].loss) == (0, 0, 1)
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("decks", ["default", "random"])
 def test_matches_agree_with_the_kernel_of_games(decks):
     vector = vectorise(make_game("gwent", {"decks": decks}))
-    found = play_duels(vector, rule_player, random_mover, 3000, seed=5).both
+    found = play_duels(vector, rule_player, random_mover, 3000, seed=5)["both"]
     pairs = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
     if decks == "random":
         pairs = random_decks(np.random.default_rng(6), 40_000).reshape(20_000, 2, 25)
-    known = duel_match_of(play_games(pairs, ("rule", "random"), 20_000, seed=7).returns)
-    for name, one, other in zip(("win", "tie", "loss"), found.errors, known.errors, strict=True):
+    returns = play_games(pairs, ("rule", "random"), 20_000, seed=7).returns
+    known = match_of(np.stack([returns, -returns], axis=1))
+    for name in ("win", "tie", "loss"):
         # Few ties leave an error of its own uncertain.
-        assert abs(getattr(found, name) - getattr(known, name)) < 4 * (max(one, 0.0005) ** 2 + other**2) ** 0.5
+        error = (max(found.errors[name], 0.0005) ** 2 + known.errors[name] ** 2) ** 0.5
+        assert abs(getattr(found, name) - getattr(known, name)) < 4 * error

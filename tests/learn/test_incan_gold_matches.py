@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.matches import best_responder, match_of, play_match
+from punish_fast.games.incan_gold.matches import best_responder, play_match
 from punish_fast.games.incan_gold.players import player_named
+from punish_fast.games.learn.episodes import match_of
 
 VECTOR = IncanGold().vector
 
@@ -21,8 +22,7 @@ def test_first_places_are_shared():
     match = match_of(np.array(returns, dtype=np.float32))
     assert (match.games, match.win, match.tie, match.loss) == (6, 1 / 6, 3 / 6, 2 / 6)
     assert match.first == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 2) / 6)
-    assert match.errors[0] == pytest.approx(np.sqrt(5 / 36 / 6))
-    assert len(match.errors) == 4
+    assert match.errors["win"] == pytest.approx(np.sqrt(5 / 36 / 6))
 
 
 def test_equal_players_who_never_mix_share_every_game():
@@ -46,7 +46,8 @@ def test_the_player_sits_everywhere_equally_often():
 @pytest.mark.compiled
 def test_matches_agree_with_known_shares():
     found = play_match(VECTOR, player_named("leave-at-8"), player_named("leave-at-12"), 6000)
-    for share, error, known in zip((found.win, found.first), found.errors[::3], SHARES, strict=True):
+    errors = found.errors["win"], found.errors["first"]
+    for share, error, known in zip((found.win, found.first), errors, SHARES, strict=True):
         assert abs(share - known) < 4 * error
 
 
@@ -57,7 +58,7 @@ def test_the_best_responder_is_found():
     assert found.leave_at == 8
     assert len(found.tried) == 3
     assert found.tried[1] == max(found.tried)
-    assert abs(found.match.first - SHARES[1]) < 4 * found.match.errors[3]
+    assert abs(found.match.first - SHARES[1]) < 4 * found.match.errors["first"]
     # Other games than those that chose it, and the same again with the same seed.
     assert found.match.first != found.tried[1]
     assert found == best_responder(VECTOR, player_named("leave-at-12"), 1200, seed=1, thresholds=(2, 8, 30))

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.layers import convolutions, n_weights_of, random_weights, split_layers
+from punish_fast.games.learn.networks import convolutions, n_weights_of, random_weights, split_layers
 
 SHAPES = [(3, 3, 2, 4), (3, 3, 4, 3), (60, 5)]
 

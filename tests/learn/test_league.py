@@ -6,7 +6,6 @@ import shutil
 
 import numpy as np
 import pytest
-from numba import config
 
 from punish_fast.games.learn import league
 from punish_fast.games.learn.agent_file import load_agent
@@ -18,8 +17,8 @@ from punish_fast.games.tapnswap import TapnSwap, Variant
 GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}
 
 
-def played(folder, n_rounds=1, games=60, seed=3, n_processes=1, game=None):
-    return run_league(folder, game or TapnSwap(), grid_plans(GRID, games), seed, n_rounds, n_processes)
+def played(folder, n_rounds=1, games=60, seed=3, n_threads=1, game=None):
+    return run_league(folder, game or TapnSwap(), grid_plans(GRID, games), seed, n_rounds, n_threads)
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +63,8 @@ def test_missing_work_is_repeated_exactly(whole):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(config.DISABLE_JIT, reason="processes run with the JIT on")
-def test_results_do_not_depend_on_processes(whole, tmp_path):
-    assert played(tmp_path / "other", n_processes=2) == whole[1]
+def test_results_do_not_depend_on_threads(whole, tmp_path):
+    assert played(tmp_path / "other", n_threads=2) == whole[1]
     assert digests(tmp_path / "other") == digests(whole[0])
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.games.learn.movers import GreedyMover, MixedMover, drawn_actions, first_best_actions, softmax
+from punish_fast.games.learn.movers import ValueMover, drawn_actions, first_best_actions, softmax
 
 N = 4000
 LEGAL = np.tile([True, False, True, True], (N, 1))
@@ -36,18 +36,18 @@ def test_the_first_of_equals_is_taken():
 
 @pytest.mark.parametrize(("epsilon", "keeps_rules", "best"), [(0, True, 2), (0, False, 1), (1, True, None)])
 def test_greedy_play_takes_the_best_but_for_epsilon(generator, epsilon, keeps_rules, best):
-    found = shares(GreedyMover(rising, epsilon, keeps_rules)(STATES, LEGAL, generator))
+    found = shares(ValueMover(rising, 0, epsilon, keeps_rules)(STATES, LEGAL, generator))
     wanted = [1 / 3, 0, 1 / 3, 1 / 3] if best is None else np.eye(4)[best]
     assert found == pytest.approx(wanted, abs=0.03)
 
 
 def test_mixed_play_follows_the_values(generator):
-    found = shares(MixedMover(rising, 2.0)(STATES, LEGAL, generator))
+    found = shares(ValueMover(rising, 2.0)(STATES, LEGAL, generator))
     low, high = np.exp([0.0, 1.0]) / np.exp([0.0, 1.0, 1.0]).sum()
     assert found == pytest.approx([low, 0, high, high], abs=0.03)
-    found = shares(MixedMover(rising, 2.0, epsilon=0.6)(STATES, LEGAL, generator))
+    found = shares(ValueMover(rising, 2.0, epsilon=0.6)(STATES, LEGAL, generator))
     assert found == pytest.approx(0.4 * np.array([low, 0, high, high]) + np.array([0.2, 0, 0.2, 0.2]), abs=0.03)
-    assert shares(MixedMover(rising, 0.1, keeps_rules=False)(STATES, LEGAL, generator))[1] == 1
+    assert shares(ValueMover(rising, 0.1, keeps_rules=False)(STATES, LEGAL, generator))[1] == 1
 
 
 @given(arrays(np.float64, (3, 4), elements=st.floats(-50, 50)), st.floats(0.01, 100))

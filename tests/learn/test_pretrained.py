@@ -12,26 +12,25 @@ from punish_fast.games.gwent.matches import play_duels
 from punish_fast.games.gwent.players import rule_player
 from punish_fast.games.incan_gold.matches import play_match
 from punish_fast.games.incan_gold.players import player_named
-from punish_fast.games.learn import pretrained
+from punish_fast.games.learn import networks
 from punish_fast.games.learn.agent_file import save_agent
-from punish_fast.games.learn.dqn import DqnMethod, new_dqn, values_of
-from punish_fast.games.learn.movers import GreedyMover
-from punish_fast.games.learn.pretrained import file_of, pretrained_network
-from punish_fast.games.learn.q_network import evaluate
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
+from punish_fast.games.learn.movers import ValueMover
+from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
-    learner = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
+    monkeypatch.setattr(networks, "FOLDER", tmp_path)
+    learner = DqnLearner.new(vectorise(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
     save_agent(tmp_path / "network.h5", learner)
     assert pretrained_network(TicTacToe()) is None
     maker.main([str(tmp_path / "network.h5")])
     assert "tictactoe_network.npz: " in capsys.readouterr().out
     found = pretrained_network(TicTacToe())
-    assert found.architecture == learner.architecture
+    assert found.architecture == learner.shape
     assert found.weights.dtype == np.float32
     assert np.allclose(found.weights, learner.weights, rtol=1e-3)
 
@@ -54,7 +53,7 @@ def test_the_network_of_connect_four_knows_the_game():
 def mover_of(vector):
     """The network of a game, which takes its best actions."""
     architecture, weights = pretrained_network(vector.game)
-    return GreedyMover(values_of(vector, architecture, weights))
+    return ValueMover(values_of(vector, architecture, weights))
 
 
 @pytest.mark.compiled
@@ -71,7 +70,7 @@ def test_the_network_of_gwent_beats_random_play_and_the_rule_of_thumb():
     vector = vectorise(make_game("gwent", {"decks": "random"}))
     for opponent, least in ((random_mover, 0.94), (rule_player, 0.5)):
         found = play_duels(vector, mover_of(vector), opponent, 900)
-        assert found.both.win > least
+        assert found["both"].win > least
 
 
 def test_only_games_that_take_long_have_one():

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.q_network import Architecture, evaluate, first_weights, on_processor
+from punish_fast.games.learn.networks import Architecture, evaluate, n_weights_of, on_processor, random_weights
 from punish_fast.runtime.errors import ExtraError
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -24,7 +24,7 @@ def layers_of(architecture, weights):
         n = int(np.prod(shape))
         layers.append((weights[begin : begin + n].reshape(shape), weights[begin + n : begin + n + shape[-1]]))
         begin += n + shape[-1]
-    assert begin == len(weights) == architecture.n_weights
+    assert begin == len(weights) == n_weights_of(architecture.shapes)
     return layers
 
 
@@ -51,7 +51,7 @@ def by_hand(architecture, weights, x):
 @pytest.mark.parametrize("architecture", [DENSE, FILTERED, Architecture((5,), (), (), 3)])
 def test_values_are_those_of_plain_sums(architecture):
     generator = np.random.default_rng(3)
-    weights = first_weights(architecture, generator)
+    weights = random_weights(architecture.shapes, generator)
     weights += generator.normal(size=len(weights)).astype(np.float32) / 10
     x = generator.normal(size=(5, int(np.prod(architecture.inputs)))).astype(np.float32)
     found = evaluate(architecture, weights, x)
@@ -61,13 +61,13 @@ def test_values_are_those_of_plain_sums(architecture):
 
 @needs_jax
 def test_many_states_have_the_values_of_each():
-    weights = first_weights(DENSE, np.random.default_rng(3))
+    weights = random_weights(DENSE.shapes, np.random.default_rng(3))
     x = np.random.default_rng(4).normal(size=(70, 5)).astype(np.float32)
     assert np.allclose(evaluate(DENSE, weights, x)[:3], evaluate(DENSE, weights, x[:3]), atol=1e-6)
 
 
 def test_first_weights_are_within_their_bounds_and_biases_zero():
-    for weight, bias in layers_of(FILTERED, first_weights(FILTERED, np.random.default_rng(3))):
+    for weight, bias in layers_of(FILTERED, random_weights(FILTERED.shapes, np.random.default_rng(3))):
         side = int(np.prod(weight.shape[:-2]))
         limit = (6 / (side * (weight.shape[-2] + weight.shape[-1]))) ** 0.5
         assert 0.5 * limit < np.abs(weight).max() <= limit * (1 + 1e-6)
@@ -77,7 +77,7 @@ def test_first_weights_are_within_their_bounds_and_biases_zero():
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ExtraError, match=r'^jax is missing, install with: pip install "punish-fast\[learn\]"$'):
-        evaluate(DENSE, first_weights(DENSE, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))
+        evaluate(DENSE, random_weights(DENSE.shapes, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))
 
 
 @needs_jax

@@ -10,7 +10,7 @@ import pytest
 from punish_fast.games.contract import GameError
 from punish_fast.games.learn import strength
 from punish_fast.games.learn.dqn import values_of
-from punish_fast.games.learn.q_network import Architecture, first_weights
+from punish_fast.games.learn.networks import Architecture, random_weights
 from punish_fast.games.learn.qlearning import assess
 from punish_fast.games.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
 from punish_fast.games.registry import make_game, vectorise
@@ -35,7 +35,7 @@ def exact(tictactoe):
 
 @pytest.fixture(scope="module")
 def networks(tictactoe):
-    weights = [first_weights(SHAPE, np.random.default_rng(seed)) for seed in range(3)]
+    weights = [random_weights(SHAPE.shapes, np.random.default_rng(seed)) for seed in range(3)]
     return [values_of(tictactoe, SHAPE, each) for each in weights]
 
 

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.agent_file import load_agent, save_agent
-from punish_fast.games.learn.dqn import DqnMethod, new_dqn
+from punish_fast.games.learn.agent_file import load_agent, save_agent, train
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.learn.qlearning import Hyperparameters, assess, new_learner, points_of
 from punish_fast.games.learn.strength import strength_of
-from punish_fast.games.learn.trainer import stream_of, train
+from punish_fast.games.learn.trainer import stream_of
 from punish_fast.games.registry import vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
@@ -34,7 +34,7 @@ def game():
 
 
 def planned(vector, n_games, method=METHOD):
-    learner = new_dqn(vector, method, 7)
+    learner = DqnLearner.new(vector, method, 7)
     learner.plan(n_games)
     return learner
 

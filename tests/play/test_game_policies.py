@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.make.pretrained import save_pretrained
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.learn import pretrained
+from punish_fast.games.learn import networks
 from punish_fast.games.learn.agent_file import save_agent
-from punish_fast.games.learn.dqn import DqnMethod, new_dqn
-from punish_fast.games.learn.q_network import evaluate
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
+from punish_fast.games.learn.networks import evaluate
 from punish_fast.games.learn.qlearning import Hyperparameters, new_learner
 from punish_fast.games.learn.strength import live_states, network_policy
 from punish_fast.games.registry import vectorise
@@ -66,10 +67,10 @@ def test_a_network_is_no_level_where_it_cannot_be_asked(monkeypatch):
 @pytest.mark.parametrize("game", [IncanGold(), Gwent()], ids=["incan-gold", "gwent"])
 def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkeypatch, tmp_path):
     pytest.importorskip("jax")
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr(networks, "FOLDER", tmp_path)
     assert levels_of(game) == ["random", "rule-of-thumb"]
-    network = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3)
-    pretrained.save_pretrained(network, pretrained.file_of(game))
+    network = DqnLearner.new(vectorise(game), DqnMethod(hidden=(8,)), seed=3)
+    save_pretrained(network, networks.file_of(game))
     assert levels_of(game) == ["random", "rule-of-thumb", "trained"]
     trained = policy_at(game, None, "trained")
     monkeypatch.setattr(game_policies, "are_installed", lambda *_: False)
@@ -81,7 +82,7 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
     match.begin()
     seat = match.to_move[-1]
     state = match.view(seat).state
-    values = evaluate(network.architecture, network.weights, game.features(state)[np.newaxis])[0]
+    values = evaluate(network.shape, network.weights, game.features(state)[np.newaxis])[0]
     assert choices(state).tolist() == [
         action == values[: len(match.legal(seat))].argmax() for action in match.legal(seat)
     ]
@@ -93,11 +94,11 @@ def test_a_network_that_comes_with_a_card_game_is_its_trained_level(game, monkey
 
 def test_a_network_chooses_the_legal_action_of_the_highest_value():
     pytest.importorskip("jax")
-    network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
+    network = DqnLearner.new(vectorise(TicTacToe()), DqnMethod(hidden=(8,)), seed=3)
     positions = enumerate_positions(TicTacToe(), is_folded=False)
     values = network.values_of(network.weights)(live_states(network.vector, positions))
     expected = network_policy(positions, values)[0]
-    choices = q_network_policy(TicTacToe(), network.architecture, network.weights)
+    choices = q_network_policy(TicTacToe(), network.shape, network.weights)
     for number in positions.live[::50].tolist():
         state = positions.states[number]
         assert np.array_equal(choices(state), expected[positions.rows_of(state)])
@@ -106,13 +107,13 @@ def test_a_network_chooses_the_legal_action_of_the_highest_value():
 def test_networks_of_card_games_mix_their_actions():
     pytest.importorskip("jax")
     game = Gwent()
-    network, state = new_dqn(vectorise(game), DqnMethod(hidden=(8,)), seed=3), game.initial()
+    network, state = DqnLearner.new(vectorise(game), DqnMethod(hidden=(8,)), seed=3), game.initial()
     while game.player(state) == CHANCE:
         state = game.apply(state, game.actions(state)[0])
     greedy, mixed = (
-        q_network_policy(game, network.architecture, network.weights, is_mixed)(state) for is_mixed in (False, True)
+        q_network_policy(game, network.shape, network.weights, is_mixed)(state) for is_mixed in (False, True)
     )
-    values = evaluate(network.architecture, network.weights, game.features(state)[np.newaxis])[0]
+    values = evaluate(network.shape, network.weights, game.features(state)[np.newaxis])[0]
     assert mixed == pytest.approx(np.exp(values / 0.03) / np.exp(values / 0.03).sum(), rel=1e-4)
     assert sorted(greedy) == [False] * 10 + [True]
     assert mixed.argmax() == greedy.argmax()
@@ -127,9 +128,9 @@ def test_files_of_tables_and_networks_are_read(positions, tmp_path):
     with pytest.raises(ReadError, match=r"table\.h5: its game is"):
         file_policy(tmp_path / "table.h5", TapnSwap(Variant(limit=4)))
     pytest.importorskip("jax")
-    network = new_dqn(vectorise(TicTacToe()), DqnMethod(hidden=(8,)))
+    network = DqnLearner.new(vectorise(TicTacToe()), DqnMethod(hidden=(8,)))
     save_agent(tmp_path / "network.h5", network)
     game, choices = file_policy(tmp_path / "network.h5", TicTacToe())
     assert game.name == "tictactoe"
-    same = q_network_policy(game, network.architecture, network.weights)
+    same = q_network_policy(game, network.shape, network.weights)
     assert np.array_equal(choices(game.initial()), same(game.initial()))

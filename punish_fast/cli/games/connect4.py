@@ -92,7 +92,7 @@ def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict
 def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
     """Return the report of an agent in one row, or of MuZero in a row for each number of simulations."""
     from punish_fast.games.connect4.known_scores import search_policy
-    from punish_fast.games.learn.agent_file import judged_values, load_as
+    from punish_fast.games.learn.agent_file import load_as
     from punish_fast.games.learn.trainer import NetworkTrainer
 
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
@@ -103,7 +103,7 @@ def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
         network = load_as(Path(name), NetworkTrainer, game)  # type: ignore[type-abstract]
         return [
             _judged_values(name, simulations, (network.vector, values, network.keeps_rules))
-            for simulations, values in judged_values(network).items()
+            for simulations, values in network.judged().items()
         ]
     if name != "random" and not depth:
         allowed = f"random, search-N that sees 1 to 99 moves, {TRAINED}, and files .h5"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from punish_fast.games.contract import Mover
     from punish_fast.games.gwent.game import Gwent
-    from punish_fast.games.gwent.matches import SeatMatches
     from punish_fast.games.learn.dqn import DqnLearner
+    from punish_fast.games.learn.episodes import MatchResult
 
 _SHARES = ("win", "tie", "loss")
 
@@ -78,8 +78,8 @@ def _load(path: Path) -> DqnLearner:
     return network
 
 
-def _both_seats(matches: SeatMatches) -> dict[str, Any]:
-    return {seat: told_match(match, _SHARES) for seat, match in matches._asdict().items()}
+def _both_seats(matches: dict[str, MatchResult]) -> dict[str, Any]:
+    return {seat: told_match(match, _SHARES) for seat, match in matches.items()}
 
 
 def print_judged(report: dict[str, Any]) -> None:

@@ -59,7 +59,7 @@ def agents_of(
 def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
     """Return the values of actions by the network that comes with the package, and its game."""
     from punish_fast.games.learn.dqn import values_of
-    from punish_fast.games.learn.pretrained import pretrained_network
+    from punish_fast.games.learn.networks import pretrained_network
     from punish_fast.games.registry import vectorise
     from punish_fast.runtime.errors import require
 
@@ -73,11 +73,11 @@ def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
 
 def _of_values(name: str, values: Values, keeps_rules: bool = True) -> list[JudgedAgent]:
     """A network, which plays greedy and mixed."""
-    from punish_fast.games.learn.movers import PLAY_TEMPERATURE, GreedyMover, MixedMover
+    from punish_fast.games.learn.movers import PLAY_TEMPERATURE, ValueMover
 
     return [
-        JudgedAgent(name, "greedy", None, GreedyMover(values, 0.0, keeps_rules)),
-        JudgedAgent(name, "mixed", PLAY_TEMPERATURE, MixedMover(values, PLAY_TEMPERATURE, 0.0, keeps_rules)),
+        JudgedAgent(name, "greedy", None, ValueMover(values, keeps_rules=keeps_rules)),
+        JudgedAgent(name, "mixed", PLAY_TEMPERATURE, ValueMover(values, PLAY_TEMPERATURE, keeps_rules=keeps_rules)),
     ]
 
 
@@ -107,7 +107,7 @@ def searches(simulations: int | None) -> str:
 
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:
     """A match as JSON values, each share with its standard error."""
-    errors = {f"{name}_error": error for name, error in zip(shares, match.errors, strict=True)}
+    errors = {f"{name}_error": match.errors[name] for name in shares}
     return {"games": match.games} | {name: getattr(match, name) for name in shares} | errors
 
 

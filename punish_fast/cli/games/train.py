@@ -17,7 +17,7 @@ from punish_fast.cli.games.options import GameOptions, SettingsOption
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import TableGame
-    from punish_fast.games.learn.trainer import Trainer
+    from punish_fast.games.learn.agent_file import Trainer
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
@@ -81,8 +81,7 @@ def train(options: TrainOptions) -> None:
 
     By default written to GAME.h5, which is a checkpoint during training.
     """
-    from punish_fast.games.learn.agent_file import save_agent
-    from punish_fast.games.learn.trainer import train
+    from punish_fast.games.learn.agent_file import save_agent, train
 
     game = options.make("train")
     output = options.output or options.former or Path(f"{game.name}.h5")
@@ -176,9 +175,9 @@ def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
     """Return an agent that has learned nothing."""
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
-    from punish_fast.games.learn.dqn import DqnMethod, method_for, new_dqn
-    from punish_fast.games.learn.muzero.learner import new_muzero
-    from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
+    from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
+    from punish_fast.games.learn.muzero.learner import MuZeroLearner
+    from punish_fast.games.learn.muzero.method import MuZeroMethod
     from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters, new_learner
     from punish_fast.games.registry import vectorise
 
@@ -192,8 +191,8 @@ def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
         return new_learner(positions, hyperparameters(**given), options.seed)
     vector = vectorise(game)
     if method == "dqn":
-        return new_dqn(vector, method_for(vector, **DqnMethod.parse(settings)), options.seed)
-    return new_muzero(vector, muzero_method_for(vector, **MuZeroMethod.parse(settings)), options.seed)
+        return DqnLearner.new(vector, DqnMethod.for_game(vector, **DqnMethod.parse(settings)), options.seed)
+    return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **MuZeroMethod.parse(settings)), options.seed)
 
 
 def _settings(trainer: Trainer) -> dict[str, Any]:
@@ -212,7 +211,6 @@ def _settings_of(path: Path) -> dict[str, Any]:
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
     """Return judgements: one of a deep Q-network, one per number of simulations of MuZero, none of a table."""
-    from punish_fast.games.learn.agent_file import judged_values
     from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
@@ -222,7 +220,7 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
     if not isinstance(trainer, MuZeroLearner):
         return {}
     judged = []
-    for simulations, values in judged_values(trainer).items():
+    for simulations, values in trainer.judged().items():
         with progress.stage(f"judge: {searches(simulations)}; JAX compiles first"):
             measures = strength.measure(values, trainer.keeps_rules)
             judgement = strength.judge(values, trainer.keeps_rules)

@@ -1,8 +1,10 @@
-"""Agents that learned a game, in files, together with the game and everything that further learning depends on."""
+"""Agents that learn a game: training, and files with everything that further training depends on."""
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -10,33 +12,55 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from punish_fast.games.contract import Game, GameError, TableGame, VectorBoardGame
-from punish_fast.games.learn.dqn import DqnLearner, dqn_of
+from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import EpisodeError
 from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.movers import Values
-from punish_fast.games.learn.muzero.learner import MuZeroLearner, muzero_of
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.qlearning import QLearner, learner_of
 from punish_fast.games.learn.strength import live_states, network_policy
-from punish_fast.games.learn.trainer import NetworkTrainer, Trainer
+from punish_fast.games.learn.trainer import NetworkTrainer
 from punish_fast.games.registry import describe, game_of, in_words, vectorise
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
-# Simulations of the searches by which MuZero is judged; 0 is the policy alone.
-JUDGED_SIMULATIONS = (0, 25, 100)
+Trainer = QLearner | NetworkTrainer
+_NETWORKS = {each.kind: each for each in (DqnLearner, MuZeroLearner)}
+LAYOUTS = {each.kind: each.layout for each in (QLearner, *_NETWORKS.values())}
 
-_NETWORK = dict.fromkeys(("weights", "momentum", "variance"), ("float32", 1)) | {
-    "snapshots": ("float32", 2),
-    "action": ("int16", 2),  # actions of the latest games, the oldest first; -1 after the end
-}
-LAYOUTS = {
-    QLearner.kind: {"q": ("float64", 2), "visits": ("int64", 2)},
-    DqnLearner.kind: _NETWORK | {"target": ("float32", 1)},
-    MuZeroLearner.kind: _NETWORK | {"is_random": ("uint8", 2), "value": ("float32", 2), "policy": ("float16", 3)},
-}
+_T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 
-_T = TypeVar("_T", bound=Trainer)
+
+def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
+    """Do all training that is planned.
+
+    An exception from ``on_round`` or an interrupt ends training; calling again resumes it.
+
+    Args:
+        strength: The argument of `add_point`: perfect play for a table, `strength.Strength` for a network.
+        on_round: Called after each round, for progress and checkpoints.
+
+    Returns:
+        Seconds spent in rounds, without measurements and ``on_round``.
+    """
+    if isinstance(trainer, QLearner):
+        trainer.prepare()
+    seconds = 0.0
+    _settle(trainer, strength)
+    while trainer.games < trainer.games_wanted:
+        begin = time.perf_counter()
+        trainer.learn_round()
+        seconds += time.perf_counter() - begin
+        _settle(trainer, strength)
+        if on_round is not None:
+            on_round()
+    return seconds
+
+
+def _settle(trainer: Trainer, strength: Any) -> None:
+    """Add a point to the learning curve if one is due and missing."""
+    if trainer.is_point and not (trainer.curve and trainer.curve[-1]["games"] == trainer.games):
+        trainer.add_point(strength)
 
 
 def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
@@ -54,8 +78,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
             raise ReadError(f"{path}: its game is {in_words(found)}, not {in_words(game)}")
         if header["kind"] == QLearner.kind:
             return learner_of(positions_of(found), header["learner"], arrays)
-        make = dqn_of if header["kind"] == DqnLearner.kind else muzero_of
-        return make(vectorise(found), header["learner"], arrays)
+        return _NETWORKS[header["kind"]].of(vectorise(found), header["learner"], arrays)
     except (GameError, LearnError, EpisodeError) as error:
         raise ReadError(f"{path}: {error}") from None
     # A forged header can fail in many ways.
@@ -86,23 +109,16 @@ def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, n
 
     Returns:
         The positions that it tells apart (a network knows no symmetries), and its policies there, float64 ``[n_rows]``,
-        by simulations as in `judged_values`, all 0 where a network that may break the rules does.
+        by simulations as in `NetworkTrainer.judged`, all 0 where a network that may break the rules does.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):
         return agent.positions, {None: agent.policy()}
     positions, policies = enumerate_positions(game, is_folded=False), {}
     states = live_states(cast(VectorBoardGame, agent.vector), positions)
-    for simulations, values in judged_values(agent).items():
+    for simulations, values in agent.judged().items():
         policy, is_illegal = network_policy(positions, values(states))
         if not agent.keeps_rules:
             policy[is_illegal[positions.position_of_row]] = 0.0
         policies[simulations] = policy
     return positions, policies
-
-
-def judged_values(agent: NetworkTrainer) -> dict[int | None, Values]:
-    """Return the values by which an agent is judged: of MuZero by `JUDGED_SIMULATIONS`, of others by None."""
-    if isinstance(agent, MuZeroLearner):
-        return {simulations: agent.values_of(agent.weights, simulations) for simulations in JUDGED_SIMULATIONS}
-    return {None: agent.values_of(agent.weights)}

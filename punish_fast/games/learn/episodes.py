@@ -19,6 +19,9 @@ from punish_fast.runtime.errors import PunishFastError
 
 # No action: the game is over.
 NONE = -1
+# More than any game of a match has. Gwent Lite: up to 100 cards of each random deck, 30 draws, 30 cards played and 3
+# passes of each player, and who begins. Incan Gold: five rounds of at most 25 cards and the answers of three players.
+_MAX_PLIES = 500
 
 
 class EpisodeError(PunishFastError, ValueError):
@@ -134,3 +137,37 @@ def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_dr
         raise EpisodeError("action: one is impossible for chance")
     legal = vector.legal(states)[np.arange(len(states)), np.minimum(chosen, vector.n_moves - 1)]
     return np.asarray(legal | is_drawn)
+
+
+class MatchResult(NamedTuple):
+    """Result of one player's games against equal opponents. Shares are fractions of all games."""
+
+    games: int  # number of games
+    win: float  # share of games in which the player was the only winner
+    tie: float  # share of games in which it shared the first place
+    loss: float  # share of games that others won
+    first: float  # share of first places: a shared one counts as 1/2, or 1/3 for three players
+    errors: dict[str, float]  # standard errors of the four shares
+
+
+def match_of(returns: np.ndarray) -> MatchResult:
+    """Return the match of games with some returns.
+
+    Args:
+        returns: ``[n, n_players]``, the player first: 1 for the only winner, 0 for a shared first place, else -1.
+    """
+    own, n_first = returns[:, 0], (returns >= 0).sum(axis=1)
+    shares = {"win": own > 0, "tie": own == 0, "loss": own < 0, "first": (own >= 0) / n_first}
+    means = {name: float(np.mean(share)) for name, share in shares.items()}
+    errors = {name: float(np.std(share) / np.sqrt(len(own))) for name, share in shares.items()}
+    return MatchResult(len(own), **means, errors=errors)
+
+
+def returns_in_seat(
+    vector: VectorGame, player: Mover, opponent: Mover, seat: int, n_games: int, seed: int
+) -> np.ndarray:
+    """Return the returns of games of a player in a seat against equal opponents, the player first."""
+    movers = [opponent] * vector.game.n_players
+    movers[seat] = player
+    returns = play_out(vector, movers, n_games, np.random.default_rng([seed, seat]), _MAX_PLIES)
+    return np.roll(returns, -seat, axis=1)

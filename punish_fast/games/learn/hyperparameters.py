@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from punish_fast.games.contract import VectorGame
+from punish_fast.games.registry import GAMES
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
@@ -14,6 +16,8 @@ LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
 # Lower end of ranges that leave out 0.
 TINY = 1e-9
+# Planes, rows and columns; a board with a shorter side needs no filters.
+_N_AXES, _LEAST_SIDE = 3, 4
 
 
 class LearnError(PunishFastError, ValueError):
@@ -59,6 +63,33 @@ class CheckedMethod:
                 raise LearnError(f"set: {brief(name)} is unknown, allowed are {', '.join(known)}")
             found[name] = _parsed(value, known[name])
         return found
+
+
+class NetworkMethod(CheckedMethod):
+    """Base class of methods that train networks."""
+
+    of_boards: ClassVar[dict[str, Any]]  # defaults of games with large boards
+    of_games: ClassVar[str]  # field of `GameEntry` with the defaults of a game
+    filters: Any
+
+    @classmethod
+    def for_game(cls, vector: VectorGame, **given: Any) -> Self:
+        """Return a method; missing arguments have the defaults of the game, such as filters for large boards."""
+        is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
+        of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
+        return cls(**(cls.of_boards if is_board else {}) | dict(of_game) | given)
+
+    def check_filters(self, vector: VectorGame) -> None:
+        """Check that features have places if there are filters."""
+        if self.filters and len(vector.feature_shape) != _N_AXES:
+            raise LearnError(
+                f"filters: {self.filters} are impossible, the features of {vector.game.name} have no places"
+            )
+
+
+def is_duel(vector: VectorGame) -> bool:
+    """Return True if a game is a zero-sum game of two players without chance."""
+    return vector.game.n_players == 2 and vector.game.is_zero_sum and not hasattr(vector, "probabilities")
 
 
 def _is_allowed(value: Any, allowed: Any) -> bool:

@@ -7,7 +7,7 @@ the opponent that they met last; an agent that would lose to its former self kee
 
 A league lives in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when it is complete, and
 the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed, the round and
-its name, so results depend neither on interruptions nor on the number of processes.
+its name, so results depend neither on interruptions nor on the number of threads.
 
 Perfect play never gives away value, but among actions of equal value it does not look for the one on which an opponent
 errs. An agent with mistakes may therefore score more than one without any.
@@ -16,19 +16,19 @@ errs. An agent with mistakes may therefore score more than one without any.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from itertools import product
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.games.contract import TableGame
-from punish_fast.games.learn.agent_file import load_as, positions_of, save_agent
-from punish_fast.games.learn.process_pool import OnTask, run_all
+from punish_fast.games.learn.agent_file import load_as, positions_of, save_agent, train
 from punish_fast.games.learn.qlearning import (
     Hyperparameters,
     QLearner,
@@ -37,9 +37,8 @@ from punish_fast.games.learn.qlearning import (
     hyperparameters,
     new_learner,
 )
-from punish_fast.games.learn.trainer import check_games, check_seed, train
+from punish_fast.games.learn.trainer import check_games, check_seed
 from punish_fast.games.matches import exact_score
-from punish_fast.games.registry import describe, game_of
 from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.runtime.errors import PunishFastError
@@ -50,6 +49,8 @@ SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 EPSILONS = tuple(k / 10 for k in range(1, 11))
 # The share of the top score with which agents are trained further.
 BEST = 0.9
+# Called with the number of tasks done and of all tasks.
+OnTask = Callable[[int, int], None]
 _LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
@@ -105,7 +106,7 @@ def run_league(
     plans: Sequence[AgentPlan],
     seed: int = 0,
     n_rounds: int = 0,
-    n_processes: int = 1,
+    n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
     """Run the unfinished tasks of a league, and return all its rounds.
@@ -113,12 +114,14 @@ def run_league(
     Args:
         folder: The folder of the league.
         plans: The agents of round 0.
-        n_processes: Number of processes that share the work.
+        n_threads: Number of threads that share the work.
         on_task: Returns a function for a stage, which is called with the number of tasks done and of all.
     """
     check_seed(seed)
     for plan in plans:
         check_games(plan.games)
+    league = _League(folder, solve_game(positions_of(game)), seed)
+    stage = on_task or (lambda _: lambda *_: None)
     rounds: list[Round] = []
     for number in range(n_rounds + 1):
         if rounds:
@@ -128,11 +131,9 @@ def run_league(
             (folder / f"round-{number}").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LeagueError(f"{folder}: cannot be made ({error.strerror})") from None
-        place = folder.absolute(), json.dumps(describe(game)), seed, number
-        stage = on_task or (lambda _: lambda *_: None)
-        agents = run_all(train_agent, [(*place, plan) for plan in plans], n_processes, stage(f"round {number}: train"))
-        names = [plan.name for plan in plans]
-        points = _points(place, names, n_processes, stage(f"round {number}: tournament"))
+        train_one, names = partial(league.trained, number), [plan.name for plan in plans]
+        agents = _run_all(train_one, plans, n_threads, stage(f"round {number}: train"))
+        points = league.points(number, names, n_threads, stage(f"round {number}: tournament"))
         scores = (points.sum(axis=1) - 0.5) / max(len(names) - 1, 1)
         order = sorted(range(len(names)), key=lambda k: (-scores[k], names[k]))
         reports = [AgentReport(**agents[k], score=float(scores[k])) for k in order]
@@ -140,83 +141,90 @@ def run_league(
     return rounds
 
 
-# The folder, the description of the game, the seed, and the round.
-_Place = tuple[Path, str, int, int]
+def _run_all(function: Callable[[Event, Any], Any], tasks: Sequence[Any], n_threads: int, on_task: OnTask) -> list[Any]:
+    """Return the results of a function for each task, in order; an exception stops all other tasks."""
+    results, stopped = [], Event()
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        for done, result in enumerate(pool.map(partial(function, stopped), tasks), 1):
+            results.append(result)
+            on_task(done, len(tasks))
+    finally:
+        stopped.set()
+        pool.shutdown(cancel_futures=True)
+    return results
 
 
-def _points(place: _Place, names: list[str], n_processes: int, on_task: OnTask) -> np.ndarray:
-    """Return the points of the row's agent against the column's, float64 ``[n, n]``, from a file if they are known."""
-    path = place[0] / f"round-{place[3]}.h5"
-    if path.exists():
-        header, arrays = load_bundle(path, _LAYOUTS)
-        if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
-            raise LeagueError(f"{path}: is of other agents; choose another folder")
-        return arrays["points"]
-    table = np.full((len(names), len(names)), 0.5)
-    tasks = [(place, name, names[k:]) for k, name in enumerate(names[:-1], 1)]
-    for k, row in enumerate(run_all(points_of_agent, tasks, n_processes, on_task)):
-        table[k, k + 1 :], table[k + 1 :, k] = row, 1 - np.array(row)
-    save_bundle(path, "league", {"agents": names}, {"points": table})
-    return table
+def _check(stopped: Event) -> None:
+    if stopped.is_set():
+        raise CancelledError
 
 
-@lru_cache(maxsize=4)
-def _solved(game: str) -> tuple[Positions, PerfectPlay]:
-    """Return a game, enumerated and solved once in each process."""
-    positions = positions_of(game_of(json.loads(game)))
-    return positions, solve_game(positions)
+class _League(NamedTuple):
+    folder: Path
+    perfect: PerfectPlay
+    seed: int
 
+    def points(self, number: int, names: list[str], n_threads: int, on_task: OnTask) -> np.ndarray:
+        """Return the points of the row's agent against the column's, float64 ``[n, n]``, from a file if possible."""
+        path = self.folder / f"round-{number}.h5"
+        if path.exists():
+            header, arrays = load_bundle(path, _LAYOUTS)
+            if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
+                raise LeagueError(f"{path}: is of other agents; choose another folder")
+            return arrays["points"]
+        positions, table = self.perfect.positions, np.full((len(names), len(names)), 0.5)
+        policies = [self._load(number, name).policy() for name in names]
 
-def train_agent(folder: Path, game: str, seed: int, number: int, plan: AgentPlan) -> dict[str, Any]:
-    """Train an agent unless its file exists, and return its report without the score; may run in a process."""
-    positions, perfect = _solved(game)
-    path = folder / f"round-{number}" / f"{plan.name}.h5"
-    learner, former = (_former_self(folder, game, seed, number, plan) for _ in range(2))
-    for opponent in plan.opponents:
-        learner.plan(opponent, plan.games)
-    if path.exists():
-        found = load_as(path, QLearner, positions.game)
-        if found.seed != learner.seed or found.games not in (learner.games_wanted, former.games):
-            raise LeagueError(f"{path}: was trained otherwise; choose another folder")
-        learner = found
-    else:
-        train(learner, perfect)
-        if number > 0 and pair_points(positions, learner.policy(), former.policy()) < 0.5:
-            learner = former
-        save_agent(path, learner, round=number)
-    measures = assess(positions, perfect, learner.policy())
-    return {
-        "name": plan.name,
-        "games": learner.games,
-        "win_share": measures["win_share"],
-        "mistakes": int(measures["mistakes"]),
-        "is_rejected": number > 0 and learner.games == former.games,
-        "curve": learner.curve,
-    }
+        def points_of(_stopped: Event, k: int) -> list[float]:
+            return [pair_points(positions, policies[k], other) for other in policies[k + 1 :]]
 
+        for k, row in enumerate(_run_all(points_of, range(len(names) - 1), n_threads, on_task)):
+            table[k, k + 1 :], table[k + 1 :, k] = row, 1 - np.array(row)
+        save_bundle(path, "league", {"agents": names}, {"points": table})
+        return table
 
-def _former_self(folder: Path, game: str, seed: int, number: int, plan: AgentPlan) -> QLearner:
-    """Return an agent as it enters a round, with a new random seed: a rejected agent must not repeat its games."""
-    digest = hashlib.sha256(f"{seed} {number} {plan.name}".encode()).digest()
-    own = int.from_bytes(digest[:7], "big")
-    positions, _ = _solved(game)
-    if number == 0:
-        return new_learner(positions, plan.method, own)
-    learner = load_as(folder / f"round-{number - 1}" / f"{plan.name}.h5", QLearner, positions.game)
-    learner.seed = own
-    return learner
+    def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
+        """Train an agent unless its file exists, and return its report without the score."""
+        positions, path = self.perfect.positions, self._path(number, plan.name)
+        learner, former = (self._former_self(number, plan) for _ in range(2))
+        for opponent in plan.opponents:
+            learner.plan(opponent, plan.games)
+        if path.exists():
+            found = self._load(number, plan.name)
+            if found.seed != learner.seed or found.games not in (learner.games_wanted, former.games):
+                raise LeagueError(f"{path}: was trained otherwise; choose another folder")
+            learner = found
+        else:
+            train(learner, self.perfect, partial(_check, stopped))
+            if number > 0 and pair_points(positions, learner.policy(), former.policy()) < 0.5:
+                learner = former
+            save_agent(path, learner, round=number)
+        measures = assess(positions, self.perfect, learner.policy())
+        return {
+            "name": plan.name,
+            "games": learner.games,
+            "win_share": measures["win_share"],
+            "mistakes": int(measures["mistakes"]),
+            "is_rejected": number > 0 and learner.games == former.games,
+            "curve": learner.curve,
+        }
 
+    def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
+        """Return an agent as it enters a round, with a new random seed: a rejected agent must not repeat its games."""
+        digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
+        own = int.from_bytes(digest[:7], "big")
+        if number == 0:
+            return new_learner(self.perfect.positions, plan.method, own)
+        learner = self._load(number - 1, plan.name)
+        learner.seed = own
+        return learner
 
-def points_of_agent(place: _Place, name: str, others: Iterable[str]) -> list[float]:
-    """Return the points of an agent against others; may run in a process."""
-    folder, game, _, number = place
-    policy, *policies = (_policy(folder / f"round-{number}" / f"{each}.h5", game) for each in (name, *others))
-    return [pair_points(_solved(game)[0], policy, each) for each in policies]
+    def _load(self, number: int, name: str) -> QLearner:
+        return load_as(self._path(number, name), QLearner, self.perfect.positions.game)
 
-
-@lru_cache(maxsize=1024)
-def _policy(path: Path, game: str) -> np.ndarray:
-    return load_as(path, QLearner, _solved(game)[0].game).policy()
+    def _path(self, number: int, name: str) -> Path:
+        return self.folder / f"round-{number}" / f"{name}.h5"
 
 
 def pair_points(positions: Positions, own: np.ndarray, other: np.ndarray) -> float:

@@ -1,8 +1,8 @@
-"""Players of many games at once: at random, greedy by the values of actions, or mixed.
+"""Players of many games at once by the values of actions: greedy or mixed.
 
-A mover (`contract.Mover`) chooses an action for each of many states. A greedy one takes the first of the best actions,
-or, with probability epsilon, a random one. A mixed one takes an action of value ``q`` with a probability in proportion
-to ``exp(q / temperature)``. Where players hide cards or decide at once, what is never mixed is easily guessed.
+A mover (`contract.Mover`) chooses an action for each of many states. Mixed play takes an action of value ``q`` with a
+probability in proportion to ``exp(q / temperature)``: if players hide cards or decide simultaneously, play that is
+never mixed is easily guessed.
 """
 
 from __future__ import annotations
@@ -23,38 +23,26 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class GreedyMover:
-    """Takes the first best action."""
+class ValueMover:
+    """Takes the first best action, or with a temperature draws actions by softmax of their values."""
 
     values: Values  # values of actions
+    temperature: float = 0.0  # 0 for the best action; higher temperatures give more equal probabilities
     epsilon: float = 0.0  # probability of a random action instead
     keeps_rules: bool = True  # whether it considers legal actions only
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """An action for each state."""
+        """Return an action for each state."""
         allowed = legal if self.keeps_rules else np.ones_like(legal)
+        if self.temperature > 0:
+            random = softmax(np.zeros_like(allowed), allowed, 1.0)
+            probability = softmax(self.values(states), allowed, self.temperature)
+            return drawn_actions(probability + self.epsilon * (random - probability), generator)
         random = random_mover(states, allowed, generator)
         explores = generator.random(len(states)) < self.epsilon
         if explores.all():
             return random
         return np.where(explores, random, first_best_actions(self.values(states), allowed))
-
-
-@dataclass(frozen=True)
-class MixedMover:
-    """Takes actions with probabilities that follow from their values (softmax)."""
-
-    values: Values  # values of actions
-    temperature: float  # above 0; higher temperatures give more equal probabilities
-    epsilon: float = 0.0  # probability of a random action instead
-    keeps_rules: bool = True  # whether it considers legal actions only
-
-    def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """An action for each state."""
-        allowed = legal if self.keeps_rules else np.ones_like(legal)
-        random = softmax(np.zeros_like(allowed), allowed, 1.0)
-        probability = softmax(self.values(states), allowed, self.temperature)
-        return drawn_actions(probability + self.epsilon * (random - probability), generator)
 
 
 def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ are evenly spaced on a logarithmic scale of games, because most is learned early
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -23,7 +23,7 @@ from punish_fast.games.learn.hyperparameters import (
     LearnError,
     hyperparameter,
 )
-from punish_fast.games.learn.trainer import Trainer, check_curve, check_games, check_seed
+from punish_fast.games.learn.trainer import check_curve, check_games, check_seed, digest_of
 from punish_fast.games.matches import exact_score
 from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
@@ -80,10 +80,11 @@ class Session:
 
 
 @dataclass(eq=False, repr=False)
-class QLearner(Trainer):
+class QLearner:
     """An agent that learns a table; `new_learner` makes one."""
 
     kind: ClassVar[str] = "learner"
+    layout: ClassVar[dict[str, tuple[str, int]]] = {"q": ("float64", 2), "visits": ("int64", 2)}
 
     positions: Positions
     method: Hyperparameters
@@ -127,11 +128,9 @@ class QLearner(Trainer):
         return next((session for session in self.sessions if session.games < session.wanted), None)
 
     @property
-    def _progress(self) -> tuple[Any, ...]:
-        return self.positions.digest, self.sessions
-
-    def _hashed(self) -> Iterable[tuple[np.ndarray, str]]:
-        return (self.q, "<f8"), (self.visits, "<i8")
+    def digest(self) -> str:
+        """Fingerprint of the training state: training continues identically for agents with the same digest."""
+        return digest_of((self.method, self.seed, self.positions.digest, self.sessions), self.arrays.values())
 
     def plan(self, opponent: str, n_games: int) -> None:
         """Add a session after all others."""

@@ -1,23 +1,24 @@
 """How strong networks are, against the random player, perfect play, and each other.
 
-A network is what it makes of states: the values of actions, of which it takes the best (`movers.Values`).
+A network is given by its values of actions, of which it takes the best (`movers.Values`).
 
-A game that can be enumerated is judged exactly, all states told apart, since a network does not know symmetries. At
-other games, networks play many games; those without chance begin with two random moves. A network of three players
-sits among two of the others. Games that are neither won nor lost, such as those with several winners, are draws.
+If a game can be enumerated, measures are exact; each state is a position of its own, since a network does not know
+symmetries. At other games, networks play many games; those without chance begin with two random moves. A network of
+three players sits among two of the others. Games that are neither won nor lost, such as those with several winners,
+are draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
 from punish_fast.games.learn.episodes import play, retrace
-from punish_fast.games.learn.movers import GreedyMover, Values
+from punish_fast.games.learn.movers import ValueMover, Values
 from punish_fast.games.matches import both_scores
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.solve.judgement import always_ends, judge
@@ -33,36 +34,8 @@ _N_RANDOM = 2
 SEATS = ("first", "second", "third")
 
 
-class Strength(Protocol):
-    """Measures of networks at a game."""
-
-    def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """How strong a network is.
-
-        Args:
-            keeps_rules: Whether it considers legal actions only.
-
-        Returns:
-            ``first``, ``second``, ...: against random players, in each of `SEATS`, the share of games with each ending:
-            ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
-            ``loss_share``: the same for all seats, an illegal move being a loss. ``mistakes``: the states in which it
-            gives away a win or a draw, or errs against the rules, and ``perfect``, the share of the others; both None
-            if they are unknown.
-        """
-
-    def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """The mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
-
-    def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """Return `judgement.judge` of a network as JSON values.
-
-        Returns:
-            None if the game is too large, or may go on for ever.
-        """
-
-
 class ExactStrength:
-    """Exact measures at a game that can be enumerated; see `Strength`.
+    """Exact measures of networks at a game that can be enumerated.
 
     Attributes:
         positions: All states, each a position of its own.
@@ -77,7 +50,18 @@ class ExactStrength:
         self._latest: tuple[Values, tuple[np.ndarray, np.ndarray]] | None = None
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """How strong a network is."""
+        """Measure the strength of a network.
+
+        Args:
+            keeps_rules: Whether it considers legal actions only.
+
+        Returns:
+            ``first``, ``second``, ...: against random players, in each of `SEATS`, the share of games with each ending:
+            ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
+            ``loss_share``: the same for all seats, an illegal move being a loss. ``mistakes``: the number of states in
+            which it gives away a win or a draw, or breaks the rules, and ``perfect``, the share of the others; both
+            None if they are unknown.
+        """
         positions = self.positions
         policy, is_illegal = self.play(values)
         errs = np.zeros_like(is_illegal) if keeps_rules else is_illegal
@@ -89,7 +73,7 @@ class ExactStrength:
         return all_seats([asdict(first), asdict(second)]) | {"mistakes": mistakes, "perfect": perfect}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """The mean points against each of other networks."""
+        """Return the mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
         own, found = self.play(values)[0], []
         for other in others:
             scores = both_scores(self.positions, own, self.play(other)[0])
@@ -97,7 +81,7 @@ class ExactStrength:
         return found
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """What `judgement.judge` says."""
+        """Return `judgement.judge` of a network as JSON values; None if the game might not end."""
         positions = self.positions
         if not always_ends(positions):
             return None
@@ -109,7 +93,7 @@ class ExactStrength:
         return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """How a network plays in all states, see `network_policy`."""
+        """Return the policy of a network in all states, see `network_policy`."""
         # Measures of a network follow each other, and searches from all states take their time.
         if self._latest is None or self._latest[0] is not values:
             self._latest = values, network_policy(self.positions, values(self._states))
@@ -117,34 +101,29 @@ class ExactStrength:
 
 
 class SampledStrength:
-    """Measures by many games; see `Strength`."""
+    """Measures of networks by many games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, seed: int = 0, games: int = _GAMES) -> None:
-        """Choose the game.
-
-        Args:
-            seed: The random seed of all games.
-            games: Games of a match, as many in each seat.
-        """
+        """Choose the game, the random seed, and the number of games of a match, equally many in each seat."""
         self._vector, self._seed, self._games = vector, seed, games
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """How strong a network is; what perfect play would say is unknown."""
-        own = GreedyMover(values, 0.0, keeps_rules)
+        """Measure the strength of a network; its mistakes are unknown."""
+        own = ValueMover(values, keeps_rules=keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """The mean points against each of other networks."""
-        own, found = GreedyMover(values), []
+        """Return the mean points against each of other networks."""
+        own, found = ValueMover(values), []
         for other in others:
-            shares = [self._shares(own, GreedyMover(other), seat) for seat in self._seats]
+            shares = [self._shares(own, ValueMover(other), seat) for seat in self._seats]
             found.append(sum(share["win"] + share["draw"] / 2 for share in shares) / len(shares))
         return found
 
     def judge(self, _values: Values, _keeps_rules: bool) -> None:
-        """Nothing: the game is too large."""
+        """Return None: the game is too large."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """The share of games with each ending, for ``own``, which has a seat; ``other`` has all others."""
@@ -189,6 +168,9 @@ def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray
     legal = np.zeros(of_state.shape, dtype=np.bool_)
     legal[positions.position_of_row, positions.action] = True
     return policy, ~legal[np.arange(len(positions)), of_state.argmax(axis=1)] & ~positions.is_terminal
+
+
+Strength = ExactStrength | SampledStrength
 
 
 def strength_of(vector: VectorGame) -> Strength:

@@ -12,8 +12,7 @@ from punish_fast.games.contract import Game, TableGame, VectorBoardGame
 from punish_fast.games.learn.agent_file import load_agent
 from punish_fast.games.learn.movers import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
-from punish_fast.games.learn.pretrained import file_of, pretrained_network
-from punish_fast.games.learn.q_network import Architecture, evaluate
+from punish_fast.games.learn.networks import Architecture, evaluate, file_of, pretrained_network
 from punish_fast.games.learn.qlearning import Hyperparameters, QLearner, learn, new_learner
 from punish_fast.games.registry import entry_of
 from punish_fast.games.solve.oracle import Oracle
@@ -131,4 +130,4 @@ def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePo
     if isinstance(agent, MuZeroLearner):
         return found, muzero_policy(agent)
     is_mixed = agent.method.temperature > 0
-    return found, q_network_policy(found, agent.architecture, agent.weights, is_mixed)
+    return found, q_network_policy(found, agent.shape, agent.weights, is_mixed)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.games.learn.agent_file import save_agent
-from punish_fast.games.learn.dqn import DqnMethod, new_dqn
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.registry import make_game, vectorise
 
 DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
@@ -51,7 +51,7 @@ def test_games_with_given_decks_are_printed(run):
 @pytest.mark.skipif(find_spec("jax") is None, reason="needs the extra learn")
 def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folder):
     vector = vectorise(make_game("gwent", {"decks": "random"}))
-    save_agent(folder / "net.h5", new_dqn(vector, DqnMethod(hidden=(4,)), 1))
+    save_agent(folder / "net.h5", DqnLearner.new(vector, DqnMethod(hidden=(4,)), 1))
     report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--json").report
     assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.03)]
     assert list(report["agents"][0]["matches"]) == ["default", "random"]
@@ -73,7 +73,7 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
     )
     run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
     run("games", "judge", "tictactoe:decks=random").refused("tictactoe: has no option 'decks', it has none")
-    other = new_dqn(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
+    other = DqnLearner.new(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)
     run("games", "judge", "gwent", "other.h5").refused("other.h5: its game is tictactoe, not gwent")
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from punish_fast.games.learn.agent_file import save_agent
-from punish_fast.games.learn.dqn import DqnMethod, new_dqn
+from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.play.games import policies as game_policies
 from punish_fast.runtime.errors import are_installed
@@ -114,7 +114,7 @@ def test_a_trained_network_plays(run, say):
     ids=["incan-gold", "gwent"],
 )
 def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, answer):
-    network = new_dqn(vectorise(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
+    network = DqnLearner.new(vectorise(make_game(game, {})), DqnMethod(hidden=(8,), temperature=0.1), seed=3)
     save_agent(tmp_path / "mine.h5", network)
     say(*[answer] * 40)
     options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 
 from cli.conftest import COMMAND, clean_environment
-from punish_fast.games.learn import agent_file, trainer
+from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent
 
 TABLE = ("games", "train", "tapnswap", "--quiet")
@@ -110,7 +110,7 @@ def test_a_large_board_is_learned_through_filters(run):
 @pytest.mark.parametrize("n_rounds", [1, 3])
 def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder, options, n_rounds):
     whole = run(*options, "-o", "whole.h5", "--json").report
-    train = trainer.train
+    train = agent_file.train
 
     def stopped(agent, strength, on_round):
         rounds = []
@@ -124,7 +124,7 @@ def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder, opti
         return train(agent, strength, stop)
 
     with monkeypatch.context() as patch:
-        patch.setattr(trainer, "train", stopped)
+        patch.setattr(agent_file, "train", stopped)
         done = run(*options, "-o", "x.h5")
     assert (done.code, "x.h5 is a checkpoint; resume with --from x.h5" in done.err) == (130, True)
     before = load_agent(folder / "x.h5").games

@@ -9,11 +9,11 @@ import pytest
 
 from punish_fast.cli.frame import progress as reporting
 from punish_fast.cli.games import connect4
-from punish_fast.games.learn import agent_file, trainer
+from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent, save_agent
-from punish_fast.games.learn.muzero import method
-from punish_fast.games.learn.muzero.learner import new_muzero
-from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
+from punish_fast.games.learn.muzero import learner
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
+from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.policies import file_policy
@@ -26,8 +26,8 @@ SMALL = (*OF_RULES, "--set", "unroll=1")
 @pytest.fixture
 def small_numbers(monkeypatch):
     """Make rounds small, and let judges search no more than agents do."""
-    monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, 2))
-    monkeypatch.setattr(method, "muzero_method_for", partial(muzero_method_for, games=100, steps=2, batch=16))
+    monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
+    monkeypatch.setattr(MuZeroMethod, "for_game", partial(MuZeroMethod.for_game, games=100, steps=2, batch=16))
     monkeypatch.setattr(connect4, "_GAMES", 20)
     monkeypatch.setattr(connect4, "_SEARCHED_GAMES", 10)
 
@@ -45,7 +45,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(trainer, "train", train)
+        patch.setattr(agent_file, "train", train)
         stopped = run(*TRAIN, *SMALL, "-o", "x.h5")
     assert (stopped.code, "x.h5 is a checkpoint; resume with --from x.h5" in stopped.err) == (130, True)
     further = run(*TRAIN, "--from", "x.h5", "--games", "100", "-o", "y.h5", "--json").report
@@ -71,7 +71,7 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
 def test_a_table_and_its_rows_are_printed(run, monkeypatch):
-    monkeypatch.setattr(trainer, "train", lambda *_: 1.0)
+    monkeypatch.setattr(agent_file, "train", lambda *_: 1.0)
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     done = run(*TRAIN[:-1], "--set", "model=rules", *OF_RULES, "-o", "new.h5")
     assert done.code == 0
@@ -93,7 +93,7 @@ def test_a_table_and_its_rows_are_printed(run, monkeypatch):
 @pytest.mark.usefixtures("fast_compilation", "small_numbers")
 def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch):
     for name in ("connect4", "tictactoe"):
-        learner = new_muzero(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
+        learner = MuZeroLearner.new(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
         save_agent(folder / f"{name}.h5", learner)
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
     judged = run("games", "judge", "connect4", "connect4.h5", "random", "--json")
@@ -120,7 +120,7 @@ def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch
 @pytest.mark.usefixtures("fast_compilation")
 def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
     vector = vectorise(make_game("tictactoe", {}))
-    learner = new_muzero(vector, MuZeroMethod(simulations=2, width=4), 3)
+    learner = MuZeroLearner.new(vector, MuZeroMethod(simulations=2, width=4), 3)
     save_agent(tmp_path / "x.h5", learner)
     game, choices = file_policy(tmp_path / "x.h5", TicTacToe())
     state = game.state_of("X........")

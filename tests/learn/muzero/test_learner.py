@@ -10,8 +10,8 @@ import pytest
 from punish_fast.games.learn.episodes import NONE
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero import learner as learner_module
-from punish_fast.games.learn.muzero.learner import new_muzero
-from punish_fast.games.learn.muzero.method import MuZeroMethod, muzero_method_for
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
+from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.replay import remember
 from punish_fast.games.learn.muzero.search import Found
 from punish_fast.games.learn.strength import strength_of
@@ -25,7 +25,7 @@ METHOD = MuZeroMethod(
 
 
 def grown(vector, method=METHOD, rounds=3, seed=7):
-    learner = new_muzero(vector, method, seed)
+    learner = MuZeroLearner.new(vector, method, seed)
     learner.plan(rounds * method.games)
     while learner.rounds < learner.wanted:
         learner.learn_round()
@@ -49,21 +49,23 @@ def test_a_seed_and_a_copy_give_the_same_bits(tictactoe, model):
 
 def test_games_that_are_searched_again_keep_their_actions(tictactoe):
     learner = grown(tictactoe, replace(METHOD, reanalysed=1.0, memory=4), rounds=2)
-    before = [games.action.copy() for games in learner.memory]
-    values = [games.value.copy() for games in learner.memory]
+    before = [part.games.action.copy() for part in learner.memory]
+    values = [part.games.value.copy() for part in learner.memory]
     learner.learn_round()
-    changed = [(games.value != value).any(axis=1).sum() for games, value in zip(learner.memory, values, strict=False)]
-    assert all(np.array_equal(games.action, action) for games, action in zip(learner.memory, before, strict=False))
+    changed = [
+        (part.games.value != value).any(axis=1).sum() for part, value in zip(learner.memory, values, strict=False)
+    ]
+    assert all(np.array_equal(part.games.action, action) for part, action in zip(learner.memory, before, strict=False))
     # As many as a round has, of both rounds.
     assert 25 <= sum(changed) <= 30
     assert all(changed)
-    part = remember(tictactoe, learner.memory[0], learner.method)
-    assert np.array_equal(part.target, learner._remembered[0].target)
+    part = remember(tictactoe, learner.memory[0].games, learner.method)
+    assert np.array_equal(part.target, learner.memory[0].target)
 
 
 def test_values_follow_old_games_only_where_a_search_of_today_finds_their_actions(tictactoe, monkeypatch):
     learner = grown(tictactoe, METHOD, rounds=1)
-    (part,) = learner._remembered
+    (part,) = learner.memory
 
     def finds_the_first_action(_plan, vector, _weights, states, _seed):
         n = len(states)
@@ -76,7 +78,7 @@ def test_values_follow_old_games_only_where_a_search_of_today_finds_their_action
     assert not np.array_equal(again.games.is_random, part.games.is_random)
 
 
-@pytest.mark.parametrize("name", ["play_searched", "draw", "compiled_update"])
+@pytest.mark.parametrize("name", ["play_searched", "draw", "muzero_steps"])
 def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     learner, whole = grown(tictactoe), grown(tictactoe, rounds=4)
 
@@ -94,7 +96,7 @@ def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
 
 @pytest.mark.slow
 def test_too_high_a_rate_is_told(tictactoe):
-    learner = new_muzero(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
+    learner = MuZeroLearner.new(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
     learner.weights = learner.weights * np.float32(1e30)
     with pytest.raises(LearnError, match=r"^rate: 1 is too high, the weights have left all bounds$"):
         learner.learn_round()
@@ -102,18 +104,18 @@ def test_too_high_a_rate_is_told(tictactoe):
 
 def test_wrong_numbers_are_refused(tictactoe):
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed, it must be from 0 to "):
-        new_muzero(tictactoe, METHOD, -1)
+        MuZeroLearner.new(tictactoe, METHOD, -1)
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
-        new_muzero(tictactoe, METHOD).plan(0)
+        MuZeroLearner.new(tictactoe, METHOD).plan(0)
     with pytest.raises(LearnError, match=r"^muzero: gwent is not a zero-sum game"):
-        new_muzero(vectorise(make_game("gwent", {})), METHOD)
+        MuZeroLearner.new(vectorise(make_game("gwent", {})), METHOD)
 
 
 @pytest.mark.slow
 def test_games_that_stop_before_their_end_are_learned_from():
     vector = vectorise(TapnSwap(Variant(limit=3)))
     learner = grown(vector, replace(METHOD, max_plies=6, epsilon=1.0))
-    part = learner._remembered[-1]
+    part = learner.memory[-1]
     assert not part.is_over.all()
     stopped = np.flatnonzero(~part.is_over)
     assert (part.games.action[stopped] != NONE).all()
@@ -143,7 +145,7 @@ def fast_searches(fast_compilation):  # noqa: ARG001
 @pytest.mark.usefixtures("fast_searches")
 @pytest.mark.parametrize(("model", "games", "least"), [("learned", 8_000, 0.72), ("rules", 3_000, 0.93)])
 def test_tic_tac_toe_is_learned_from_nothing(tictactoe, model, games, least):
-    method = muzero_method_for(tictactoe, model=model)
+    method = MuZeroMethod.for_game(tictactoe, model=model)
     learner, strength = grown(tictactoe, method, -(-games // method.games), seed=0), strength_of(tictactoe)
     measures = strength.measure(learner.values_of(learner.weights), True)
     assert measures["perfect"] > least

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.muzero.method import MuZeroMethod, check_game, muzero_method_for
+from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.registry import make_game, vectorise
 
 
@@ -32,19 +32,19 @@ def test_rules_need_no_unrolled_actions():
 
 def test_large_boards_have_filters_and_games_their_own_defaults():
     methods = {
-        name: muzero_method_for(vectorise(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
+        name: MuZeroMethod.for_game(vectorise(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
     }
     assert [bool(method.filters) for method in methods.values()] == [False, True, False]
     assert methods["connect4"].opening > 0
-    assert muzero_method_for(vectorise(make_game("connect4", {})), opening=3, filters=()).opening == 3
+    assert MuZeroMethod.for_game(vectorise(make_game("connect4", {})), opening=3, filters=()).opening == 3
 
 
 @pytest.mark.parametrize("name", ["incan-gold", "gwent"])
 def test_games_with_chance_are_refused(name):
     with pytest.raises(LearnError, match=rf"^muzero: {name} is not a zero-sum game of two players without chance$"):
-        check_game(vectorise(make_game(name, {})), MuZeroMethod())
+        MuZeroMethod().shape_for(vectorise(make_game(name, {})))
 
 
 def test_filters_need_places():
     with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap have no places$"):
-        check_game(vectorise(make_game("tapnswap", {})), MuZeroMethod(filters=(8,)))
+        MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))

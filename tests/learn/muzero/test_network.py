@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.muzero.network import ModelShape, kinds_of, mean_of, networks_of
+from punish_fast.games.learn.networks import n_weights_of, random_weights
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 SHAPE = ModelShape((2, 3, 3), (), 6, 9)
@@ -13,13 +14,13 @@ SHAPE = ModelShape((2, 3, 3), (), 6, 9)
 
 @pytest.fixture(scope="module")
 def weights():
-    return SHAPE.first_weights(np.random.default_rng(1))
+    return random_weights(SHAPE.shapes, np.random.default_rng(1))
 
 
 def test_all_weights_have_a_place(weights):
     networks = networks_of(SHAPE, weights)
     layers = [*networks.convolved, *networks.representation, *networks.dynamics, *networks.prediction]
-    assert sum(part.size for layer in layers for part in layer) == len(weights) == SHAPE.n_weights
+    assert sum(part.size for layer in layers for part in layer) == len(weights) == n_weights_of(SHAPE.shapes)
 
 
 def test_hidden_states_are_between_0_and_1_and_reach_both(weights):

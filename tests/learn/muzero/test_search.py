@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.muzero.method import MuZeroMethod
-from punish_fast.games.learn.muzero.search import plan_of, policy_logits, search, shape_of
+from punish_fast.games.learn.muzero.search import plan_of, policy_logits, search
+from punish_fast.games.learn.networks import random_weights
 from punish_fast.games.learn.trainer import stream_of
 from punish_fast.games.tictactoe import TicTacToe
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("fast_compilation")
 
 
 def weights_of(vector, method):
-    return shape_of(vector, method).first_weights(stream_of(1, 0, 0))
+    return random_weights(method.shape_for(vector).shapes, stream_of(1, 0, 0))
 
 
 def random_states(vector, n, plies):
@@ -70,7 +71,7 @@ def test_searches_in_the_rules_win_and_block(tictactoe, kind):
 
 def test_the_prediction_alone_is_that_of_the_networks(tictactoe):
     method, states = MuZeroMethod(width=8), random_states(tictactoe, 5, 3)
-    shape, weights = shape_of(tictactoe, method), weights_of(tictactoe, method)
+    shape, weights = method.shape_for(tictactoe), weights_of(tictactoe, method)
     logits = policy_logits(shape, weights, tictactoe.features(states))
     more = policy_logits(shape, weights, tictactoe.features(np.repeat(states, 20, axis=0)))
     assert logits.shape == (5, 9)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.episodes import NONE, retrace
-from punish_fast.games.learn.muzero.learner import new_muzero
+from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.search import plan_of, search
 from punish_fast.games.learn.muzero.self_play import play_searched, without_ends
@@ -17,7 +17,7 @@ METHOD = {"simulations": 4, "width": 4, "games": 40, "max_plies": 12}
 
 def played(vector, is_noisy=True, **given):
     method = MuZeroMethod(**METHOD | given)
-    weights = new_muzero(vector, method, 3).weights
+    weights = MuZeroLearner.new(vector, method, 3).weights
     plan = plan_of(vector, method, is_noisy=is_noisy)
     return play_searched(plan, vector, weights, method, np.random.default_rng(1)), plan, weights
 

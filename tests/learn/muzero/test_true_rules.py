@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.muzero.true_rules import TrueRules
+from punish_fast.games.learn.muzero.true_rules import after_actions
 from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 
@@ -13,13 +13,13 @@ from punish_fast.games.registry import make_game, vectorise
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "tapnswap"])
 def test_nodes_follow_the_rules_to_the_end_and_stay_there(name):
     vector, generator = vectorise(make_game(name, {})), np.random.default_rng(1)
-    rules, states, over = TrueRules(vector), vector.initial(50), np.zeros(50, dtype=np.bool_)
+    states, over = vector.initial(50), np.zeros(50, dtype=np.bool_)
     n_ended = 0
     for _ in range(30):
         action, before = np.zeros(50, dtype=np.int32), states.copy()
         live = np.flatnonzero(~over)
         action[live] = random_mover(states[live], vector.legal(states[live]), generator)
-        words, ends, reward, features, legal = rules.after(states.view(np.uint32), over, action)
+        words, ends, reward, features, legal = after_actions(vector, states.view(np.uint32), over, action)
         assert np.array_equal(states, before)
         after, returns, ended = vector.step(states[live], action[live])
         mover = vector.player(states[live])
@@ -38,6 +38,6 @@ def test_nodes_follow_the_rules_to_the_end_and_stay_there(name):
 def test_an_illegal_action_loses():
     vector = vectorise(make_game("tictactoe", {}))
     states = vector.step(vector.initial(2), np.array([4, 0]))[0]
-    words, over, reward, _, _ = TrueRules(vector).after(states.view(np.uint32), np.zeros(2, np.bool_), np.array([4, 4]))
+    words, over, reward, _, _ = after_actions(vector, states.view(np.uint32), np.zeros(2, np.bool_), np.array([4, 4]))
     assert (over.tolist(), reward.tolist()) == ([True, False], [-1, 0])
     assert np.array_equal(words.view(np.uint64)[0], states[0])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.muzero.network import ModelShape, networks_of
-from punish_fast.games.learn.muzero.update import Optimiser, compiled_update, losses
+from punish_fast.games.learn.muzero.update import losses, muzero_steps
+from punish_fast.games.learn.networks import random_weights
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 SHAPE = ModelShape((4,), (), 3, 2)
@@ -28,7 +29,7 @@ def batch_of(n, unrolled, seed=1):
 
 @pytest.fixture(scope="module")
 def weights():
-    return SHAPE.first_weights(np.random.default_rng(1))
+    return random_weights(SHAPE.shapes, np.random.default_rng(1))
 
 
 def surprise(wanted, logits):
@@ -60,7 +61,7 @@ def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
 
 @pytest.mark.slow
 def test_learning_goes_on_from_where_it_was_and_lowers_the_loss(weights):
-    update, nothing = compiled_update(SHAPE, Optimiser(0.02, 0.0)), np.zeros_like(weights)
+    update, nothing = muzero_steps(SHAPE, 0.02, 0.0), np.zeros_like(weights)
     batch = batch_of(16, 2)
     many = {name: np.repeat(array[np.newaxis], 40, axis=0) for name, array in batch.items()}
     halves = [{name: array[part] for name, array in many.items()} for part in (slice(20), slice(20, None))]
@@ -73,7 +74,7 @@ def test_learning_goes_on_from_where_it_was_and_lowers_the_loss(weights):
 
 
 def test_the_rate_falls_with_the_root_of_the_number_of_steps(weights):
-    update, batch = compiled_update(SHAPE, Optimiser(0.02, 0.0)), batch_of(16, 2)
+    update, batch = muzero_steps(SHAPE, 0.02, 0.0), batch_of(16, 2)
     once = {name: array[np.newaxis] for name, array in batch.items()}
     memory = np.full_like(weights, 0.1), np.full_like(weights, 1.0)
     early, late = (np.asarray(update(weights, *memory, np.int32(n), once)[0]) - weights for n in (30_000, 630_000))

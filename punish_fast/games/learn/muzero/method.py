@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from punish_fast.games.contract import VectorGame
-from punish_fast.games.learn.hyperparameters import TINY, CheckedMethod, LearnError, hyperparameter
-from punish_fast.games.registry import GAMES
+from punish_fast.games.learn.hyperparameters import TINY, LearnError, NetworkMethod, hyperparameter, is_duel
+from punish_fast.games.learn.muzero.network import ModelShape
 
 LEARNED, RULES = "learned", "rules"
 GUMBEL, PUCT = "gumbel", "puct"
 MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
-# Planes, rows and columns; a board with a shorter side needs no filters.
-_N_AXES, _LEAST_SIDE = 3, 4
-_OF_BOARDS: dict[str, Any] = {"filters": (32, 32), "width": 128}
 
 
 @dataclass(frozen=True)
-class MuZeroMethod(CheckedMethod):
+class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
     ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The numbers of
     random actions at the beginning of games (``opening``) are equally likely, and none of these actions ends the game
     if another would not. Hidden layers have ``2 * width`` units.
     """
+
+    of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
+    of_games: ClassVar[str] = "planning"
+    keeps_rules: ClassVar[bool] = True  # considers legal actions only
 
     model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")
     search: str = hyperparameter(GUMBEL, SEARCHES, "The search.")
@@ -72,21 +73,20 @@ class MuZeroMethod(CheckedMethod):
         """Actions that the model follows while it learns; the rules need none."""
         return self.unroll if self.is_learned else 0
 
+    @property
+    def name(self) -> str:
+        """``"muzero"``, or ``"alphazero"`` if it plans in the rules."""
+        return "muzero" if self.is_learned else "alphazero"
 
-def muzero_method_for(vector: VectorGame, **given: Any) -> MuZeroMethod:
-    """Return a method; arguments that are missing have the defaults of the game, such as filters for large boards."""
-    is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
-    entry = GAMES.get(vector.game.name)
-    of_game = {} if entry is None else dict(entry.planning)
-    return MuZeroMethod(**(_OF_BOARDS if is_board else {}) | of_game | given)
+    def epsilon_after(self, _n_games: int) -> float:
+        """Return the probability of a random action after a number of games."""
+        return self.epsilon
 
-
-def check_game(vector: VectorGame, method: MuZeroMethod) -> None:
-    """Check that MuZero can learn a game."""
-    game = vector.game
-    if not (game.n_players == 2 and game.is_zero_sum) or hasattr(vector, "probabilities"):
-        raise LearnError(f"muzero: {game.name} is not a zero-sum game of two players without chance")
-    if not hasattr(vector, "pack"):
-        raise LearnError(f"muzero: players of {game.name} do not see all of its state")
-    if method.filters and len(vector.feature_shape) != _N_AXES:
-        raise LearnError(f"filters: {method.filters} are impossible, the features of {game.name} have no places")
+    def shape_for(self, vector: VectorGame) -> ModelShape:
+        """Return the shape of the networks for a game, if the method fits it."""
+        if not is_duel(vector):
+            raise LearnError(f"muzero: {vector.game.name} is not a zero-sum game of two players without chance")
+        if not hasattr(vector, "pack"):
+            raise LearnError(f"muzero: players of {vector.game.name} do not see all of its state")
+        self.check_filters(vector)
+        return ModelShape(tuple(vector.feature_shape), self.filters, self.width, vector.n_moves)

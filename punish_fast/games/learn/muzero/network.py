@@ -15,19 +15,16 @@ asks in every simulation, is dense.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.learn.layers import (
-    SIDE,
+from punish_fast.games.learn.networks import (
     Layer,
     LayerShape,
+    convolution_shapes,
     convolutions,
     dense,
-    n_weights_of,
-    random_weights,
     rectified,
     split_layers,
 )
@@ -52,27 +49,14 @@ class ModelShape(NamedTuple):
     n_moves: int  # number of actions of players
 
     @property
-    def layers(self) -> list[LayerShape]:
+    def shapes(self) -> list[LayerShape]:
         """The shape of each layer."""
-        n_in = self.inputs[0]
-        shapes: list[LayerShape] = []
-        for n_out in self.filters:
-            shapes.append((SIDE, SIDE, n_in, n_out))
-            n_in = n_out
-        n_in, width, units, n_moves = n_in * math.prod(self.inputs[1:]), self.width, 2 * self.width, self.n_moves
+        convolved, n_in = convolution_shapes(self.inputs, self.filters)
+        width, units, n_moves = self.width, 2 * self.width, self.n_moves
         representation = [(n_in, units), (units, width)]
         dynamics = [(width + n_moves, units), (units, width), (width, units), (units, n_moves * _N_KINDS)]
         prediction = [(width, units), (units, n_moves), (units, _N_KINDS)]
-        return [*shapes, *representation, *dynamics, *prediction]
-
-    @property
-    def n_weights(self) -> int:
-        """Number of weights and biases."""
-        return n_weights_of(self.layers)
-
-    def first_weights(self, generator: np.random.Generator) -> np.ndarray:
-        """Weights to begin with, float32 ``[n_weights]``."""
-        return random_weights(self.layers, generator)
+        return [*convolved, *representation, *dynamics, *prediction]
 
 
 class Networks(NamedTuple):
@@ -133,7 +117,7 @@ def kinds_of(number: jax.Array) -> jax.Array:
 
 def networks_of(shape: ModelShape, weights: jax.Array) -> Networks:
     """The networks of a vector of weights, float32 ``[n_weights]``; to be compiled."""
-    layers, n_filters = split_layers(shape.layers, weights), len(shape.filters)
+    layers, n_filters = split_layers(shape.shapes, weights), len(shape.filters)
     ends = np.cumsum([n_filters, *_N_LAYERS]).tolist()
     parts = [layers[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
     return Networks(shape, *parts)

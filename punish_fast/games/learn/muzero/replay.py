@@ -27,6 +27,7 @@ from punish_fast.games.learn.episodes import NONE, retrace
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.self_play import SearchedGames
+from punish_fast.games.learn.trainer import trimmed
 
 # Added to errors: a tenth of a win. With much less, states without an error, such as those of random moves, are drawn
 # so rarely, and then weigh so much, that a batch is of one of them or none, and little is learned.
@@ -59,17 +60,15 @@ class Unrolled(NamedTuple):
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:
     """The games of a round, with their states and targets."""
-    length = (games.action != NONE).sum(axis=1)
-    n_plies = int(length.max(initial=0))
-    games = SearchedGames(*(part[:, :n_plies] for part in games))
-    played = retrace(vector, games.action)
-    is_move = games.action != NONE
+    games = trimmed(games)
+    played, is_move = retrace(vector, games.action), games.action != NONE
+    length = is_move.sum(axis=1)
     if not played.is_legal[is_move].all():
         raise LearnError("action: one is illegal")
     if (is_move[:, 1:] & (played.player[:, 1:] == played.player[:, :-1])).any():
         raise LearnError(f"muzero: a player of {vector.game.name} moves twice, the turn must pass with each action")
     rows = np.arange(len(length))
-    last = played.player[rows, np.maximum(length - 1, 0)] if n_plies else np.zeros(0, dtype=np.int8)
+    last = played.player[rows, np.maximum(length - 1, 0)] if is_move.size else np.zeros(0, dtype=np.int8)
     result = played.returns[rows, last]
     target = targets_of(games, length, played.is_over, result, method)
     return Remembered(games, played.state, length, played.is_over, result, target)

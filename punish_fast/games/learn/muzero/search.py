@@ -20,7 +20,7 @@ rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,8 +28,8 @@ import numpy as np
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.muzero.method import GUMBEL, MuZeroMethod
 from punish_fast.games.learn.muzero.network import ModelShape, Networks, mean_of, networks_of
-from punish_fast.games.learn.muzero.true_rules import TrueRules
-from punish_fast.games.learn.q_network import on_processor
+from punish_fast.games.learn.muzero.true_rules import root_node, step_in_rules
+from punish_fast.games.learn.networks import call_padded, on_processor
 from punish_fast.runtime.errors import require
 
 if TYPE_CHECKING:
@@ -38,15 +38,13 @@ if TYPE_CHECKING:
 # A search takes one of two numbers of states, so that little is compiled. More at once are slower on processors, since
 # each step copies all trees.
 _LEAST_STATES, _MOST_STATES = 32, 128
-# The prediction alone takes a power of this many states.
-_GROWTH = 4
 
 
 class SearchPlan(NamedTuple):
     """Settings of a search."""
 
     shape: ModelShape  # shape of the networks
-    rules: TrueRules | None  # rules to plan in, or None to plan in the learned model
+    rules: VectorGame | None  # game to plan in, or None to plan in the learned model
     kind: str  # "gumbel" or "puct"
     simulations: int  # simulations of a search
     considered: int  # maximum number of actions at the root of a Gumbel search
@@ -62,11 +60,6 @@ class Found(NamedTuple):
     value: np.ndarray  # float32 [n], of the player to move
 
 
-def shape_of(vector: VectorGame, method: MuZeroMethod) -> ModelShape:
-    """The shape of the networks that a method has for a game."""
-    return ModelShape(tuple(vector.feature_shape), method.filters, method.width, vector.n_moves)
-
-
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
@@ -77,8 +70,8 @@ def plan_of(
         is_noisy: Whether the root has noise.
     """
     return SearchPlan(
-        shape_of(vector, method),
-        None if method.is_learned else TrueRules(vector),
+        method.shape_for(vector),
+        None if method.is_learned else vector,
         method.search,
         method.simulations if simulations is None else simulations,
         method.considered,
@@ -119,23 +112,9 @@ def _search_block(
 
 
 def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """The logits of the prediction alone, without a search.
-
-    Args:
-        shape: The shape of the networks.
-        weights: float32 ``[n_weights]``.
-        features: float32 ``[n, n_features]``.
-
-    Returns:
-        float32 ``[n, n_moves]``.
-    """
-    n, n_states = len(features), _LEAST_STATES
-    while n_states < n:
-        n_states *= _GROWTH
-    padded = np.zeros((n_states, features.shape[1]), dtype=np.float32)
-    padded[:n] = features
+    """Return the logits of the prediction alone, without a search, float32 ``[n, n_moves]``."""
     with on_processor():
-        return np.asarray(_compiled_prediction(shape)(weights, padded))[:n]
+        return call_padded(_compiled_prediction(shape), weights, features, _LEAST_STATES)
 
 
 @lru_cache(maxsize=16)
@@ -180,9 +159,9 @@ def search_tree(
     hidden = networks.represent(features)
     logits, value = networks.predict(hidden)
     value = mean_of(value)
-    embedding = hidden if plan.rules is None else plan.rules.root(words)
+    embedding = hidden if plan.rules is None else root_node(words)
     root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=embedding)
-    follow = _learned_step if plan.rules is None else plan.rules.step
+    follow = _learned_step if plan.rules is None else partial(step_in_rules, plan.rules)
 
     def recurrent(_parameters: Any, _key: jax.Array, action: jax.Array, embedding: Any) -> Any:
         after, reward, logits, value, goes_on = follow(networks, embedding, action)

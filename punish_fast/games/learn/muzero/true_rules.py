@@ -7,6 +7,7 @@ computes with 32 bits. An illegal action loses, and what follows the end of a ga
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,55 +29,43 @@ class Node(NamedTuple):
     is_over: Any  # bool [n]
 
 
-class TrueRules:
-    """The rules of a game for searches."""
+def root_node(words: jax.Array) -> Node:
+    """The nodes of states that are not over; to be compiled."""
+    import jax.numpy as jnp
 
-    def __init__(self, vector: VectorGame) -> None:
-        """Remember the game."""
-        self._vector = vector
+    return Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TrueRules) and self._vector is other._vector
 
-    def __hash__(self) -> int:
-        return hash(id(self._vector))
+def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
+    """The next nodes, rewards of the mover, logits, values, and whether play goes on; to be compiled."""
+    import jax
+    import jax.numpy as jnp
 
-    def root(self, words: jax.Array) -> Node:
-        """The nodes of states that are not over; to be compiled."""
-        import jax.numpy as jnp
+    n = len(action)
+    array: Any = jax.ShapeDtypeStruct
+    shapes = (
+        array(node.words.shape, jnp.uint32),
+        array((n,), jnp.bool_),
+        array((n,), jnp.float32),
+        array((n, vector.game.n_features), jnp.float32),
+        array((n, vector.n_moves), jnp.bool_),
+    )
+    words, is_over, reward, features, legal = jax.pure_callback(partial(after_actions, vector), shapes, *node, action)
+    logits, value = networks.predict(networks.represent(features))
+    value = jnp.where(is_over, 0, mean_of(value))
+    return Node(words, is_over), reward, jnp.where(legal, logits, _NEVER), value, ~is_over
 
-        return Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
 
-    def step(self, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-        """The next nodes, rewards of the mover, logits, values, and whether play goes on; to be compiled."""
-        import jax
-        import jax.numpy as jnp
-
-        n, vector = len(action), self._vector
-        array: Any = jax.ShapeDtypeStruct
-        shapes = (
-            array(node.words.shape, jnp.uint32),
-            array((n,), jnp.bool_),
-            array((n,), jnp.float32),
-            array((n, vector.game.n_features), jnp.float32),
-            array((n, vector.n_moves), jnp.bool_),
-        )
-        words, is_over, reward, features, legal = jax.pure_callback(self.after, shapes, *node, action)
-        logits, value = networks.predict(networks.represent(features))
-        value = jnp.where(is_over, 0, mean_of(value))
-        return Node(words, is_over), reward, jnp.where(legal, logits, _NEVER), value, ~is_over
-
-    def after(self, words: Any, is_over: Any, action: Any) -> tuple[np.ndarray, ...]:
-        """The words after an action of each node, whether they are over, rewards of the mover, features, and legal."""
-        vector = self._vector
-        states, over = np.array(words).view(np.uint64), np.array(is_over)
-        chosen, reward = np.asarray(action).astype(np.int64), np.zeros(len(states), dtype=np.float32)
-        is_legal = vector.legal(states)[np.arange(len(states)), chosen] & ~over
-        reward[~is_legal & ~over] = -1
-        live = np.flatnonzero(is_legal)
-        over[~is_legal] = True
-        if len(live):
-            player = vector.player(states[live])
-            states[live], returns, over[live] = vector.step(states[live], chosen[live])
-            reward[live] = returns[np.arange(len(live)), player]
-        return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)
+def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> tuple[np.ndarray, ...]:
+    """The words after an action of each node, whether they are over, rewards of the mover, features, and legal."""
+    states, over = np.array(words).view(np.uint64), np.array(is_over)
+    chosen, reward = np.asarray(action).astype(np.int64), np.zeros(len(states), dtype=np.float32)
+    is_legal = vector.legal(states)[np.arange(len(states)), chosen] & ~over
+    reward[~is_legal & ~over] = -1
+    live = np.flatnonzero(is_legal)
+    over[~is_legal] = True
+    if len(live):
+        player = vector.player(states[live])
+        states[live], returns, over[live] = vector.step(states[live], chosen[live])
+        reward[live] = returns[np.arange(len(live)), player]
+    return states.view(np.uint32), over, reward, vector.features(states), vector.legal(states)

@@ -12,10 +12,11 @@ over ``sqrt(1 + n / 10,000)``: training has no end that is known beforehand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from punish_fast.games.learn.muzero.network import ModelShape, kinds_of, networks_of
+from punish_fast.games.learn.networks import compiled_steps
 
 if TYPE_CHECKING:
     import jax
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
 _PASSED = 0.5
 # Steps after which the learning rate has fallen to its 1 / sqrt(2).
 _FALL = 10_000
-
-
-class Optimiser(NamedTuple):
-    """Settings of the optimiser."""
-
-    rate: float  # learning rate at the beginning
-    decay: float  # decay of weights
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
@@ -73,31 +67,13 @@ def _with_half_gradient(hidden: jax.Array) -> jax.Array:
 
 
 @lru_cache(maxsize=16)
-def compiled_update(shape: ModelShape, settings: Optimiser) -> Callable[..., Any]:
-    """The compiled steps of a round.
-
-    It takes weights, momentum, variance, the number of earlier steps and the batches, one for each step, and returns
-    the new weights, momentum and variance.
-    """
-    import jax
+def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Any]:
+    """Return the compiled steps of a round; ``rate`` is the learning rate at the beginning."""
     import optax
 
-    # The rate is applied below, since it follows from the number of steps.
-    optimiser = optax.adamw(1.0, weight_decay=settings.decay)
+    # The rate is a factor of the updates, since it follows from the number of steps.
+    return compiled_steps(partial(losses, shape), optax.adamw(1.0, weight_decay=decay), partial(_rate_after, rate))
 
-    def update(weights: Any, momentum: Any, variance: Any, count: Any, batches: Any) -> Any:
-        first, *rest = optimiser.init(weights)
 
-        def step(state: Any, batch: Any) -> tuple[Any, None]:
-            weights, memory = state
-            gradient = jax.grad(losses, argnums=1)(shape, weights, batch)
-            rate = settings.rate / (1 + memory[0].count / _FALL) ** 0.5
-            updates, memory = optimiser.update(gradient, memory, weights)
-            updates *= rate
-            return (optax.apply_updates(weights, updates), memory), None
-
-        memory = (first._replace(count=count, mu=momentum, nu=variance), *rest)
-        (weights, memory), _ = jax.lax.scan(step, (weights, memory), batches)
-        return weights, memory[0].mu, memory[0].nu
-
-    return jax.jit(update)
+def _rate_after(rate: float, count: jax.Array) -> Any:
+    return rate / (1 + count / _FALL) ** 0.5

@@ -1,0 +1,242 @@
+"""Networks in JAX (extra ``learn``): layers, Q-networks, and the Q-networks that come with the package.
+
+All weights of a network are one float32 vector, layer by layer, the biases of a layer after its weights. They start
+uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the numbers of inputs and outputs
+of a unit, and biases start at zero (Glorot and Bengio, 2010). The shape of a dense layer is units before and after;
+that of a convolution is side, side, planes before and after.
+
+A Q-network maps the features of a state to a value for each action. With filters, features of the shape planes x rows x
+columns first pass through convolutions, each with 3 x 3 filters and zeros beyond the edge. Hidden layers of units
+follow, then one sum for each action; all but the last are rectified, ``max(0, x)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import pairwise, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from punish_fast.games.contract import TableGame
+from punish_fast.games.registry import vectorise
+from punish_fast.runtime.errors import require
+from punish_fast.runtime.interrupts import uninterrupted
+
+if TYPE_CHECKING:
+    import jax
+
+# The side of a filter.
+_SIDE = 3
+# A call of a network takes a power of this many states, so that few sizes are compiled.
+_GROWTH = 4
+_LEAST_STATES = 64
+# The folder of the networks that come with the package.
+FOLDER = Path(__file__).parent
+
+# The shape of a layer, and its weights and biases.
+LayerShape = tuple[int, ...]
+Layer = tuple["jax.Array", "jax.Array"]
+
+
+class Architecture(NamedTuple):
+    """The shape of a Q-network."""
+
+    inputs: tuple[int, ...]  # shape of the features of a state
+    filters: tuple[int, ...]  # number of filters of each convolution
+    hidden: tuple[int, ...]  # units of each hidden layer
+    n_moves: int  # number of actions of players
+
+    @property
+    def shapes(self) -> list[LayerShape]:
+        """The shape of each layer."""
+        convolved, n_in = convolution_shapes(self.inputs, self.filters)
+        return [*convolved, *pairwise((n_in, *self.hidden, self.n_moves))]
+
+
+def convolution_shapes(inputs: tuple[int, ...], filters: tuple[int, ...]) -> tuple[list[LayerShape], int]:
+    """Return the shapes of convolutions, and the number of inputs of the layer after them."""
+    planes = (inputs[0], *filters)
+    return [(_SIDE, _SIDE, *each) for each in pairwise(planes)], planes[-1] * math.prod(inputs[1:])
+
+
+def n_weights_of(shapes: Sequence[LayerShape]) -> int:
+    """Return the number of weights and biases."""
+    return sum(math.prod(shape) + shape[-1] for shape in shapes)
+
+
+def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator) -> np.ndarray:
+    """Return initial weights, float32 ``[n_weights]``."""
+    parts = []
+    for shape in shapes:
+        limit = math.sqrt(6 / (math.prod(shape[:-2]) * (shape[-2] + shape[-1])))
+        parts += [generator.uniform(-limit, limit, math.prod(shape)), np.zeros(shape[-1])]
+    return np.concatenate(parts).astype(np.float32)
+
+
+def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
+    """Return the layers of a vector of weights; to be compiled."""
+    import jax.numpy as jnp
+
+    lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
+    # Splitting, unlike slicing, has a cheap gradient: one concatenation.
+    parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
+    return [(weight.reshape(shape), bias) for shape, weight, bias in zip(shapes, parts[::2], parts[1::2], strict=True)]
+
+
+def dense(layer: Layer, x: jax.Array) -> jax.Array:
+    """Return the sums of a layer, ``[n, n_out]``, of inputs ``[n, n_in]``; to be compiled."""
+    weight, bias = layer
+    return x @ weight + bias
+
+
+def rectified(x: jax.Array) -> jax.Array:
+    """Return ``max(0, x)``."""
+    import jax.numpy as jnp
+
+    return jnp.maximum(x, 0)
+
+
+def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
+    """Apply rectified convolutions to features; to be compiled.
+
+    Args:
+        layers: The convolutions, none for features without places.
+        inputs: The shape of the features: planes, rows and columns.
+        x: ``[n, n_features]``.
+
+    Returns:
+        ``[n, rows * columns * filters]``, or ``x`` itself if there are no layers.
+    """
+    if not layers:
+        return x
+    x = x.reshape(-1, *inputs).transpose(0, 2, 3, 1)
+    for weight, bias in layers:
+        x = rectified(_neighbourhoods(x) @ weight.reshape(-1, len(bias)) + bias)
+    return x.reshape(len(x), -1)
+
+
+def _neighbourhoods(x: jax.Array) -> jax.Array:
+    """Return the inputs of each filter, ``[n, rows, columns, 9 planes]``, of ``[n, rows, columns, planes]``.
+
+    On processors a product of matrices is far faster than the convolution of JAX, and its gradient even more so.
+    """
+    import jax.numpy as jnp
+
+    _, rows, columns, _ = x.shape
+    padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    places = product(range(_SIDE), repeat=2)
+    return jnp.concatenate([padded[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
+
+
+def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
+    """Return the value of each action, float32 ``[n, n_moves]``, of features ``[n, n_features]``; to be compiled."""
+    layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
+    x = convolutions(layers[:n_filters], architecture.inputs, x)
+    for layer in layers[n_filters:-1]:
+        x = rectified(dense(layer, x))
+    return dense(layers[-1], x)
+
+
+@lru_cache(maxsize=16)
+def _compiled(architecture: Architecture) -> Callable[..., Any]:
+    import jax
+
+    return jax.jit(lambda weights, x: action_values(architecture, weights, x))
+
+
+def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
+    """Return the value of each action of many states, float32 ``[n, n_moves]``.
+
+    Args:
+        architecture: The shape of the network.
+        weights: float32 ``[n_weights]``, an array of NumPy or JAX.
+        features: float32 ``[n, n_features]``.
+    """
+    with on_processor():
+        return call_padded(_compiled(architecture), weights, features, _LEAST_STATES)
+
+
+def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray, least: int) -> np.ndarray:
+    """Call a compiled function of weights and features with zeros after the features, for one of few sizes."""
+    n, n_states = len(features), least
+    while n_states < n:
+        n_states *= _GROWTH
+    padded = np.zeros((n_states, features.shape[1]), dtype=np.float32)
+    padded[:n] = features
+    return np.asarray(function(weights, padded))[:n]
+
+
+def compiled_steps(
+    loss: Callable[..., Any], optimiser: Any, rate: Callable[[Any], Any] | None = None
+) -> Callable[..., Any]:
+    """Return compiled steps of an optimiser.
+
+    Args:
+        loss: A function of weights, a batch and other arguments.
+        optimiser: An optimiser of optax, whose first transformation is that of Adam.
+        rate: A factor of the updates, from the number of earlier steps.
+
+    Returns:
+        A function of weights, momentum, variance, the number of earlier steps, batches (one for each step) and the
+        other arguments of the loss, which returns the new weights, momentum and variance.
+    """
+    import jax
+    import optax
+
+    def steps(weights: Any, momentum: Any, variance: Any, count: Any, batches: Any, *others: Any) -> Any:
+        first, *rest = optimiser.init(weights)
+
+        def step(state: Any, batch: Any) -> tuple[Any, None]:
+            weights, memory = state
+            updates, later = optimiser.update(jax.grad(loss)(weights, batch, *others), memory, weights)
+            if rate is not None:
+                updates *= rate(memory[0].count)
+            return (optax.apply_updates(weights, updates), later), None
+
+        memory = (first._replace(count=count, mu=momentum, nu=variance), *rest)
+        (weights, memory), _ = jax.lax.scan(step, (weights, memory), batches)
+        return weights, memory[0].mu, memory[0].nu
+
+    return jax.jit(steps)
+
+
+@contextmanager
+def on_processor() -> Iterator[None]:
+    """Run a block in which JAX computes on the processor, where small networks are fastest and give the same bits.
+
+    An interrupt is raised when the block ends, since JAX may crash by it.
+    """
+    require("learn", "jax", "optax")
+    import jax
+
+    with uninterrupted(), jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
+class PretrainedNetwork(NamedTuple):
+    """A Q-network that has learned a game."""
+
+    architecture: Architecture
+    weights: np.ndarray  # float32 [n_weights]
+
+
+def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
+    """Return the network that comes with the package for a game, or None if there is none."""
+    path = file_of(game)
+    if not path.exists():
+        return None
+    with np.load(path) as file:
+        filters, hidden = (tuple(file[name].tolist()) for name in ("filters", "hidden"))
+        weights = file["weights"].astype(np.float32)
+    vector = vectorise(game)
+    return PretrainedNetwork(Architecture(tuple(vector.feature_shape), filters, hidden, vector.n_moves), weights)
+
+
+def file_of(game: TableGame) -> Path:
+    """Return the path of the network of a game, which exists if the package has one."""
+    return FOLDER / f"{game.name}_network.npz"
