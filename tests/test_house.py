@@ -74,12 +74,12 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5871,
+    "cli": 5869,
     "web": 1284,
-    "play": 2152,
+    "play": 2151,
     "arena": 1130,
     "study": 793,
-    "games": 6082,
+    "games": 5854,
     "store": 1980,
     "equilibrium": 1775,
     "records": 1774,

@@ -5,7 +5,7 @@ import itertools
 import math
 import random
 import sys
-from collections import Counter, namedtuple
+from collections import namedtuple
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -91,13 +91,6 @@ def test_successors_of_the_longest_row():
     # Two cards of different kinds are still in hand, and all others in the discard pile.
     state = resting(5, hand=(1, 0, 0, 0, 0), enemy_hand=1, discard=(2, 2, 3, 3, 3))
     assert len(reference.successors(NOTEBOOK, state)) == 1_088
-
-
-def test_hands_are_hypergeometric():
-    unseen = reference.unseen_cards(NOTEBOOK, EXAMPLE)
-    assert unseen == (3, 1, 0, 2, 1)
-    holds = [sum(p for hand, p in reference.hands(unseen, 5).items() if hand[kind]) for kind in range(5)]
-    assert holds == [1 - Fraction(math.comb(7 - count, 5), math.comb(7, 5)) for count in unseen]
 
 
 def test_feints_of_both_draw_two_cards():
@@ -209,12 +202,6 @@ def test_a_breath_is_symmetric_in_the_players(rules, state):
                 assert theirs == reference.mirror(ours, held)
 
 
-def test_both_players_fall_only_to_different_cards():
-    for own, enemy in itertools.product(range(6), repeat=2):
-        if reference.damage(NOTEBOOK, own, enemy) and reference.damage(NOTEBOOK, enemy, own):
-            assert own != enemy
-
-
 @pytest.mark.parametrize(("rules", "state"), STATES[::3])
 def test_rows_in_floats_are_the_exact_ones_rounded(rules, state):
     exact, rounded = reference.transitions(rules, state), reference.transitions(rules, state, one=1.0)
@@ -289,17 +276,3 @@ def test_a_game_of_one_state_in_closed_form():
     # Of the first episode: 0.5 + 0.5 * (0.5 * 1 + 0.5 * 0.5) - 0.5, and half of what the terminals paid.
     assert changes[0] == pytest.approx(math.sqrt(0.375**2 + 0.5**2 + 0.5**2))
     assert changes[-1] < 1e-12
-
-
-def test_successors_without_rows_keep_the_value_0():
-    other = EXAMPLE._replace(own_hp=2)
-    game = reference.Game([EXAMPLE], lambda _: {20: {other: 1.0}})
-    game.episode(0.95)
-    assert (game.n_values, game.n_rows, game.n_nonzeros) == (4, 1, 1)
-    assert game.q[0] == [0.0]
-
-
-def test_counting_cards():
-    assert reference.cards_of((1, 0, 2, 0, 1)) == [1, 3, 3, 5]
-    assert reference.counts_of([5, 0, 3, 1, 3]) == (1, 0, 2, 0, 1)
-    assert Counter(reference.cards_of(NOTEBOOK.copies)) == dict.fromkeys(range(1, 6), 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.tree_search import halving, search_gumbel, search_puct
+from bench.tree_search import search_gumbel, search_puct
 
 METHODS = ("gumbel", "puct")
 # Float32 may order scores otherwise that are closer than this; no more than such a share of searches may show it.
@@ -124,19 +124,6 @@ def test_the_search_is_that_of_mctx(method, n_actions, simulations, considered):
     compare(method, random_model(n_actions), random_roots(n_actions, 60), simulations, considered)
 
 
-@pytest.mark.parametrize(
-    ("considered", "simulations", "plan"),
-    [
-        (4, 16, [0] * 4 + [1] * 4 + [2, 2, 3, 3, 4, 4, 5, 5]),
-        (3, 8, [0, 0, 0, 1, 1, 2, 2, 3]),
-        (1, 3, [0, 1, 2]),
-        (16, 4, [0] * 4),
-    ],
-)
-def test_the_plan_of_sequential_halving(considered, simulations, plan):
-    assert halving(considered, simulations) == plan
-
-
 def tree_of_values(values, discount=-1.0):
     """A model of two plies and two actions: values of leaves by the actions that lead there, 0.25 above."""
 
@@ -180,49 +167,6 @@ def test_one_simulation_takes_the_likeliest_action(method):
         # The others count as the mixed value, above that of the action that was tried.
         odds = np.exp([5.1, 1.0, 0.5 + 5.1])
         np.testing.assert_allclose(found.weights, odds / odds.sum())
-
-
-def test_noise_decides_what_is_tried_first_but_is_no_part_of_the_policy():
-    step = tree_of_values({(0,): 0.0, (1,): 0.0})
-    first, second = (search("gumbel", ([0.0, 0.0], 0.0, ()), step, 1, noise=noise) for noise in ([1, 0], [0, 1]))
-    assert (first.action, second.action) == (0, 1)
-    np.testing.assert_allclose(first.weights, second.weights)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_single_legal_action_has_all_visits(method):
-    found = search(method, ([9.0, 0.0], 0.0, ()), tree_of_values({}), 7, legal=[False, True])
-    assert found.visits.tolist() == [0, 7]
-    assert found.action == 1
-    np.testing.assert_allclose(found.weights, [0, 1])
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_win_in_two_plies_is_found(method):
-    # The network likes the first action, which one answer refutes; the second wins whatever the answer.
-    predicted = {(0,): -0.5, (1,): 0.5}
-    rewards = {(0, 0): -1.0, (0, 1): 1.0, (1, 0): -1.0, (1, 1): -1.0}
-
-    def step(action, path):
-        path += (action,)
-        return rewards.get(path, 0.0), -1.0 if len(path) < 2 else 0.0, [0.0, 0.0], predicted.get(path, 0.0), path
-
-    hasty, thorough = (search(method, ([0.0, 0.0], 0.0, ()), step, n) for n in (2, 40))
-    assert hasty.action == 0
-    assert thorough.action == 1
-    assert thorough.weights[1] > 0.8
-    assert thorough.q[0] < 0
-    assert thorough.q[1] > 0.5
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_nothing_after_the_end_counts(method):
-    def step(action, path):
-        return float(action == 1 and not path), 0.0, [0.0, 0.0], 100.0, (*path, action)
-
-    found = search(method, ([0.0, 0.0], 0.0, ()), step, 10)
-    assert found.q.tolist() == [0, 1]
-    assert found.value == found.visits[1] / 11
 
 
 def test_a_search_without_a_legal_action_is_refused():

@@ -15,42 +15,30 @@ from fuzz.trial import attempt, contents, copy_tree, faults_of_folder, nothing_f
 pytestmark = pytest.mark.slow
 
 WORDS = [
-    "",
-    " ",
-    "-",
-    "--",
-    "x",
-    "abc",
-    "é",
-    "\x1b[31mred",
-    "a\nb",
-    "\u202e",
-    "\udcff",
-    "%s",
-    "{}",
-    "'",
-    "9" * 400,
-    "1,2",
+    *(
+        "",
+        " ",
+        "-",
+        "--",
+        "x",
+        "abc",
+        "é",
+        "\x1b[31mred",
+        "a\nb",
+        "\u202e",
+        "\udcff",
+        "%s",
+        "{}",
+        "'",
+        "9" * 400,
+        "1,2",
+    ),
     "nan",
 ]
 NUMBERS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "-1",
-    "1.5",
-    "1e-300",
-    "1e308",
-    "nan",
-    "inf",
-    "-0",
-    "٣",
+    *["0", "1", "2", "3", "-1", "1.5", "1e-300", "1e308", "nan", "inf", "-0", "٣", "0x10", "1_0", "0.05"],
     " 4",
-    "0x10",
-    "1_0",
     "9" * 25,
-    "0.05",
 ]
 INPUTS = [
     *("agent.h5", "tensor.h5", "strategy.h5", "other-agent.h5", "tiny-naive.h5", "games.db", "log.json", "q.json"),
@@ -58,24 +46,12 @@ INPUTS = [
     *("/proc/self/mem", "x" * 300, "new\nline.h5", "naive", "random", "careful", "agent.h5@0.5", "naive@0", "tiny"),
 ]
 OUTPUTS = [
-    "out.h5",
-    "out.json",
-    "out.png",
-    "out.svg",
-    "out.db",
-    "/dev/full",
-    "/dev/stdout",
-    "none/x.h5",
-    "x" * 300,
+    *("out.h5", "out.json", "out.png", "out.svg", "out.db", "/dev/full", "/dev/stdout", "none/x.h5", "x" * 300),
     *INPUTS[:12],
 ]
-CODES = [
-    "101010200220000001",
-    "101010200220000009",
-    "1" * 18,
-    "".join(chr(ord(digit) + 0xFEE0) for digit in "101010200220000001"),
-    " 101010200220000001",
-]
+_STATE = "101010200220000001"
+_WIDE = "".join(chr(ord(digit) + 0xFEE0) for digit in _STATE)
+CODES = [_STATE, "101010200220000009", "1" * 18, _WIDE, f" {_STATE}"]
 TYPED = ["", "q\n", "1\n1\n1\nq\n", "?\nhint\nundo\n\x00\xff\n" + "9" * 5000 + "\n"]
 # What these change on purpose, whatever they are told to read.
 CHANGES = {

@@ -69,17 +69,11 @@ def import_damaged(space, folder, n, generator):
     return became
 
 
-def test_damaged_logs(tmp_path):
-    became = import_damaged(StateSpace(RULES), tmp_path, 100, np.random.default_rng(1))
-    assert became["refused"] + became["reported"] > 30
-    assert became["imported"] > 10
-
-
-@pytest.mark.slow
-def test_ten_thousand_damaged_logs(tmp_path):
-    became = import_damaged(StateSpace(RULES), tmp_path, 10_000, np.random.default_rng(2))
-    assert became["refused"] + became["reported"] > 3000
-    assert became["imported"] > 1500
+@pytest.mark.parametrize("n", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_damaged_logs(tmp_path, n):
+    became = import_damaged(StateSpace(RULES), tmp_path, n, np.random.default_rng(1))
+    assert became["refused"] + became["reported"] > 0.3 * n
+    assert became["imported"] > 0.1 * n
 
 
 @pytest.mark.slow
@@ -136,10 +130,3 @@ def test_agents_that_describe_themselves_wrongly(run, folder, n_files, generator
         trials.attempt(number, ["games", "train", "tapnswap:limit=3", "--quiet", *verb], ["more.h5", "bad.h5"])
     nothing_found(trials.wrong)
     assert trials.ended[2] > n_files / 80
-
-
-def test_mutations_follow_from_the_seed():
-    content = write_log(some_games(3)).encode()
-    one, other = ([mutated(content, generator) for _ in range(20)] for generator in map(np.random.default_rng, (5, 5)))
-    assert one == other
-    assert len(set(one)) > 15

@@ -132,22 +132,13 @@ def test_training_of_muzero_adds_points_and_agents_can_be_loaded(tictactoe, path
     ("edit", "text"),
     [
         (lambda header, _: header.update(game={"name": "chess", "parameters": {}}), "game: 'chess' is unknown"),
-        (lambda header, _: header.update(game={}), "game: None is unknown, allowed: tapnswap"),
-        (lambda header, _: header["game"]["parameters"].update(limit=1), "limit: 1 is not allowed"),
         (lambda header, _: header["game"]["parameters"].update(limit=6), "learner: belongs to positions"),
         (lambda header, _: header.update(game=5), "header: invalid"),
-        (lambda header, _: header.pop("learner"), "header: invalid"),
         (lambda header, _: header["learner"].update(sessions=3), "header: invalid"),
-        (lambda header, _: header["learner"].update(seed=10**400), "learner: its numbers are impossible"),
-        (lambda header, _: header["learner"].update(positions_digest=None), "learner: belongs to positions None"),
-        (lambda header, _: header["learner"].update(curve=[5]), "curve: 5 is not a point of a learning curve"),
         (lambda header, _: header["learner"]["curve"][0].update(perfect="1"), "curve: .* is not a point"),
-        (lambda header, _: header["learner"]["method"].update(epsilon=True), "epsilon: True is not allowed"),
         (lambda header, _: header["learner"]["method"].pop("rate"), "method: .* it must have scheme, epsilon"),
         (lambda header, _: header["learner"]["sessions"][0].update(games=101), "learner: its numbers are impossible"),
-        (lambda header, _: header["learner"]["sessions"][0].update(opponent="me"), "learner: its numbers are"),
         (lambda _, arrays: arrays.update(q=arrays["q"][:, :-1]), r"learner: its tables are \(2, 538\)"),
-        (lambda _, arrays: arrays["q"].fill(np.nan), "q: a number is not finite"),
         (lambda _, arrays: arrays["visits"].fill(-1), "learner: its numbers are impossible"),
     ],
 )
@@ -165,21 +156,16 @@ def method(**changes):
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda header, _: header["learner"].update(seed=-1), "learner: its numbers are impossible"),
         (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are impossible"),
         (lambda header, _: header["learner"].update(rounds=1), "curve: .* is not a point"),
         (lambda header, _: header["learner"].update(curve=[]), "curve: 0 points for 1 snapshots"),
         (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
         (lambda header, _: header["learner"]["curve"][0].update(perfect=None), "curve: .* is not a point"),
-        (lambda header, _: header["learner"]["curve"][0].update(earlier=["x"]), "curve: .* is not a point"),
         (method(hidden=[5]), "weights: it has 82 weights, its method 101"),
-        (method(hidden=5), "hidden: 5 is not allowed"),
-        (method(filters=[5]), "filters: .* are impossible, the features of tapnswap have no places"),
         (method(max_plies=1), "action: 80 games of .* plies are not those of the latest rounds"),
         (lambda _, arrays: arrays.update(action=np.zeros((80, 30), np.int16)), "action: one follows the end of its"),
         (lambda _, arrays: arrays.update(action=np.full((80, 3), 6, np.int16)), "action: a number is not from -1 to 5"),
         (lambda _, arrays: arrays.update(target=np.zeros(3, np.float32)), "target: it has 3 weights"),
-        (lambda _, arrays: arrays["weights"].fill(np.nan), "weights: a number is not finite"),
     ],
 )
 @needs_jax
@@ -195,8 +181,6 @@ def test_what_is_not_a_network_is_refused(path, network, edit, text):
     [
         (lambda header, _: header["learner"].update(rounds=1), r"action: 90 games of \d plies are not those of the"),
         (method(width=5), r"weights: it has .* weights, its method "),
-        (method(unroll=99), r"unroll: 99 is not allowed"),
-        (lambda header, _: header["game"].update(name="gwent"), r"game: gwent has no parameters"),
         (lambda _, arrays: arrays["action"].fill(8), r"action: one "),
         (lambda _, arrays: arrays.update(policy=arrays["policy"][:, :, :8]), r"policy: its shape is .*, not \(90"),
     ],

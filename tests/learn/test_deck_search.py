@@ -20,7 +20,6 @@ from punish_fast.games.gwent.deck_search import (
     next_pool,
     noise_of,
     random_pool,
-    ranking,
     run_search,
 )
 from punish_fast.games.gwent.decks import checked_deck, random_decks
@@ -80,10 +79,6 @@ def test_newcomers_have_all_points_and_offspring_resemble_a_survivor():
     assert np.abs(pool[1:30] - pool[0]).mean() < 0.6 < np.abs(pool[30:] - pool[0]).mean()
 
 
-def test_equal_decks_keep_their_order():
-    assert ranking(np.array([1, 5, 5, -2])).tolist() == [1, 2, 0, 3]
-
-
 def test_selection_finds_the_deck_that_is_the_best():
     """By fitness without luck, from random decks to the one whose cards are all 4."""
     method, generator = SearchMethod(pool=40, survivors=8, newcomers=2, deviation=0.4), np.random.default_rng(1)
@@ -94,17 +89,12 @@ def test_selection_finds_the_deck_that_is_the_best():
     assert pool[0].tolist() == [4] * 25
 
 
-def test_seeds_reproduce_a_search_and_others_differ():
-    assert same(small_search(1), small_search(1))
-    assert not np.array_equal(small_search(1, 1).history[0].decks, small_search(2, 1).history[0].decks)
-
-
-@pytest.mark.parametrize("stop", [1, 2, 3])
-def test_a_longer_search_begins_the_same(stop):
-    whole, longer = small_search(), small_search(generations=stop)
+def test_a_longer_search_begins_the_same():
+    whole, longer = small_search(), small_search(generations=2)
     run_search(longer, 4)
     assert same(longer, whole)
     assert best_decks(longer, 2) == best_decks(whole, 2)
+    assert not np.array_equal(small_search(2, 1).history[0].decks, whole.history[0].decks)
 
 
 def test_an_interrupt_leaves_whole_generations():
@@ -198,17 +188,9 @@ def test_a_deck_in_words():
 @pytest.mark.parametrize(
     ("settings_", "text"),
     [
-        ({"pool": 1}, "pool: 1 is not allowed, it must be a whole number from 2 to 1000"),
-        ({"pool": True}, "pool: True is not allowed"),
         ({"games": 7}, "games: 7 is not allowed, it must be even"),
-        ({"games": 0}, "games: 0 is not allowed"),
-        ({"survivors": 0}, "survivors: 0 is not allowed"),
-        ({"newcomers": -1}, "newcomers: -1 is not allowed"),
         ({"pool": 12}, "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
         ({"survivors": 50, "newcomers": 0}, "pool: 50 survivors and 0 newcomers do not fit into a pool of 50"),
-        ({"deviation": 0.1}, "deviation: 0.1 is not allowed, it must be a number from 0.3 to 100"),
-        ({"deviation": float("nan")}, "deviation: nan is not allowed"),
-        ({"player": "me"}, "player: 'me' is not allowed, it must be one of rule-of-thumb, random"),
     ],
 )
 def test_impossible_settings_are_refused(settings_, text):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from games.small import Corridor
 
-from learn.test_q_network import by_hand
+from learn.test_networks import by_hand
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.registry import make_game, vectorise
@@ -112,24 +112,6 @@ def test_epsilon_falls_to_its_last_value():
     assert [method.epsilon_after(n) for n in (0, 50, 100, 1000)] == pytest.approx([1, 0.6, 0.2, 0.2])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
-        ({"target": "x"}, "target: 'x' is not allowed, it must be one of mc, td"),
-        ({"illegal": "x"}, "illegal: 'x' is not allowed, it must be one of mask, punish"),
-        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
-        ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
-        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0 to 1"),
-        ({"games": 0}, "games: 0 is not allowed, it must be a whole number from 1 to 16384"),
-        ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
-        ({"rate": float("nan")}, "rate: nan is not allowed"),
-    ],
-)
-def test_wrong_methods_are_refused(wrong, text):
-    with pytest.raises(LearnError, match=f"^{text}"):
-        DqnMethod(**wrong)
-
-
 def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
     vector = vectorise(make_game("tapnswap", {}))
     with pytest.raises(LearnError, match=r"^filters: \(4,\) are impossible, the features of tapnswap have no places$"):
@@ -146,11 +128,6 @@ def test_methods_that_do_not_fit_a_game_are_refused(monkeypatch):
         LearnError, match=r"^target: 'td' is impossible, tapnswap is not a zero-sum game of two players without chance$"
     ):
         DqnLearner.new(vector, DqnMethod(target="td"))
-
-
-def test_filters_see_places(tictactoe):
-    learner = trained(tictactoe, 1, filters=(3,))
-    assert learner.shape.shapes[0] == (3, 3, 2, 3)
 
 
 def test_weights_that_leave_all_bounds_are_an_error(tictactoe, monkeypatch):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from games.small import Corridor
 
 from punish_fast.games.learn.episodes import NONE, EpisodeError, play, play_out, retrace
 from punish_fast.games.learn.movers import ValueMover
@@ -49,12 +48,6 @@ def test_seats_move_by_their_own_values(tictactoe, generator):
     assert action.tolist() == [[0, 8, 1, 7, 2]] * 3
 
 
-def test_epsilon_is_the_share_of_random_actions(tictactoe, generator):
-    first = play(tictactoe, [ValueMover(lowest, epsilon=0.45)] * 2, 4000, generator, 1)
-    # A random action may be the best one, too.
-    assert (first == 0).mean() == pytest.approx(0.55 + 0.45 / 9, abs=0.03)
-
-
 def test_illegal_actions_end_a_game(tictactoe, generator):
     action = play(tictactoe, [ValueMover(lowest, keeps_rules=False)] * 2, 2, generator, 9)
     assert action.tolist() == [[0, 0]] * 2
@@ -75,12 +68,6 @@ def test_long_games_stop(generator):
     action = play(vector, [random_mover] * 2, 20, generator, 6)
     assert action.shape == (20, 6)
     assert not retrace(vector, action).is_over.all()
-
-
-def test_turns_may_be_kept(generator):
-    vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
-    played = retrace(vector, play(vector, [random_mover] * 2, 20, generator, 30))
-    assert (played.player[:, 0] == played.player[:, 1]).all()
 
 
 def test_chance_draws_by_its_probabilities(generator):

@@ -12,6 +12,7 @@ from punish_fast.games.learn.dqn import DqnMethod
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.qlearning import Hyperparameters, hyperparameters
+from punish_fast.games.registry import make_game, vectorise
 
 
 @pytest.mark.parametrize("method", [Hyperparameters, DqnMethod, MuZeroMethod, SearchMethod])
@@ -23,6 +24,23 @@ def test_a_method_follows_from_its_mapping_and_from_texts(method):
     for wrong in ([], None, mapping | {"more": 1}, {"games": 3}):
         with pytest.raises(LearnError, match=r"^method: .* is not allowed, it must have "):
             method.of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"target": "x"}, "target: 'x' is not allowed, it must be one of mc, td"),
+        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
+        ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0 to 1"),
+        ({"games": True}, "games: True is not allowed, it must be a whole number from 1 to 16384"),
+        ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
+        ({"rate": float("nan")}, "rate: nan is not allowed"),
+    ],
+)
+def test_wrong_values_are_refused(wrong, text):
+    with pytest.raises(LearnError, match=f"^{text}"):
+        DqnMethod(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +61,29 @@ def test_the_author_has_defaults_of_his_own():
     assert hyperparameters(scheme="author") == Hyperparameters("author", 0.5, None, 1.0)
     assert hyperparameters(scheme="author", rate=0.5).rate == 0.5
     assert Hyperparameters.parse(["rate=none"]) == {"rate": None}
+
+
+def test_rules_need_no_unrolled_actions():
+    assert (MuZeroMethod(unroll=7).n_unrolled, MuZeroMethod(unroll=7, model="rules").n_unrolled) == (7, 0)
+    assert "unrolled 7 actions" in str(MuZeroMethod(unroll=7))
+    assert "the rules as model" in str(MuZeroMethod(model="rules"))
+
+
+def test_large_boards_have_filters_and_games_their_own_defaults():
+    methods = {
+        name: MuZeroMethod.for_game(vectorise(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
+    }
+    assert [bool(method.filters) for method in methods.values()] == [False, True, False]
+    assert methods["connect4"].opening > 0
+    assert MuZeroMethod.for_game(vectorise(make_game("connect4", {})), opening=3, filters=()).opening == 3
+
+
+@pytest.mark.parametrize("name", ["incan-gold", "gwent"])
+def test_games_with_chance_are_refused(name):
+    with pytest.raises(LearnError, match=rf"^muzero: {name} is not a zero-sum game of two players without chance$"):
+        MuZeroMethod().shape_for(vectorise(make_game(name, {})))
+
+
+def test_filters_need_places():
+    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap have no places$"):
+        MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))

@@ -17,25 +17,19 @@ CURVE = [{"games": 10.0**j, "win_share": 1 - 1 / (j + 1), "perfect": j / 5} for 
 @pytest.mark.parametrize("name", ["a.png", "b.svg"])
 def test_pictures_are_drawn_and_come_out_the_same(tmp_path, name):
     path = tmp_path / name
-    draw_learning(CURVE, "negamax-e0.5-self", path)
+    draw_learning(CURVE, "negamax", path)
     first = path.read_bytes()
-    draw_learning(CURVE, "negamax-e0.5-self", path)
+    draw_learning(CURVE, "negamax", path)
     assert path.read_bytes() == first
     assert first.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
-
-
-def test_names_and_whole_numbers_are_in_the_picture(tmp_path):
-    draw_learning(CURVE, "negamax", tmp_path / "x.svg")
-    text = (tmp_path / "x.svg").read_text()
-    for word in ("negamax", "1,000", "games won against random play", "positions played without a mistake"):
-        assert f"<!-- {word} -->" in text
+    if name.endswith("svg"):
+        for word in (b"negamax", b"1,000", b"games won against random play", b"positions played without a mistake"):
+            assert b"<!-- %s -->" % word in first
 
 
 def test_less_than_a_decade_of_games_has_whole_numbers(tmp_path):
-    points = [{"games": games, "win_share": 0.9, "perfect": 0.8} for games in (100.0, 200.0, 400.0)]
-    draw_learning(points, "negamax", tmp_path / "x.svg")
-    text = (tmp_path / "x.svg").read_text()
-    assert "$" not in text
+    draw_learning([CURVE[0] | {"games": games} for games in (100.0, 200.0, 400.0)], "negamax", tmp_path / "x.svg")
+    assert "$" not in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize("perfect", [None, 0.75])

@@ -12,7 +12,7 @@ from numba import config
 from learn.twin import Table, learn_by_author, learn_negamax
 from punish_fast.games.learn import qlearning
 from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.qlearning import Hyperparameters, assess, learn, learner_of, new_learner
+from punish_fast.games.learn.qlearning import Hyperparameters, assess, learn, new_learner
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
@@ -142,17 +142,6 @@ def test_endless_games_are_stopped(monkeypatch):
     assert learn(learner, 3).tolist() == [0, 0, 3, 60]
 
 
-def test_mappings_and_tables_make_the_same_learner(tapnswap):
-    learner = taught(tapnswap, METHODS[2])
-    learner.plan("random", 7)
-    again = learner_of(tapnswap, learner.to_mapping(), {"q": learner.q.copy(), "visits": learner.visits.copy()})
-    assert again.digest == learner.digest
-    assert again.session == learner.session
-    for each in (learner, again):
-        learn(each, 7)
-    assert again.digest == learner.digest
-
-
 @pytest.mark.skipif(config.DISABLE_JIT, reason="interpreted kernels set items of the tables, too")
 def test_an_interrupt_finds_tables_and_numbers_of_games_that_agree(tapnswap, monkeypatch):
     monkeypatch.setattr(qlearning, "_BATCH", 10)
@@ -173,21 +162,6 @@ def test_an_interrupt_finds_tables_and_numbers_of_games_that_agree(tapnswap, mon
     learner.q = np.asarray(learner.q)
     assert learner.games == 20
     assert learner.digest == twin.digest
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"scheme": "sarsa"}, "scheme: 'sarsa' is not allowed, it must be one of negamax, author"),
-        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0 to 1"),
-        ({"epsilon": float("nan")}, "epsilon: nan is not allowed"),
-        ({"rate": 0.0}, "rate: 0.0 is not allowed, it must be a number from 1e-09 to 1 or none"),
-        ({"discount": 0.0}, "discount: 0.0 is not allowed"),
-    ],
-)
-def test_impossible_hyperparameters_are_refused(options, text):
-    with pytest.raises(LearnError, match=f"^{text}"):
-        Hyperparameters(**options)
 
 
 def test_impossible_training_is_refused(tapnswap):

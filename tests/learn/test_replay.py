@@ -34,12 +34,6 @@ def test_returns_go_back_along_each_players_own_moves(tictactoe):
     assert not samples.sign.any()
 
 
-def test_draws_are_worth_nothing(tictactoe):
-    samples = samples_of(tictactoe, games(WON, DRAWN), "mc", 0.5)
-    assert len(samples.value) == len(WON) + len(DRAWN)
-    assert not samples.value[len(WON) :].any()
-
-
 def test_differences_have_the_reward_at_the_end_and_else_the_successor(tictactoe):
     samples = samples_of(tictactoe, games(WON, DRAWN), "td", 0.5)
     assert samples.value.tolist() == [0, 0, 0, 0, 1] + [0] * 9

@@ -12,9 +12,8 @@ from punish_fast.games.learn import strength
 from punish_fast.games.learn.dqn import values_of
 from punish_fast.games.learn.networks import Architecture, random_weights
 from punish_fast.games.learn.qlearning import assess
-from punish_fast.games.learn.strength import ExactStrength, SampledStrength, live_states, network_policy, strength_of
+from punish_fast.games.learn.strength import ExactStrength, SampledStrength, strength_of
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -103,10 +102,3 @@ def test_large_games_are_sampled(tictactoe, monkeypatch):
 
     monkeypatch.setattr(strength, "enumerate_positions", refuse)
     assert isinstance(strength_of(tictactoe), SampledStrength)
-
-
-def test_networks_know_no_symmetries(tictactoe, networks):
-    """Two states of one position may be played differently, so both count."""
-    positions = enumerate_positions(make_game("tictactoe", {}), is_folded=False)
-    policy, _ = network_policy(positions, networks[0](live_states(tictactoe, positions)))
-    assert np.array_equal(np.bincount(positions.position_of_row, policy)[positions.live], np.ones(len(positions.live)))

@@ -146,19 +146,6 @@ def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, t
     assert np.array_equal(learner.snapshots, whole.snapshots)
 
 
-@needs_jax
-def test_further_training_goes_on_where_it_ended(game, tmp_path):
-    learner = planned(game[0], 300)
-    train(learner, game[1])
-    save_agent(tmp_path / "x.h5", learner)
-    again = load_agent(tmp_path / "x.h5")
-    for each in (learner, again):
-        each.plan(600)
-        train(each, game[1])
-    assert [point["games"] for point in again.curve] == [300, 900]
-    assert (again.digest, again.curve) == (learner.digest, learner.curve)
-
-
 def test_each_use_in_each_round_has_random_numbers_of_its_own():
     keys = [(seed, number, stream) for seed in (0, 2**63 - 1) for number in (0, 1, 2**40) for stream in range(4)]
     drawn = {key: stream_of(*key).integers(2**62) for key in keys}

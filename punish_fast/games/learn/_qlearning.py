@@ -65,62 +65,47 @@ class Board(NamedTuple):
 
 
 class AgentSettings(NamedTuple):
-    """Settings of the agents, arrays ``[n_agents]``.
+    """Settings of an agent."""
 
-    Attributes:
-        scheme: int64, `NEGAMAX` or `AUTHOR`.
-        opponent: int64, `RANDOM` or `SELF`.
-        epsilon: float64, the probability of a random action.
-        rate: float64, the learning rate; 0 for one over the visits.
-        discount: float64.
-        seed: uint64, the random seed.
-        first_game: int64, the number of the first game.
-    """
-
-    scheme: np.ndarray
-    opponent: np.ndarray
-    epsilon: np.ndarray
-    rate: np.ndarray
-    discount: np.ndarray
-    seed: np.ndarray
-    first_game: np.ndarray
+    scheme: int  # `NEGAMAX` or `AUTHOR`
+    opponent: int  # `RANDOM` or `SELF`
+    epsilon: float  # probability of a random action
+    rate: float  # learning rate; 0 for one over the visits
+    discount: float
+    seed: np.uint64  # random seed
+    first_game: int  # number of the first game
 
 
 @kernel
-def learn_by_playing(begin, end, board, settings, n_games, max_plies, q, visits, tally):
-    """Train the agents from number ``begin`` to ``end``.
+def learn_by_playing(board, settings, n_games, max_plies, q, visits, tally):
+    """Train an agent.
 
     Args:
-        begin: The first agent.
-        end: The end of the range of agents.
         board: The game.
-        settings: The settings of the agents.
-        n_games: Games of each agent.
-        max_plies: Games stop after this number of plies; what they taught stays.
-        q: float64 ``[n_agents, 2, n_rows]``, the tables of each agent and of the opponent in its self-play.
-        visits: int64 ``[n_agents, 2, n_rows]``, the visits of each action.
-        tally: int64 ``[n_agents, 4]``, to which games won, lost and stopped, and plies, are added.
+        settings: The settings of the agent.
+        n_games: Number of games.
+        max_plies: Games stop after this number of plies; their updates stay.
+        q: float64 ``[2, n_rows]``, the tables of the agent and of the opponent in its self-play.
+        visits: int64 ``[2, n_rows]``, the visits of each action.
+        tally: int64 ``[4]``, to which games won, lost and stopped, and plies, are added.
     """
-    for agent in range(begin, end):
-        against_self = settings.opponent[agent] == SELF
-        by_author = settings.scheme[agent] == AUTHOR
-        rate, discount = settings.rate[agent], settings.discount[agent]
-        explore_below = np.uint64(settings.epsilon[agent] * _CERTAIN)
-        best = _best_rows(board, q[agent])
-        for game in range(settings.first_game[agent], settings.first_game[agent] + n_games):
-            words = draw_words(game, 0, _LEARN, settings.seed[agent])
-            random = (words[0] << _WORD_BITS) | words[1] | _NOT_ZERO
-            # The agent moves first in every second game.
-            seat = game % 2
-            args = (random, against_self, seat, explore_below, rate, discount, max_plies)
-            if by_author:
-                result, plies = _learn_by_author(board, *args, q[agent], visits[agent], best)
-            else:
-                result, plies = _learn_negamax(board, *args, q[agent, 0], visits[agent, 0], best[0])
-            tally[agent, GAMES_WON] += result > 0
-            tally[agent, GAMES_LOST] += result < 0
-            tally[agent, GAMES_STOPPED] += plies == max_plies
-            tally[agent, PLIES] += plies
+    against_self = settings.opponent == SELF
+    explore_below = np.uint64(settings.epsilon * _CERTAIN)
+    best = _best_rows(board, q)
+    for game in range(settings.first_game, settings.first_game + n_games):
+        words = draw_words(game, 0, _LEARN, settings.seed)
+        random = (words[0] << _WORD_BITS) | words[1] | _NOT_ZERO
+        # The agent moves first in every second game.
+        seat = game % 2
+        args = (random, against_self, seat, explore_below, settings.rate, settings.discount, max_plies)
+        if settings.scheme == AUTHOR:
+            result, plies = _learn_by_author(board, *args, q, visits, best)
+        else:
+            result, plies = _learn_negamax(board, *args, q[0], visits[0], best[0])
+        tally[GAMES_WON] += result > 0
+        tally[GAMES_LOST] += result < 0
+        tally[GAMES_STOPPED] += plies == max_plies
+        tally[PLIES] += plies
 
 
 @routine

@@ -225,31 +225,31 @@ def learn(learner: QLearner, n_games: int) -> np.ndarray:
         raise LearnError(f"games: {n_games} is not allowed, the session has {left} left")
     if session.games == 0:
         learner.q[1], learner.visits[1] = learner.q[0], learner.visits[0]
-    tally = np.zeros((1, _qlearning.N_TALLIES), dtype=np.int64)
+    tally = np.zeros(_qlearning.N_TALLIES, dtype=np.int64)
     board = _qlearning.Board(
         positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
     # The kernel updates copies of the tables; an interrupt finds the learner before or after a batch.
-    q, visits = learner.q[np.newaxis].copy(), learner.visits[np.newaxis].copy()
+    q, visits = learner.q.copy(), learner.visits.copy()
     for done in range(0, n_games, _BATCH):
         n_now = min(_BATCH, n_games - done)
-        _qlearning.learn_by_playing(0, 1, board, _settings(learner, session), n_now, _MAX_PLIES, q, visits, tally)
+        _qlearning.learn_by_playing(board, _settings(learner, session), n_now, _MAX_PLIES, q, visits, tally)
         with uninterrupted():
-            learner.q[:], learner.visits[:] = q[0], visits[0]
+            learner.q[:], learner.visits[:] = q, visits
             session.games += n_now
-    return np.asarray(tally[0])
+    return tally
 
 
 def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
     method = learner.method
     return _qlearning.AgentSettings(
-        scheme=np.array([SCHEMES.index(method.scheme)], dtype=np.int64),
-        opponent=np.array([OPPONENTS.index(session.opponent)], dtype=np.int64),
-        epsilon=np.array([method.epsilon], dtype=np.float64),
-        rate=np.array([method.rate or 0.0], dtype=np.float64),
-        discount=np.array([method.discount], dtype=np.float64),
-        seed=np.array([learner.seed], dtype=np.uint64),
-        first_game=np.array([learner.games], dtype=np.int64),
+        SCHEMES.index(method.scheme),
+        OPPONENTS.index(session.opponent),
+        float(method.epsilon),
+        float(method.rate or 0),
+        float(method.discount),
+        np.uint64(learner.seed),
+        learner.games,
     )
 
 

@@ -15,7 +15,7 @@ from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.replay import remember
 from punish_fast.games.learn.muzero.search import Found
 from punish_fast.games.learn.strength import strength_of
-from punish_fast.games.registry import make_game, vectorise
+from punish_fast.games.registry import vectorise
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
@@ -100,15 +100,6 @@ def test_too_high_a_rate_is_told(tictactoe):
     learner.weights = learner.weights * np.float32(1e30)
     with pytest.raises(LearnError, match=r"^rate: 1 is too high, the weights have left all bounds$"):
         learner.learn_round()
-
-
-def test_wrong_numbers_are_refused(tictactoe):
-    with pytest.raises(LearnError, match=r"^seed: -1 is not allowed, it must be from 0 to "):
-        MuZeroLearner.new(tictactoe, METHOD, -1)
-    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
-        MuZeroLearner.new(tictactoe, METHOD).plan(0)
-    with pytest.raises(LearnError, match=r"^muzero: gwent is not a zero-sum game"):
-        MuZeroLearner.new(vectorise(make_game("gwent", {})), METHOD)
 
 
 @pytest.mark.slow

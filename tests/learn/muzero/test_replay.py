@@ -59,15 +59,6 @@ def test_targets_are_those_of_a_slow_recursion(seed, discount, trace, share, max
     assert part.target == pytest.approx(np.array(wanted), abs=1e-5)
 
 
-def test_results_are_targets_where_nothing_is_cut():
-    part = remember(VECTOR, random_games(50, 1), MuZeroMethod(trace=1.0))
-    for row in range(50):
-        length = part.length[row]
-        signs = (-1.0) ** np.arange(length - 1, -1, -1)
-        assert part.target[row, :length] == pytest.approx(part.result[row] * signs)
-    assert set(np.unique(part.result)) == {0, 1}
-
-
 @pytest.mark.parametrize("max_plies", [5, 9])
 def test_what_followed_is_unrolled_past_the_end(max_plies):
     method = MuZeroMethod(unroll=5)
