@@ -39,6 +39,11 @@ def with_zeros(mdp: MDP) -> MDP:
     return replace(mdp, indptr=np.arange(mdp.n_rows + 1) * mdp.n_columns, indices=indices, data=data)
 
 
+def marks(columns: set[int], n: int) -> np.ndarray:
+    """A set of columns as an array, bool ``[n]``."""
+    return np.isin(np.arange(n), list(columns))
+
+
 def empty_process(terminals: Sequence[float] = ()) -> MDP:
     """A process without states, in one layer."""
     begin, nothing = np.zeros(1, dtype=np.int64), np.zeros(0)

@@ -1,59 +1,32 @@
-"""Sparse Markov decision processes: the CSR tensor and the Bellman solver. Knows no game.
+"""Sparse Markov decision processes, and solvers for their objectives."""
 
-The public names load what they need when they are first used::
-
-    from punish_fast.mdp import MDP, solve
-"""
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-_HOMES = {
-    "MDP": "model",
-    "ModelError": "model",
-    "check": "model",
-    "from_rows": "model",
-    "Solution": "solution",
-    "SolveError": "bounds.stopping_rule",
-    "evaluate": "solver",
-    "solve": "solver",
-    "compare": "comparison",
-    "greedy": "policy",
-    "softmax": "policy",
-}
+from punish_fast.mdp.bounds.stopping_rule import SolveError
+from punish_fast.mdp.comparison import compare
+from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+from punish_fast.mdp.objectives.average_reward import average_reward
+from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+from punish_fast.mdp.objectives.reachability import reach_probability
+from punish_fast.mdp.objectives.total_reward import total_reward
+from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.solution import Solution
+from punish_fast.mdp.solve_options import Effort
+from punish_fast.mdp.solver import evaluate, solve
 
 __all__ = [
     "MDP",
+    "Effort",
     "ModelError",
     "Solution",
     "SolveError",
+    "average_reward",
     "check",
     "compare",
     "evaluate",
+    "finite_horizon",
     "from_rows",
     "greedy",
+    "reach_probability",
     "softmax",
     "solve",
+    "total_reward",
 ]
-
-if TYPE_CHECKING:
-    from punish_fast.mdp.bounds.stopping_rule import SolveError
-    from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.model import MDP, ModelError, check, from_rows
-    from punish_fast.mdp.policy import greedy, softmax
-    from punish_fast.mdp.solution import Solution
-    from punish_fast.mdp.solver import evaluate, solve
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

@@ -2,15 +2,13 @@
 
 A state offers *rows*, one for each action; a row is a reward and a probability distribution over successors. States
 are grouped into *layers*, runs of consecutive states that are updated together. After the states come absorbing
-*terminals*: each leads to itself for ever and pays its reward at every step, so it is worth ``reward / (1 -
-discount)``; without a discount it ends play and is worth nothing.
+*terminals*: each leads to itself and pays its reward at every step, so it is worth ``reward / (1 - discount)``; without
+a discount it ends play and is worth nothing.
 
 The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
 ``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]
-<= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals.
-
-A *compact* process stores probabilities that several rows have in common once: those of row ``r`` begin at
-``data[data_ptr[r]]``. This saves memory, and so time.
+<= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. A *compact* process stores probabilities that
+several rows have in common once, to save memory: those of row ``r`` begin at ``data[data_ptr[r]]``.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ import numpy as np
 
 from punish_fast.mdp import _bellman, _probabilities
 from punish_fast.mdp.conversion.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
-from punish_fast.mdp.process import NonzeroCount, StoredBackups
+from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
@@ -41,7 +39,7 @@ class ModelError(PunishFastError, ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class MDP:
+class MDP(Process):
     """A sparse Markov decision process.
 
     The constructors ``from_*`` check and normalize their input. Arrays passed directly are used as they are; `check`
@@ -75,34 +73,9 @@ class MDP:
         return f"MDP({sizes}{'' if self.data_ptr is None else ', compact'})"
 
     @property
-    def n_states(self) -> int:
-        """States, without terminals."""
-        return len(self.state_ptr) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """State-action pairs."""
-        return len(self.indptr) - 1
-
-    @property
     def n_entries(self) -> int:
         """Stored columns."""
         return len(self.indices)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers."""
-        return len(self.layer_ptr) - 1
-
-    @property
-    def n_columns(self) -> int:
-        """States and terminals."""
-        return self.n_states + len(self.terminal_reward)
-
-    @property
-    def longest_row(self) -> int:
-        """Entries of the longest row."""
-        return int(self.longest_rows.max(initial=0))
 
     @property
     def nbytes(self) -> int:
@@ -139,8 +112,7 @@ class MDP:
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
             chunks = self.chunks(layer)
-            low = np.empty(len(chunks) - 1, dtype=np.int64)
-            high = np.empty(len(chunks) - 1, dtype=np.int64)
+            low, high = np.empty((2, len(chunks) - 1), dtype=np.int64)
             args = (chunks, self.state_ptr, self.indptr, self.indices, self.n_states, low, high)
             for_each(_bellman.find_successors, len(chunks) - 1, *args)
             ends[layer] = low.min(initial=self.n_states), high.max(initial=-1)
@@ -167,17 +139,11 @@ class MDP:
         ends = zip(self.layer_ptr[:-1], self.layer_ptr[1:], strict=True)
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
-    def count_nonzeros(self) -> np.ndarray:
-        """Successors of each row, int64 ``[n_rows]``; only a compact process may store zeros, which do not count."""
-        if self.data_ptr is None or self.data.all():
-            return np.diff(self.indptr)
-        lengths = np.empty(self.n_rows, dtype=np.int64)
-        for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
-        return lengths
-
     def nonzeros(self) -> NonzeroCount:
-        """How many successors rows have."""
-        lengths = self.count_nonzeros()
+        """How many successors rows have; only a compact process may store zeros, which do not count."""
+        lengths = np.diff(self.indptr)
+        if self.data_ptr is not None and not self.data.all():
+            for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
@@ -200,11 +166,7 @@ class MDP:
         return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
 
     def to_scipy(self) -> csr_array:
-        """The transitions as a SciPy matrix ``[n_rows, n_columns]``.
-
-        It shares ``data`` and ``indices`` unless the process is compact. With more than 2^31 - 1 entries SciPy needs
-        wider ``indices`` and copies them.
-        """
+        """Return the transitions as a SciPy matrix ``[n_rows, n_columns]``, which shares arrays if possible."""
         from scipy.sparse import csr_array
 
         mdp = self.expanded()
@@ -213,13 +175,10 @@ class MDP:
         return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
-        """The process as a ``quantecon.markov.DiscreteDP`` in state-action pairs, with arrays of its own.
+        """Return the process as a ``quantecon.markov.DiscreteDP`` in state-action pairs, with a discount from 0 to 1.
 
         Terminals become the last states, each with one row that leads to itself, pays the terminal's reward and has
         action 0; the actions of all other rows are those in ``action``.
-
-        Args:
-            discount: From 0 to 1.
 
         Raises:
             ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
@@ -235,7 +194,8 @@ class MDP:
     ) -> MDP:
         """Build a process from a sparse matrix whose rows are state-action pairs.
 
-        Rows whose exact sum differs from 1 by more than rounding are divided by it. Other rows are not changed.
+        Rows whose exact sum differs from 1 by more than rounding are divided by it. Other rows are not changed. Arrays
+        that already have the right order and dtype are shared.
 
         Args:
             transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a sparse matrix or array of SciPy in any
@@ -245,9 +205,6 @@ class MDP:
             terminal_reward: ``[n_terminals]``, the reward of each terminal at every step.
             normalize: Accept rows of any positive sum, such as probabilities in single precision or counts. By default
                 the sum must be 1 within 1e-12.
-
-        Returns:
-            The process; it shares arrays that already have the right order and dtype.
 
         Raises:
             ModelError: If the arrays are not a Markov decision process. The message names row, column and value.
@@ -298,8 +255,7 @@ class MDP:
         state of the table. Pass ``normalize`` to accept rows of any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If the environment has no such table, or the table is not a Markov decision process. The message
-                names state, action and value.
+            ModelError: If there is no such table, or it is not a Markov decision process. The message names the value.
         """
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
@@ -330,41 +286,35 @@ def from_rows(
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, which takes little time.
-
-    Raises:
-        ModelError: one of them is wrong.
-    """
+    """Check dtypes, lengths, pointers and rewards, which takes little time."""
     if not isinstance(mdp, MDP):
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space) makes")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
-    if mdp.n_rows > _MOST_ROWS:
-        raise ModelError(f"indptr: {mdp.n_rows:,} rows, allowed are {_MOST_ROWS:,}")
+    n_rows = len(mdp.indptr) - 1
+    if n_rows > _MOST_ROWS:
+        raise ModelError(f"indptr: {n_rows:,} rows, allowed are {_MOST_ROWS:,}")
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
     _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
-    _check_pointer("state_ptr", mdp.state_ptr, mdp.n_rows, least=1)
+    _check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
     _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
     _check_array("indices", mdp.indices, np.int32, len(mdp.data) if mdp.data_ptr is None else None)
     _check_array("data", mdp.data, np.float64)
-    _check_array("reward", mdp.reward, np.float64, mdp.n_rows)
+    _check_array("reward", mdp.reward, np.float64, n_rows)
     is_wider = mdp.action.dtype in (np.uint16, np.uint32)
-    _check_array("action", mdp.action, mdp.action.dtype if is_wider else np.uint8, mdp.n_rows)
+    _check_array("action", mdp.action, mdp.action.dtype if is_wider else np.uint8, n_rows)
     if mdp.n_layers < 1:
         raise ModelError("layer_ptr: there is no layer")
     for name, reward in (("reward", mdp.reward), ("terminal_reward", mdp.terminal_reward)):
         if not np.isfinite(reward).all():
             raise ModelError(f"{name}: a value is not finite")
     if mdp.data_ptr is not None:
-        _check_shared(mdp.indptr, mdp.data_ptr, len(mdp.data))
-
-
-def _check_shared(indptr: np.ndarray, data_ptr: np.ndarray, n_probabilities: int) -> None:
-    _check_array("data_ptr", data_ptr, np.int64, len(indptr) - 1)
-    within = (data_ptr >= 0) & (data_ptr <= indptr[:-1]) & (data_ptr + np.diff(indptr) <= n_probabilities)
-    if not within.all():
-        raise ModelError(f"data_ptr: must be from 0 to indptr, and each row end within {n_probabilities} probabilities")
+        _check_array("data_ptr", mdp.data_ptr, np.int64, n_rows)
+        within = (mdp.data_ptr >= 0) & (mdp.data_ptr <= mdp.indptr[:-1])
+        if not (within & (mdp.data_ptr + np.diff(mdp.indptr) <= len(mdp.data))).all():
+            told = f"must be from 0 to indptr, and each row end within {len(mdp.data)} probabilities"
+            raise ModelError(f"data_ptr: {told}")
 
 
 def check(mdp: MDP) -> MDP:

@@ -33,7 +33,6 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
     """The first flaw of a policy, as text, or None if it is a distribution in every state.
 
     Args:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         weight: float64 ``[n_rows]``, the policy.
     """
     shape = (int(state_ptr[-1]),)
@@ -47,11 +46,7 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
 
 
 def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
-    """Return ``policy`` if it is one.
-
-    Raises:
-        PolicyError: the shape or dtype is wrong, a probability is negative, or those of a state do not add up to 1.
-    """
+    """Return ``policy`` if it is one."""
     policy = np.asarray(policy)
     flaw = flaw_of(state_ptr, policy)
     if flaw is not None:
@@ -76,8 +71,6 @@ def first_best(
     """The best row of each state, the first one of ties, int64 ``[n_states]``.
 
     Args:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        q: float64 ``[n_rows]``, values of rows.
         v: float64 ``[n_states]``, the largest ``q`` of each state if it is known.
         largest_tie: Rows whose values differ by more are not tied.
     """
@@ -94,8 +87,6 @@ def preferring(
     """Values of rows among which a choice has no ties.
 
     Args:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        q: float64 ``[n_rows]``, values of rows.
         choice: int64 ``[n_states]``, a row of each state.
         v: float64 ``[n_states]``, the largest ``q`` of each state.
         out: The array for the result, may be ``q``; a new one if None.
@@ -168,10 +159,6 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
 
 
 def check_temperature(temperature: float) -> None:
-    """Check a temperature before any work is done.
-
-    Raises:
-        PolicyError: the temperature is not a number above 0.
-    """
+    """Check a temperature before any work is done."""
     if not 0 < temperature < np.inf:
         raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")

@@ -1,7 +1,8 @@
-"""What sweeps need of a process, wherever it has its transitions: its sizes, and backups of the states of a layer."""
+"""A process that can be swept: its sizes, and backups of the states of a layer."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -63,64 +64,6 @@ class Backups(Protocol):
         """
 
 
-class Process(Protocol):
-    """A process that can be swept; for the attributes see `punish_fast.mdp.model.MDP`, which stores transitions."""
-
-    @property
-    def state_ptr(self) -> np.ndarray:
-        """int64 ``[n_states + 1]``."""
-
-    @property
-    def reward(self) -> np.ndarray:
-        """float64 ``[n_rows]``."""
-
-    @property
-    def terminal_reward(self) -> np.ndarray:
-        """float64 ``[n_terminals]``."""
-
-    @property
-    def layer_ptr(self) -> np.ndarray:
-        """int64 ``[n_layers + 1]``."""
-
-    @property
-    def action(self) -> np.ndarray:
-        """uint8 ``[n_rows]``, or uint16 or uint32."""
-
-    @property
-    def longest_rows(self) -> np.ndarray:
-        """int64 ``[n_layers]``, entries of the longest row of each layer."""
-
-    @property
-    def n_states(self) -> int:
-        """States, without terminals."""
-
-    @property
-    def n_rows(self) -> int:
-        """State-action pairs."""
-
-    @property
-    def n_columns(self) -> int:
-        """States and terminals."""
-
-    @property
-    def n_layers(self) -> int:
-        """Layers."""
-
-    @property
-    def is_cycle(self) -> bool:
-        """Whether every layer leads only to the next one, and the last only to the first."""
-
-    @property
-    def backups(self) -> Backups:
-        """How its states are backed up."""
-
-    def is_independent(self, layer: int) -> bool:
-        """Whether the states of a layer can be updated in place."""
-
-    def nonzeros(self) -> NonzeroCount:
-        """How many successors rows have."""
-
-
 class NonzeroCount(NamedTuple):
     """How many successors rows have.
 
@@ -131,6 +74,70 @@ class NonzeroCount(NamedTuple):
 
     total: int
     longest: int
+
+
+class Process(ABC):
+    """A process that can be swept, with stored or computed transitions; for arrays see `punish_fast.mdp.model.MDP`."""
+
+    state_ptr: np.ndarray
+    reward: np.ndarray
+    terminal_reward: np.ndarray
+    layer_ptr: np.ndarray
+    action: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        """States, without terminals."""
+        return len(self.state_ptr) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """State-action pairs."""
+        return len(self.action)
+
+    @property
+    def n_columns(self) -> int:
+        """States and terminals."""
+        return self.n_states + len(self.terminal_reward)
+
+    @property
+    def n_layers(self) -> int:
+        """Layers."""
+        return len(self.layer_ptr) - 1
+
+    @property
+    def longest_row(self) -> int:
+        """Entries of the longest row."""
+        return int(self.longest_rows.max(initial=0))
+
+    @property
+    @abstractmethod
+    def longest_rows(self) -> np.ndarray:
+        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+
+    @property
+    @abstractmethod
+    def is_cycle(self) -> bool:
+        """Whether every layer leads only to the next one, and the last only to the first."""
+
+    @property
+    @abstractmethod
+    def backups(self) -> Backups:
+        """How its states are backed up."""
+
+    @abstractmethod
+    def is_independent(self, layer: int) -> bool:
+        """Whether the states of a layer can be updated in place: none leads to another of them."""
+
+    @abstractmethod
+    def nonzeros(self) -> NonzeroCount:
+        """How many successors rows have."""
+
+
+def tensor_of(mdp: MDP, reward: np.ndarray | None = None) -> _bellman.Tensor:
+    """The arrays of a process for kernels, with rewards float64 ``[n_rows]``; its own if None."""
+    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
+    return _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward if reward is None else reward)
 
 
 class StoredBackups:
@@ -179,15 +186,4 @@ class StoredBackups:
         return bool(n_entries + _STATE_WORK * (last - first) < _LEAST_WORK)
 
     def _settings(self, payment: Payment) -> tuple[Any, ...]:
-        mdp = self._mdp
-        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
-        tensor = _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, payment.reward)
-        return tensor, self._data_ptr, payment.discount
-
-
-def action_labels(state_ptr: np.ndarray) -> np.ndarray:
-    """The number of each row in its state, in the narrowest unsigned type that holds all of them."""
-    counts = np.diff(state_ptr)
-    numbers = np.arange(counts.sum()) - np.repeat(state_ptr[:-1], counts)
-    labels: np.ndarray = numbers.astype(np.min_scalar_type(int(counts.max(initial=1)) - 1))
-    return labels
+        return tensor_of(self._mdp, payment.reward), self._data_ptr, payment.discount

@@ -1,4 +1,4 @@
-"""What solving a Markov decision process finds."""
+"""Solutions of Markov decision processes."""
 
 from __future__ import annotations
 
@@ -100,3 +100,26 @@ class Solution:
     def fingerprint(self) -> str:
         """A digest of the values: equal for equal bits."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveValues:
+    """Optimal values of an objective, or the values of a policy, between proved bounds.
+
+    Attributes:
+        v: float64 ``[n_states]``, values.
+        lower: float64 ``[n_states]``, lower bounds.
+        upper: float64 ``[n_states]``, upper bounds.
+        error_bound: Upper bound on the error of finite values, and on how much worse than these the policy is.
+        choice: int64 ``[n_states]``, the row that the policy takes in each state.
+    """
+
+    v: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    error_bound: float
+    choice: np.ndarray
+
+    def __repr__(self) -> str:
+        infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""
+        return f"ObjectiveValues({len(self.v):,} states, {infinite}error bound {self.error_bound:.1e})"

@@ -68,11 +68,7 @@ def check_options(
     sweeps: int | None = None,
     objective: str = "discounted",
 ) -> None:
-    """Check options of `solve` before any work is done.
-
-    Raises:
-        SolveError: an option is out of range, or does not go with the objective.
-    """
+    """Check options of `solve` before any work is done."""
     _check_choice("objective", objective, OBJECTIVES)
     _check_choice("method", method, METHODS)
     if objective == "win-probability" and discount not in (None, 1):

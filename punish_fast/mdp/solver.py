@@ -4,19 +4,14 @@ There are two objectives. ``"discounted"`` maximises the expected discounted rew
 reward until a terminal is reached, and play without end must pay nothing. ``"win-probability"`` maximises the
 probability of reaching a terminal with a positive reward, and ignores all other rewards; it has no discount.
 
-The sweeps are in ``value_iteration.py``, the error bound that stops them in ``stopping_rule.py``, and the brackets of
-win probabilities in ``interval_iteration.py``. If the discount is 1, states between which play can move without end
-are first merged (``end_components.py``). Processes without layers are solved one component after the other
-(``component_solver.py``), or with a discount by ``choice.py`` (``discounted_solver.py``). Layers are swept.
-
-Sweeps reach the tolerance slowly if play is long, and rounding might keep it out of reach, since one large reward
-anywhere limits the digits of all values. Policy iteration then takes over (``exact_iteration.py``), whose bound depends
-only on the terms of each row, and for small processes rational arithmetic (``rational.py``), which does not round. The
-error bound exceeds the tolerance only by rounding: up to 1e-9 of the largest value, by the rounding of probabilities
-when the process was made, or more if the process is too large for both methods.
+Layers are swept (``value_iteration.py``, ``interval_iteration.py``). Processes without layers are solved with a
+discount by ``discounted_solver.py``, otherwise one component after the other (``component_solver.py``). If sweeps do
+not reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds
+the tolerance only by rounding: up to 1e-9 of the largest value, by the rounding of probabilities when the process was
+made, or more if the process is too large for policy iteration.
 
 **The policy.** `Solution.choice` provably earns at least ``v`` less the error bound: with a discount by the last backup
-(``span_bound.py``), without one by lower bounds that its rows raised, or by sweeps under it (``attainment.py``). Where
+(``improvement.py``), without one by lower bounds that its rows raised, or by sweeps under it (``attainment.py``). If
 the guarantee allows, it takes the first of tied rows (``policy.py``, ``tie_break.py``).
 """
 
@@ -37,7 +32,7 @@ from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import endless_states
 from punish_fast.mdp.methods.choice import GENERAL_METHODS
 from punish_fast.mdp.methods.component_solver import explain_endless, solve_by_component
-from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
+from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
 from punish_fast.mdp.methods.interval_iteration import Reachability
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
@@ -137,8 +132,12 @@ def solve(
     effort = tolerance if isinstance(tolerance, Effort) else Effort(tolerance)
     check_options(discount, method, effort.tolerance, sweeps, objective)
     mdp = _checked(mdp)
-    start = None if start is None else np.asarray(start, dtype=np.float64)
-    _check_start(mdp, method, start)
+    if start is not None:
+        start = np.asarray(start, dtype=np.float64)
+        if method == JACOBI:
+            raise SolveError("start: initial values are not allowed with the method jacobi")
+        if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
+            raise SolveError(f"start: must be {mdp.n_states} finite numbers")
     goal = None if sweeps is not None else effort.tolerance
     if objective == "win-probability":
         discount = 1.0
@@ -146,10 +145,12 @@ def solve(
         discount = DEFAULT_DISCOUNT
     options = _Options(objective, discount, method, goal, sweeps, progress, effort.save, effort.max_sweeps)
     with np.errstate(all="ignore"):
-        if isinstance(mdp, MDP) and _is_general(mdp, options):
-            return solve_discounted(mdp, options.discount, options.method, options.effort, start)
-        if isinstance(mdp, MDP) and _is_by_component(mdp, options, start):
-            return _solve_without_layers(mdp, None, options)
+        if isinstance(mdp, MDP):
+            is_plain = method == "auto" and mdp.n_layers == 1 and goal is not None
+            if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
+                return solve_discounted(mdp, discount, method, options.effort, start)
+            if is_plain and discount == 1 and mdp.n_states > 0 and start is None:
+                return _solve_without_layers(mdp, None, options)
         return _solve_by_sweeps(mdp, options, start)
 
 
@@ -201,7 +202,7 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     effort, begin = options.effort, time.perf_counter()
     if options.objective == "win-probability":
         goal = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])
-        found: Exact = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), effort)
+        found, _ = largest_probability(mdp, goal, np.zeros(mdp.n_columns, dtype=bool), effort)
         q = values_of_rows(mdp, Payoff(np.zeros(mdp.n_rows), (mdp.terminal_reward > 0).astype(np.float64)), found)
     else:
         endless = endless_states(mdp) if endless is None else endless
@@ -225,20 +226,6 @@ def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Op
     )
 
 
-def _is_general(mdp: MDP, options: _Options) -> bool:
-    """Return True if a method of ``choice.py`` was named, or the process has a discount and one layer."""
-    if options.method in GENERAL_METHODS:
-        return True
-    is_plain = mdp.n_layers == 1 and mdp.data_ptr is None
-    return options.method == "auto" and is_plain and options.discount < 1 and options.goal is not None
-
-
-def _is_by_component(mdp: MDP, options: _Options, start: np.ndarray | None) -> bool:
-    """Return True if components are to be solved one after the other: with discount 1 and one layer."""
-    is_plain = mdp.n_layers == 1 and mdp.n_states > 0 and start is None
-    return options.method == "auto" and is_plain and options.discount == 1 and options.goal is not None
-
-
 def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered | Jacobi:
     """Return the iteration before its first sweep."""
     if options.objective == "win-probability":
@@ -249,11 +236,7 @@ def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered
 
 
 def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
-    """Sweep until the goal is reached; return None if it is not, and other methods can take over.
-
-    Raises:
-        SolveError: it cannot be reached.
-    """
+    """Sweep until the goal is reached; return None if it is not, and other methods can take over."""
     goal, n_states = options.goal, iteration.mdp.n_states
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
@@ -340,8 +323,8 @@ def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: fl
 def _explain_endless_policy(endless: np.ndarray) -> str:
     return (
         f"discount: 1 is allowed only if play ends, but from {endless.sum()} states (the first is number "
-        f"{endless.argmax()}) it goes on for ever under this policy; use a discount below 1, evaluate_total_reward "
-        "(costs until a goal) or evaluate_average_reward (reward per step)"
+        f"{endless.argmax()}) it goes on for ever under this policy; use a discount below 1, total_reward (costs until "
+        "a goal) or average_reward (reward per step)"
     )
 
 
@@ -362,15 +345,6 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
 
 def _checked(mdp: Process) -> Process:
     """Check the arrays of a process that stores its transitions, and normalize them; other processes compute them."""
-    if isinstance(mdp, MDP) or not hasattr(mdp, "backups"):
+    if isinstance(mdp, MDP) or not isinstance(mdp, Process):
         check_arrays(mdp)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp
-
-
-def _check_start(mdp: Process, method: str, start: np.ndarray | None) -> None:
-    if start is None:
-        return
-    if method == JACOBI:
-        raise SolveError("start: initial values are not allowed with the method jacobi")
-    if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
-        raise SolveError(f"start: must be {mdp.n_states} finite numbers")

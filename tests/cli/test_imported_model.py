@@ -10,6 +10,7 @@ import pytest
 from store.formats.test_umb_import import archive, numbers, small_model
 
 from punish_fast.mdp.conversion import objective_text as objective
+from punish_fast.mdp.solution import ObjectiveValues
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_infinite_values_have_their_sign(run):
 def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
     def answer(process, *_options):
         v = np.array([-37.25, 34.0, np.inf])
-        return objective.ObjectiveValues(v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
+        return ObjectiveValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
 
     monkeypatch.setattr(objective, "answer", answer)
     if tolerance is not None:

@@ -37,10 +37,10 @@ import numpy as np
 from numba.core.event import install_recorder
 
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.objectives.average_reward import average_reward, evaluate_average_reward
-from punish_fast.mdp.objectives.finite_horizon import evaluate_finite_horizon, finite_horizon
-from punish_fast.mdp.objectives.reachability import evaluate_reach_probability, reach_probability
-from punish_fast.mdp.objectives.total_reward import evaluate_total_reward, total_reward
+from punish_fast.mdp.objectives.average_reward import average_reward
+from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+from punish_fast.mdp.objectives.reachability import reach_probability
+from punish_fast.mdp.objectives.total_reward import total_reward
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, METHODS
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 from tests.mdp import exact_policies as exact
@@ -344,36 +344,37 @@ def _evaluate(case: Case, discount: float) -> Question:
 
 def _evaluate_horizon(case: Case) -> Question:
     n_steps, discount = case.n_steps, Fraction(case.horizon_discount)
-    args = (case.mdp, case.weight, n_steps, case.horizon_discount)
 
     def values(chain: Chain) -> list[Value]:
         process = Process([[row] for row in chain.rows], chain.terminals)
         return _flat(exact.steps(process, lambda *_: 0, n_steps, discount))
 
-    return _evaluation(case, lambda: _of_steps(evaluate_finite_horizon(*args)), values)
+    return _evaluation(
+        case, lambda: _of_steps(finite_horizon(case.mdp, n_steps, case.horizon_discount, weight=case.weight)), values
+    )
 
 
 def _evaluate_reach(case: Case) -> Question:
-    args = (case.mdp, case.weight, case.mask(case.goal), case.mask(case.avoid), case.tolerance)
+    args = (case.mdp, case.mask(case.goal), True, case.mask(case.avoid), case.tolerance)
     return _evaluation(
         case,
-        lambda: _of_bracket(evaluate_reach_probability(*args)),
+        lambda: _of_bracket(reach_probability(*args, weight=case.weight)),
         lambda chain: exact.reach_probabilities(chain, case.goal, case.avoid),
     )
 
 
 def _evaluate_goal_total(case: Case) -> Question:
-    args = (case.mdp, case.weight, case.mask(case.goal), case.tolerance)
+    args = (case.mdp, case.mask(case.goal), True, case.tolerance)
     return _evaluation(
         case,
-        lambda: _of_bracket(evaluate_total_reward(*args)),
+        lambda: _of_bracket(total_reward(*args, weight=case.weight)),
         lambda chain: exact.goal_totals(chain, case.goal),
     )
 
 
 def _evaluate_average(case: Case) -> Question:
     return _evaluation(
-        case, lambda: _of_gain(evaluate_average_reward(case.mdp, case.weight, case.tolerance)), exact.gains
+        case, lambda: _of_gain(average_reward(case.mdp, case.tolerance, weight=case.weight)), exact.gains
     )
 
 

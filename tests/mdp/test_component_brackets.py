@@ -12,7 +12,6 @@ from processes import (
     arrivals,
     empty_process,
     endless_states,
-    endless_values,
     error,
     exact_values,
     random_processes,
@@ -64,18 +63,6 @@ def test_bounds_hold_and_the_policy_earns_them(sample, objective, tolerance, ext
 
 def is_slow(states):
     return min(p for rows in states for _, row in rows for p in row.values()) < 1e-2
-
-
-@given(random_processes(), objectives)
-def test_solutions_are_within_their_bounds_of_fractions(sample, objective):
-    states, _, terminals = sample
-    expected = endless_values(rows_of(sample, objective), terminals)
-    if expected is None:
-        return
-    discount = 1.0 if objective == "discounted" else None
-    solution = solve(from_rows(states, terminals=terminals), discount, objective=objective)
-    assert error(solution.v, expected) <= solution.error_bound <= solution.tolerance
-    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
 
 
 def gambler(n: int, p: float) -> MDP:

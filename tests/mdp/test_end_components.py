@@ -101,14 +101,6 @@ def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, 
     assert quotient.terminal_reward.tolist() == [*terminals, 0.0]
 
 
-def test_columns_without_probability_lead_nowhere():
-    mdp = from_rows([[(0.0, {0: 1.0, 1: 0.0})], [(0.0, {0: 0.0, 2: 1.0})]], terminals=[1.0])
-    quotient = collapsed(mdp, np.array([True, False]), pays=False)
-    assert quotient.number.tolist() == [0, 1]
-    assert quotient.inside.tolist() == [0]
-    assert quotient.row.tolist() == [-1, 1]
-
-
 # Values
 
 
@@ -127,22 +119,6 @@ def test_values_are_those_of_the_best_of_all_policies_and_greedy_play_reaches_th
         assert float(best - earned) <= 1e-6 * scale
 
 
-@given(random_processes(), objectives, st.sampled_from([1e-2, 1e-9, 1e-12]))
-def test_greedy_play_reaches_the_values(sample, objective, tolerance):
-    expected = exact(sample, objective)
-    if expected is None:
-        return
-    solution = solved(sample, objective, tolerance=tolerance)
-    assert error(solution.v, expected) <= solution.error_bound
-    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
-    if tolerance < 1e-8:
-        earned = np.array([float(x) for x in greedy_values(sample, objective, solution)])
-        assert earned == pytest.approx([float(x) for x in expected], abs=1e-7)
-    if objective == "win-probability":
-        assert solution.q.min() >= 0
-        assert solution.q.max() <= 1
-
-
 @given(random_processes(), st.sampled_from([*SCHEDULES, None]), st.integers(1, 8), st.floats(-100, 100))
 def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule, sweeps, value):
     objective = "discounted" if schedule else "win-probability"
@@ -155,13 +131,6 @@ def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule,
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert error(solution.v, expected) <= solution.error_bound
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
-
-
-@given(random_processes())
-def test_a_compact_process_has_the_same_bits(sample):
-    mdp = from_rows(*sample)
-    one, other = (solve(process, objective="win-probability") for process in (mdp, compacted(mdp)))
-    assert (one.v.tobytes(), one.q.tobytes()) == (other.v.tobytes(), other.q.tobytes())
 
 
 # Cases

@@ -93,11 +93,6 @@ def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
     assert abs(solution.q[1] - solution.q[2]) < 1e-5
 
 
-def test_sweeps_remain_where_they_are_enough():
-    solution = solved(([[(1.0, {0: 0.5, 1: 0.5})]], [1], [1.0]), "win-probability")
-    assert (solution.policies, solution.converged) == (0, True)
-
-
 def test_what_floating_point_cannot_tell_is_solved_in_fractions():
     leak = 2.0**-50
     states = [[(0.0, {0: 1 - leak, k + 1: leak})] for k in range(3)]

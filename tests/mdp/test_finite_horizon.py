@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import compacted, error, random_processes
+from processes import error, random_processes
 
-from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.objectives.finite_horizon import evaluate_finite_horizon, finite_horizon
-from punish_fast.mdp.solver import SolveError
-from punish_fast.runtime._jit import set_threads, threads
+from punish_fast.mdp import SolveError, finite_horizon, from_rows
 
 
 def induction(states, terminals, n_steps, discount, last):
@@ -50,26 +47,6 @@ def test_values_are_exact_up_to_the_bound(sample, n_steps, discount, last):
     first = finite_horizon(mdp, n_steps, discount, final, keep_all=False)
     assert np.array_equal(first.v, found.v[:1])
     assert np.array_equal(first.choice, found.choice[:1])
-
-
-@given(random_processes())
-def test_threads_and_storage_do_not_change_a_bit(sample):
-    mdp, before = from_rows(*sample), threads()
-    try:
-        bits = set()
-        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
-            set_threads(n_threads)
-            found = finite_horizon(process, 5, 0.9)
-            bits.add((found.v.tobytes(), found.choice.tobytes()))
-    finally:
-        set_threads(before)
-    assert len(bits) == 1
-
-
-def test_a_policy_has_its_own_values():
-    states = [[(1.0, {0: 0.5, 1: 0.5}), (3.0, {1: 1.0})], [(0.0, {0: 1.0})]]
-    found = evaluate_finite_horizon(from_rows(states), np.array([0.5, 0.5, 1.0]), 2)
-    assert found.v.tolist() == [[2 + 0.25 * 2, 2.0], [2.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_secretary_takes_the_best_so_far_after_a_third():

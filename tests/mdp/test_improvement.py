@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import exact_values, random_processes
 
-from punish_fast.mdp.bounds.improvement import Improvement
+from punish_fast.mdp.bounds.improvement import Improvement, SpanBound
 from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
-from punish_fast.mdp.bounds.span_bound import SpanBound
 from punish_fast.mdp.model import from_rows
 
 

@@ -11,9 +11,7 @@ from processes import empty_process, ending_processes, error, exact_win_probabil
 
 from punish_fast.mdp.methods.interval_iteration import Bracket, Reachability
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.policy import tie_of
-from punish_fast.mdp.solver import SolveError, evaluate, solve
-from punish_fast.runtime._jit import set_threads, threads
+from punish_fast.mdp.solver import SolveError, solve
 
 
 def solve_reachability(mdp, **options):
@@ -66,33 +64,6 @@ def test_a_long_walk_whose_first_brackets_fail():
     while iteration._bracket is None or iteration._bracket.patience == 8:
         iteration.sweep()
     assert iteration._bracket.distance > 1e-6
-
-
-def test_bold_play_is_optimal_in_an_unfair_game():
-    """To double 4 of 8 coins at odds below one half, stake everything; see [Dubins and Savage 1965]."""
-    n, p = 8, 0.25
-    column = {0: n - 1, n: n} | {i: i - 1 for i in range(1, n)}
-    states = [
-        [(0.0, {column[i - stake]: 1 - p, column[i + stake]: p}) for stake in range(1, min(i, n - i) + 1)]
-        for i in range(1, n)
-    ]
-    bold = {0: Fraction(0), n: Fraction(1)}
-
-    def win(i):
-        if i not in bold:
-            stake = min(i, n - i)
-            bold[i] = Fraction(p) * win(i + stake) + (1 - Fraction(p)) * win(i - stake)
-        return bold[i]
-
-    solution = solve_reachability(from_rows(states, terminals=[-1.0, 1.0]))
-    assert_bracketed(solution, [win(i) for i in range(1, n)])
-    assert solution.v[3] == pytest.approx(0.25)
-
-
-def test_a_self_loop_has_the_probability_of_leaving_it_with_a_win():
-    """Each try wins with probability 1/8 and loses with 1/4; otherwise it is repeated."""
-    solution = solve_reachability(from_rows([[(0.0, {0: 0.625, 1: 0.125, 2: 0.25})]], terminals=[1.0, -1.0]))
-    assert_bracketed(solution, [Fraction(1, 3)])
 
 
 def test_only_arrivals_at_winning_terminals_count():
@@ -190,15 +161,6 @@ def test_bounds_hold_from_any_start(sample, value, tolerance):
 
 
 @given(ending_processes())
-def test_a_tolerance_below_rounding_is_reported_as_not_reached(sample):
-    states, layers, terminals = sample
-    solution = solve_reachability(from_rows(states, layers, terminals), tolerance=1e-300)
-    assert_bracketed(solution, exact_win_probabilities(states, terminals))
-    assert solution.converged == (solution.error_bound <= 1e-300)
-    assert solution.error_bound < 1e-11
-
-
-@given(ending_processes())
 def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
     iteration = Reachability(from_rows(*sample), goal=None)
     bounds = [1.0]
@@ -213,29 +175,6 @@ def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
     assert all(later <= earlier + 1e-13 for earlier, later in pairwise(bounds))
 
 
-@given(ending_processes())
-def test_the_greedy_policy_wins_with_the_given_probability(sample):
-    states, layers, terminals = sample
-    wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]
-    arrival = [[(sum(row.get(win, 0.0) for win in wins), row) for _, row in rows] for rows in states]
-    mdp = from_rows(arrival, layers, terminals)
-    solution = solve_reachability(mdp, tolerance=1e-12)
-    weight = np.zeros(mdp.n_rows)
-    weight[solution.choice] = 1.0
-    # With arrivals at wins as the only rewards, the win probability is the total reward.
-    assert evaluate(mdp, weight, 1.0) == pytest.approx(solution.v, abs=1e-8)
-
-
-@given(ending_processes())
-def test_probabilities_are_the_maxima_of_their_rows(sample):
-    mdp = from_rows(*sample)
-    solution = solve_reachability(mdp)
-    assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, mdp.state_ptr[:-1]))
-    assert (solution.v - solution.q[solution.choice] <= tie_of(solution.v)).all()
-    assert solution.q.min() >= 0
-    assert solution.q.max() <= 1
-
-
 def test_a_bracket_is_proved_when_both_bounds_have_moved_inwards():
     bracket = Bracket(np.array([0.25, 0.0]), np.array([0.75, 1.0]), 2, patience=3)
     assert bracket.distance == bracket.half_width == pytest.approx(0.5)
@@ -247,18 +186,6 @@ def test_a_bracket_is_proved_when_both_bounds_have_moved_inwards():
     bracket.replace(np.array([0.25, 0.1]), np.array([0.7, 0.9]))
     assert bracket.is_proved
     assert bracket.n_rounds == 3
-
-
-def test_threads_change_no_bit():
-    mdp = from_rows(gambler(12, 0.5), [4, 7], [0.0, 1.0])
-    before = threads()
-    try:
-        set_threads(1)
-        alone = solve_reachability(mdp, tolerance=1e-6)
-        set_threads(before)
-        assert solve_reachability(mdp, tolerance=1e-6).fingerprint == alone.fingerprint
-    finally:
-        set_threads(before)
 
 
 @pytest.mark.parametrize(

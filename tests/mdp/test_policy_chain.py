@@ -59,8 +59,3 @@ def test_sweeps_are_those_of_the_rows_of_the_last_policy(sample, data):
             found = chain.relaxed(v[:n])
             assert found[:n] == pytest.approx(relaxed(rows, v[:n], boundary))
             assert not found[n:].any()
-
-
-def test_the_chain_is_one_and_the_same():
-    point = Improvement(from_rows([[(1.0, {1: 1.0})]], terminals=[0.0]), DISCOUNT, 1e-9)
-    assert point.greedy_chain() is point.greedy_chain()

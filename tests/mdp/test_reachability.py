@@ -1,86 +1,12 @@
-"""Probabilities of reaching a goal, against all policies, and textbook examples."""
+"""Probabilities of reaching a goal in textbook examples; ``judge.py`` has random processes."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from hypothesis import given, reject
-from hypothesis import strategies as st
-from objectives import best_of, marks, policies, processes_with_goals, reach_probabilities, rows_of
-from processes import compacted, error
+from processes import marks
 
-from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.objectives.reachability import evaluate_reach_probability, reach_probability
-from punish_fast.mdp.solver import SolveError
-from punish_fast.runtime._jit import set_threads, threads
-
-
-def found_unless_too_long(mdp, goal, **options):
-    try:
-        return reach_probability(mdp, goal, **options)
-    except SolveError as refusal:
-        assert "play is too long" in str(refusal)
-        reject()
-
-
-@given(processes_with_goals(), st.booleans(), st.sampled_from([1e-3, 1e-9]))
-def test_probabilities_are_those_of_the_best_of_all_policies(example, maximize, tolerance):
-    (states, layers, terminals), goal, avoid = example
-    mdp = from_rows(states, layers, terminals)
-    goal_marks, avoid_marks = marks(goal, mdp.n_columns), marks(avoid, mdp.n_columns)
-    expected = best_of(maximize, [reach_probabilities(rows, goal, avoid) for rows in policies(states)])
-    found = found_unless_too_long(mdp, goal_marks, maximize=maximize, avoid=avoid_marks, tolerance=tolerance)
-    assert error(found.v, expected) <= found.error_bound
-    for low, v, x, high in zip(found.lower, found.v, expected, found.upper, strict=True):
-        assert Fraction(low) <= x <= Fraction(high)
-        assert low <= v <= high
-        assert high - low <= 2 * found.error_bound + 1e-15
-    earned = reach_probabilities(rows_of(states, found.choice), goal, avoid)
-    assert error(found.v, earned) <= found.error_bound + max(found.error_bound, tolerance)
-    for v, x in zip(found.v, expected, strict=True):
-        assert v == x or x not in (0, 1)
-
-
-@given(processes_with_goals(), st.data())
-def test_a_policy_has_its_own_probability(example, data):
-    (states, layers, terminals), goal, avoid = example
-    mdp = from_rows(states, layers, terminals)
-    weight, rows = [], []
-    for state in states:
-        shares = data.draw(st.lists(st.integers(0, 4), min_size=len(state), max_size=len(state)).filter(any))
-        weight += [share / sum(shares) for share in shares]
-        mixture = {}
-        for share, (_, row) in zip(shares, state, strict=True):
-            for column, p in row.items():
-                if share:
-                    mixture[column] = mixture.get(column, 0) + Fraction(share, sum(shares)) * Fraction(p)
-        rows.append((0.0, mixture))
-    expected = reach_probabilities(rows, goal, avoid)
-    try:
-        found = evaluate_reach_probability(
-            mdp, np.array(weight), marks(goal, mdp.n_columns), marks(avoid, mdp.n_columns), tolerance=1e-6
-        )
-    except SolveError:
-        reject()
-    # Weights such as 1/3 are rounded, so long play may differ.
-    smallest = min(p for _, row in rows for p in row.values())
-    assert error(found.v, expected) <= found.error_bound + 1e-14 / float(smallest) ** 2
-
-
-@given(processes_with_goals())
-def test_threads_and_storage_do_not_change_a_bit(example):
-    (states, layers, terminals), goal, _ = example
-    mdp, before, bits = from_rows(states, layers, terminals), threads(), set()
-    try:
-        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2)):
-            set_threads(n_threads)
-            found = found_unless_too_long(process, marks(goal, mdp.n_columns), maximize=False, tolerance=1e-6)
-            bits.add((found.v.tobytes(), found.choice.tobytes(), found.error_bound))
-    finally:
-        set_threads(before)
-    assert len(bits) == 1
+from punish_fast.mdp import SolveError, from_rows, reach_probability
 
 
 @pytest.mark.parametrize("p", [0.25, 0.5])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import compacted, random_processes
 
-from punish_fast.mdp.graph.reachable_states import reachable_states
+from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.model import from_rows
 
 

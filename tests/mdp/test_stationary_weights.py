@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from objectives import class_gain
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.stationary_weights import gain_of_chain
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.objectives.average_reward import average_reward
+from tests.mdp.exact_policies import Chain, class_gain
 
 
 def random_chain(seed):
@@ -36,7 +36,8 @@ def exactly(row):
 def test_bounds_hold_the_exact_gain():
     for seed in range(100):
         chain = random_chain(seed)
-        exact = class_gain([(reward, exactly(row)) for reward, row in chain], set(range(len(chain))))
+        fractions = Chain([(Fraction(reward), exactly(row)) for reward, row in chain], [])
+        exact = class_gain(fractions, frozenset(range(len(chain))))
         bounds = gain_of_chain(from_rows([[row] for row in chain]))
         assert Fraction(bounds.lower) <= exact <= Fraction(bounds.upper)
         assert bounds.upper - bounds.lower <= 1e-12 * max(abs(reward) for reward, _ in chain)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from punish_fast.cli.solving.solve import SolveOptions
     from punish_fast.mdp.conversion.named_process import NamedProcess
-    from punish_fast.mdp.conversion.objective_text import ObjectiveValues
+    from punish_fast.mdp.solution import ObjectiveValues, Solution
 
 # Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
 _ROUNDING = 1e-9
@@ -83,7 +83,7 @@ def _names(process: NamedProcess) -> str:
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
 
 
-def _state(process: NamedProcess, found: ObjectiveValues, state: int) -> dict[str, Any]:
+def _state(process: NamedProcess, found: ObjectiveValues | Solution, state: int) -> dict[str, Any]:
     action = int(process.mdp.action[found.choice[state]])
     name = process.actions[action] if process.actions else str(action)
     value = float(found.v[state])

@@ -1,4 +1,4 @@
-"""Lower and upper bounds of total rewards, swept in place and both at once; see ``component_brackets.py``.
+"""Sweeps of total rewards, and of their lower and upper bounds, in place; see ``component_brackets.py``.
 
 Rounding errors are allowed for in proportion to the terms, and so is what products lose that underflow.
 """
@@ -40,6 +40,53 @@ class Bounds(NamedTuple):
     upper: np.ndarray
     choice: np.ndarray
     is_above: np.ndarray
+
+
+@routine
+def relax_run(first, last, is_descending, tensor, v):
+    """Back up the states from ``first`` to ``last``, in place and in their order; return the largest change.
+
+    A row that leads back to its own state is solved for it: the reward and the values of other states are divided by
+    the probability of leaving, which is a sum, since one minus the probability of staying has no digits if play hardly
+    ever leaves.
+    """
+    state_ptr, indptr, indices, data, reward = tensor
+    largest = 0.0
+    for n_done in range(last - first):
+        state = last - ONE - n_done if is_descending else first + n_done
+        row = state_ptr[state]
+        best = -np.inf
+        while row < state_ptr[state + ONE]:
+            k, end = indptr[row], indptr[row + ONE]
+            total, away = 0.0, 0.0
+            while k < end:
+                column = np.uint64(indices[k])
+                total += data[k] * (0.0 if column == state else v[column])
+                away += 0.0 if column == state else data[k]
+                k += ONE
+            # Staying without end has no finite value.
+            value = (reward[row] + total) / away if away > 0.0 else -np.inf
+            best = value if value > best else best
+            row += ONE
+        change = abs(best - v[state])
+        largest = change if change > largest else largest
+        v[state] = best
+    return largest
+
+
+@kernel
+def relax_components(begin, end, boundary, tensor, v, goal, most):
+    """Solve components one after the other, in place: sweep each until no change exceeds ``goal``, or ``most`` times.
+
+    A component of one state takes one backup.
+    """
+    for component in range(begin, end):
+        first, last = boundary[component], boundary[component + 1]
+        n_sweeps, largest = 0, np.inf
+        while n_sweeps < most and largest > goal:
+            largest = relax_run(first, last, n_sweeps % 2 == 1, tensor, v)
+            largest = largest if last - first > ONE else 0.0
+            n_sweeps += 1
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Sweeps for processes without layers, over the rows that may still be best.
 
 `improve` is a Bellman backup of all states from one ``v``. It skips rows that an earlier backup proved not to be best
-(``span_bound.py``): each state's *candidates*, its first rows in ``candidate``, shrink in place, so a state has
+(``improvement.py``): each state's *candidates*, its first rows in ``candidate``, shrink in place, so a state has
 one owner and nothing is copied.
 
 Sums are taken inside a chunk in a fixed order, as in ``_bellman.py``.

@@ -34,12 +34,11 @@ from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _component_brackets
 from punish_fast.mdp.bounds._component_brackets import Bounds, ValueRange
 from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
-from punish_fast.mdp.methods import _topological_order
 from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.methods.topological_order import Order
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.process import Payment, RowChoices, tensor_of
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.runtime.parallel import balanced_chunks
 
@@ -62,8 +61,6 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     Args:
         mdp: The process, not compact, whose own rewards are ignored. Play must end under every policy, or every policy
             that does not end it must pay without end.
-        reward: The rewards of rows and terminals.
-        effort: The error bound to reach, and the work allowed.
 
     Returns:
         Values and policy; if sweeps did not prove the bound, it is infinite, and the policy is greedy.
@@ -97,7 +94,7 @@ class _Sweeps:
     def __init__(self, mdp: MDP, reward: Payoff, effort: Effort) -> None:
         self._mdp, self._effort, self._limits = mdp, effort, reward.limits
         self._tolerance = effort.tolerance
-        self._tensor = _tensor_of(mdp)
+        self._tensor = tensor_of(mdp)
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
         self._distance = np.full(n, effort.tolerance / 2)
@@ -174,8 +171,8 @@ class _Sweeps:
         return False
 
     def _relax(self, tensor: Tensor, v: np.ndarray, boundary: np.ndarray, change: float, most: int) -> None:
-        args = boundary.view(np.uint64), tensor, 1.0, v, change, most
-        _topological_order.relax_components(0, len(boundary) - 1, *args)
+        args = boundary.view(np.uint64), tensor, v, change, most
+        _component_brackets.relax_components(0, len(boundary) - 1, *args)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
         """Bracket components; return the number of the first one that is not proved, or ``last``."""
@@ -192,9 +189,3 @@ class _Sweeps:
             if first == last or n_open == before:
                 break
         return first
-
-
-def _tensor_of(mdp: MDP) -> Tensor:
-    """The arrays of a process for kernels."""
-    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
-    return Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)

@@ -2,7 +2,25 @@
 
 Every method for processes without layers alternates two steps: *advance* the values in any way that may bring them
 nearer to the optimal ones, then *improve* them by one backup of all states, which finds the greedy policy and proves a
-bound on the error (``span_bound.py``). The bound rests on the backup alone, so an advance needs no proof.
+bound on the error. The bound rests on the backup alone, so an advance needs no proof.
+
+**Bounds of a backup.** Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high``
+in every column; a terminal never changes, so if there are terminals, 0 lies between them. Rows add up to one, so a
+constant added to ``v`` comes back ``g`` times, and repeated backups give [MacQueen 1966; Puterman 1994, sec. 6.6]
+
+    T v + g low / (1 - g)   <=   v*   <=   T v + g high / (1 - g).
+
+The middle of the two is off by at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low`` counts: where
+play forgets quickly where it began, all changes soon become alike, and the span falls by far more than ``g`` a sweep,
+while the largest change does not. In a process that never gets to a terminal the modulus of the span is ``g`` times the
+second eigenvalue. Every row that is worse than the best one of its state by more than
+
+    (g (high - low) + 2 e) / (1 - g)
+
+is not optimal and can be left out for good; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
+
+The lower bound is one on the values of the greedy policy, since it is all that the policy's own backups use. A policy
+whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
 """
 
 from __future__ import annotations
@@ -12,21 +30,68 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _improvement
 from punish_fast.mdp.bounds._improvement import Candidates, Greedy
 from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, SMALLEST, UNIT_ROUNDOFF, rounding_of_backup
-from punish_fast.mdp.bounds.span_bound import SpanBound
 from punish_fast.mdp.bounds.stopping_rule import discounted
 from punish_fast.mdp.chain.policy_chain import PolicyChain
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best, preferring
-from punish_fast.mdp.process import Payment, RowChoices
+from punish_fast.mdp.process import Payment, RowChoices, tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 
+class SpanBound(NamedTuple):
+    """Bounds on the optimal values from the changes of a backup.
+
+    Attributes:
+        low: The smallest change of a column.
+        high: The largest change.
+        discount: Below 1.
+        rounding: The largest rounding error of the backup.
+    """
+
+    low: float
+    high: float
+    discount: float
+    rounding: float
+
+    @property
+    def span(self) -> float:
+        """The distance of the smallest and the largest change."""
+        return self.high - self.low
+
+    @property
+    def error(self) -> float:
+        """Upper bound on the error of backed up values moved to the middle of their bounds, rounding included."""
+        return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
+
+    @property
+    def error_from_above(self) -> float:
+        """Bound on how much optimal values exceed backed up values."""
+        return (self.discount * self.high + 2 * self.rounding) / (1 - self.discount)
+
+    def error_from_below(self, tie: float) -> float:
+        """Bound the loss, against backed up values, of a policy whose rows are worse than the best by up to ``tie``."""
+        return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
+
+    def tie_within(self, allowed: float) -> float:
+        """Return the largest ``tie`` for which `error_from_below` is at most ``allowed``, or 0."""
+        return max(allowed * (1 - self.discount) + self.discount * self.low - 2 * self.rounding, 0.0)
+
+    @property
+    def slack(self) -> float:
+        """How much worse than the best row of its state an optimal row can be at most."""
+        return (self.discount * self.span + 2 * self.rounding) / (1 - self.discount)
+
+    @property
+    def is_at_floor(self) -> bool:
+        """Whether the changes differ by no more than rounding can make them."""
+        return self.discount * self.span <= 4 * self.rounding
+
+
 class Closed(NamedTuple):
-    """Values and a policy (``span_bound.py``).
+    """Values and a policy.
 
     Attributes:
         v: float64 ``[n_states]``, values.
@@ -65,8 +130,7 @@ class Improvement:
         """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
-        pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
-        self.tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
+        self.tensor = tensor_of(mdp)
         self.v = np.zeros(mdp.n_columns)
         self.v[n:] = mdp.terminal_reward / (1 - discount)
         self.choice = mdp.state_ptr[:-1].copy()

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp._bellman import Tensor
 from punish_fast.mdp.bounds import _improvement
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.process import tensor_of
 from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
@@ -27,14 +27,10 @@ def rounding_of_backup(mdp: MDP, v: np.ndarray, discount: float) -> float:
     """Return a bound on the largest rounding error of a backup of all states; infinite if values overflow.
 
     Args:
-        mdp: The process, not compact.
         v: float64 ``[n_columns]``, the values that are backed up.
-        discount: From 0 to 1.
     """
-    pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
-    tensor = Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward)
     chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
     errors = np.zeros(len(chunks) - 1)
     constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST
-    for_each(_improvement.measure_rounding, len(errors), chunks, tensor, discount, v, *constants, errors)
+    for_each(_improvement.measure_rounding, len(errors), chunks, tensor_of(mdp), discount, v, *constants, errors)
     return 2 * float(errors.max(initial=0))

@@ -92,8 +92,6 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
     the lower end are never best, so penalties do not count; only large ones are looked for.
 
     Args:
-        mdp: The process.
-        discount: Below 1.
         n_steps: Steps of a sweep.
         weight: float64 ``[n_rows]``, a policy to evaluate; if None, values are optimal.
     """
@@ -116,7 +114,6 @@ def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Call
     """The contraction of sweeps without a discount; its modulus is 1 if play may last too long to find a smaller one.
 
     Args:
-        mdp: The process.
         n_carried: The number of states, the first ones, whose values are carried from sweep to sweep.
         back_up: One sweep: ``back_up(reward, v)`` returns the new values.
         is_endless: Whether play can go on for ever; asked if it seems so.

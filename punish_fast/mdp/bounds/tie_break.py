@@ -40,9 +40,6 @@ def settle_ties(
     Rows are tied as in ``policy.py``. If these cost too much, the limit is 1e-15 of the largest value.
 
     Args:
-        mdp: The process, not compact.
-        q: float64 ``[n_rows]``, values of rows.
-        found: Values and a policy.
         tolerance: Allowed difference between the values and those that the policy earns.
         break_ties: Functions that choose and evaluate the first of tied rows.
         scale: The largest value is at least this.

@@ -24,8 +24,7 @@ from punish_fast.mdp.bounds.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.chain.elimination import is_affordable
 from punish_fast.mdp.chain.rational import PRECISION, best_gain, is_small
 from punish_fast.mdp.chain.stationary_weights import gain_of_chain
-from punish_fast.mdp.graph.restriction import Restriction, restriction
-from punish_fast.mdp.graph.row_selection import first_marked, rows_of_states
+from punish_fast.mdp.graph.row_selection import Restriction, first_marked, restriction, rows_of_states
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 from punish_fast.mdp.model import MDP
@@ -118,7 +117,6 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
     """Bracket the largest gain within each maximal end component, as ``end_components`` finds them.
 
     Args:
-        mdp: The process, not compact.
         number: int64 ``[n_states]``, the component of each state.
         inside: int64 ``[k]``, the rows of all components.
         effort: The error bound to reach, half the width of a bracket, and the work allowed. If neither it nor 1e-9 of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import flaw_of
 
+Result = TypeVar("Result")
+
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     """The chain of a policy: its row of a state is the mean of the state's rows.
@@ -20,11 +24,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     Where the policy takes one row, nothing is rounded; other probabilities are rounded once or a few times.
 
     Args:
-        mdp: The process.
         weight: float64 ``[n_rows]``, the probability of each row in its state.
-
-    Raises:
-        SolveError: If ``weight`` is not a policy, or a probability is too small for floating point.
     """
     from scipy.sparse import csr_array
 
@@ -66,3 +66,17 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
     terms = np.add.reduceat(weight * np.abs(mdp.reward), begins) if len(weight) else weight
     is_mixed = np.add.reduceat((weight > 0) & (weight != 1), begins) > 0 if len(weight) else weight > 0
     return np.where(is_mixed, (np.diff(mdp.state_ptr) + 4) * UNIT_ROUNDOFF * terms, 0.0)
+
+
+def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
+    """Solve the chain of a policy, and the chain that pays the rounding errors of its rewards; None if there are none.
+
+    Args:
+        weight: float64 ``[n_rows]``, the policy.
+        solve: Returns the values of a chain.
+    """
+    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
+    found = solve(chain)
+    if not rounding.any():
+        return found, None
+    return found, solve(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward))

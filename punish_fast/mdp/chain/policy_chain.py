@@ -32,9 +32,7 @@ class PolicyChain:
         """Make room for rows.
 
         Args:
-            mdp: The process, not compact.
             tensor: Its arrays for kernels.
-            discount: Below 1.
         """
         n = mdp.n_states
         self._ptr = cumulated(mdp.longest_of_states)

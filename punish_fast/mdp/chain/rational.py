@@ -217,16 +217,10 @@ def solve_certified(
     Args:
         mdp: As in `punish_fast.mdp.methods.exact_iteration.solve_exactly`, like the other arguments.
         payoff: The rewards of rows; and of terminals at every step, or in total without a discount.
-        choice: int64 ``[n_states]``, the rows of the first policy.
-        tolerance: The error bound to reach.
-        discount: From 0 to 1.
         progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
 
     Returns:
         Values and policy; None if nothing could be proved.
-
-    Raises:
-        SolveError: a value is too large for floating point.
     """
     ends = payoff.end
     with np.errstate(over="ignore"):
@@ -249,11 +243,6 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
     Args:
         mdp: The process, not compact, as in `solve_certified`.
         payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals.
-        choice: int64 ``[n_states]``, the rows of the first policy.
-        discount: From 0 to 1.
-
-    Raises:
-        SolveError: a value is too large for floating point, or the optimum might be infinite.
     """
     process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
     n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
@@ -298,10 +287,6 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
 
     Args:
         mdp: The process, not compact and without terminals; all states can reach each other.
-        choice: int64 ``[n_states]``, the rows of the first policy.
-
-    Raises:
-        SolveError: the gain is too large for floating point.
     """
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)

@@ -28,7 +28,6 @@ from punish_fast.mdp.conversion.row_sums import (
     row_name,
 )
 from punish_fast.mdp.model import MDP, ModelError, check_arrays
-from punish_fast.mdp.process import action_labels
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -56,11 +55,7 @@ def from_scipy(
         state_ptr: Rows of states.
         terminal_reward: Rewards of terminals.
         action: Labels of rows, by default the number of a row in its state.
-        normalize: Accept rows of any positive sum.
         name_of: Returns the name of a row for messages.
-
-    Raises:
-        ModelError: If the arrays are not a Markov decision process.
     """
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
@@ -87,7 +82,7 @@ def from_scipy(
         reward=rewards,
         terminal_reward=terminals,
         layer_ptr=np.array([0, n_states], dtype=np.int64),
-        action=action_labels(pointer) if action is None else narrowed(action),
+        action=narrowed(np.arange(n_rows) - np.repeat(pointer[:-1], np.diff(pointer)) if action is None else action),
     ).without_zeros()
     check_arrays(mdp)
     return mdp
@@ -107,10 +102,6 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
     Args:
         matrices: The transitions of each action, ``[n_states, n_states]``; entries of a row may have equal columns.
         reward: float64 ``[n_states, n_actions]``, minus infinity for actions that are not allowed.
-        normalize: Accept rows of any positive sum.
-
-    Raises:
-        ModelError: If the arrays are not a Markov decision process.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -137,10 +128,6 @@ def from_pairs(
         reward: float64 ``[n_rows]``.
         pairs: State and label of the action of each row, ``[n_rows]``.
         n_states: Number of states.
-        normalize: Accept rows of any positive sum.
-
-    Raises:
-        ModelError: If the arrays are not a Markov decision process.
     """
     names = _action_names(*pairs)
     _check_rewards(reward, names)
@@ -149,11 +136,7 @@ def from_pairs(
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
-    """Return labels of actions in the narrowest unsigned type that holds them.
-
-    Raises:
-        ModelError: If a label is below 0 or too large.
-    """
+    """Return labels of actions in the narrowest unsigned type that holds them."""
     low, high = int(action.min(initial=0)), int(action.max(initial=0))
     if low < 0 or high > _LARGEST_LABEL:
         raise ModelError(f"action: {low if low < 0 else high} is not allowed, labels are from 0 to {_LARGEST_LABEL:,}")
@@ -167,11 +150,7 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact.
-
-    Raises:
-        ModelError: a probability is not finite.
-    """
+    """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact."""
     if mdp.deviation <= ROUNDING:
         return mdp
     if mdp.deviation == np.inf:
@@ -184,9 +163,6 @@ def entries_of(name: str, given: Any) -> csr_array:
     """Return a CSR matrix in float64 with the entries of a sparse matrix, without adding equal columns.
 
     Arrays that have the right order and dtype are not copied.
-
-    Raises:
-        ModelError: If it is not a sparse matrix, or its arrays do not fit together.
     """
     from scipy.sparse import coo_array, csr_array, issparse
 

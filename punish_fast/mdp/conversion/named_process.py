@@ -41,21 +41,13 @@ class NamedProcess:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
 
     def labelled(self, name: str) -> np.ndarray:
-        """The states with a label, bool ``[n_states]``.
-
-        Raises:
-            NameUnknownError: there is no such label.
-        """
+        """The states with a label, bool ``[n_states]``."""
         if name not in self.labels:
             raise NameUnknownError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
         return self.labels[name]
 
     def paying(self, name: str | None = None) -> MDP:
-        """The process with the rewards of a name; without one, with the only rewards that there are.
-
-        Raises:
-            NameUnknownError: there are no such rewards, or several.
-        """
+        """The process with the rewards of a name; without one, with the only rewards that there are."""
         if name is None and len(self.rewards) == 1:
             (name,) = self.rewards
         if name is None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.conversion.named_process import NamedProcess
 from punish_fast.mdp.objectives.reachability import reach_probability
 from punish_fast.mdp.objectives.total_reward import total_reward
+from punish_fast.mdp.solution import ObjectiveValues, Solution
 from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.errors import PunishFastError
@@ -79,28 +79,8 @@ class Objective:
     within: Formula | None
 
 
-class ObjectiveValues(NamedTuple):
-    """The values of an objective.
-
-    Attributes:
-        v: float64 ``[n_states]``.
-        error_bound: Upper bound on the error of every finite value.
-        choice: int64 ``[n_states]``, the row that an optimal policy takes in each state.
-        reason: What the solver did, if it had a choice.
-    """
-
-    v: np.ndarray
-    error_bound: float
-    choice: np.ndarray
-    reason: str = ""
-
-
 def parse_objective(text: str) -> Objective:
-    """The objective that a text describes.
-
-    Raises:
-        ObjectiveError: it describes none.
-    """
+    """The objective that a text describes."""
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
         raise ObjectiveError(
@@ -120,19 +100,13 @@ def parse_objective(text: str) -> Objective:
 
 def answer(
     process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
-) -> ObjectiveValues:
+) -> ObjectiveValues | Solution:
     """Find the values of an objective from all states.
 
     Args:
         process: The process.
         objective: What to find.
         discount: From 0 to below 1, by default 0.95, for rewards without a goal; not allowed otherwise.
-        tolerance: The error bound to reach.
-
-    Raises:
-        ObjectiveError: there is a discount beside a goal.
-        NameUnknownError: a label or a reward is not in the process.
-        SolveError: the values cannot be found.
     """
     if objective.goal is None:
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
@@ -141,20 +115,18 @@ def answer(
     goal, maximise = objective.goal(process), objective.maximise
     if objective.is_probability:
         avoid = None if objective.within is None else ~objective.within(process) & ~goal
-        reached = reach_probability(process.mdp, goal, maximize=maximise, avoid=avoid, tolerance=tolerance)
-        return ObjectiveValues(reached.v, reached.error_bound, reached.choice)
-    paid = total_reward(process.paying(objective.reward), goal, maximize=maximise, tolerance=tolerance)
-    return ObjectiveValues(paid.v, paid.error_bound, paid.choice)
+        return reach_probability(process.mdp, goal, maximize=maximise, avoid=avoid, tolerance=tolerance)
+    return total_reward(process.paying(objective.reward), goal, maximize=maximise, tolerance=tolerance)
 
 
-def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> ObjectiveValues:
+def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
     if not 0 <= discount < 1:
         raise SolveError(f"discount: {discount} is not allowed, rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
     # The smallest values are minus the largest ones of the rewards with the other sign.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
-    return ObjectiveValues(sign * solution.v + 0.0, solution.error_bound, solution.choice, solution.reason)
+    return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
 
 class _Parser:

@@ -29,8 +29,7 @@ import numpy as np
 
 from punish_fast.mdp.chain.elimination import components
 from punish_fast.mdp.graph.qualitative import TransitionGraph
-from punish_fast.mdp.graph.restriction import Restriction, restriction
-from punish_fast.mdp.graph.row_selection import rows_of_states, select_rows, states_of_rows
+from punish_fast.mdp.graph.row_selection import Restriction, restriction, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import preferring
 from punish_fast.runtime.parallel import cumulated
@@ -112,7 +111,6 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     """Collapse the maximal end components of the rows that pay nothing.
 
     Args:
-        mdp: The process.
         endless: bool ``[n_states]``, states from which play can go on for ever, which hold all end components.
         pays: Whether rewards count; otherwise, no row pays anything.
         stays: Whether play may stay in a component for ever; if not, every one must have a way out.
@@ -143,7 +141,6 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
     """Find the maximal end components of some states and rows.
 
     Args:
-        mdp: The process, not compact.
         states: bool ``[n_states]``.
         rows: bool ``[n_rows]``.
 

@@ -1,7 +1,8 @@
-"""Some rows of a process, in any order and with other numbers for columns; and which rows belong to which states."""
+"""Parts of a process: some rows with other numbers for columns, some states; and the rows of each state."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,6 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
     """Take some rows of a process.
 
     Args:
-        mdp: The process, not compact.
         rows: int64 ``[k]``, rows; -1 is one that surely leads to the last of ``column``.
         column: int32 ``[n_columns or more]``, the new number of each column.
     """
@@ -46,7 +46,6 @@ def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
     """Mark the rows of given states.
 
     Args:
-        mdp: The process.
         states: bool ``[n_states]``, the states.
 
     Returns:
@@ -61,7 +60,6 @@ def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
     """Count the given rows of each state.
 
     Args:
-        mdp: The process.
         rows: bool ``[n_rows]``, the rows.
 
     Returns:
@@ -76,3 +74,44 @@ def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
     """Return the first marked row of each state, int64 ``[n_states]``; ``marked`` is bool ``[n_rows]``, one in each."""
     rows = np.flatnonzero(marked)
     return rows[np.searchsorted(rows, state_ptr[:-1])]
+
+
+@dataclass(frozen=True, eq=False)
+class Restriction:
+    """A part of a process.
+
+    Attributes:
+        mdp: The part; its layers are those of the process, as far as they have states in it.
+        states: int64 ``[n_states of the part]``, the states that it has, in order.
+        rows: int64 ``[n_rows of the part]``, the rows.
+    """
+
+    mdp: MDP
+    states: np.ndarray
+    rows: np.ndarray
+
+
+def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndarray, reward: np.ndarray) -> Restriction:
+    """The part of a process that has certain rows, and the states that have one of them.
+
+    Args:
+        rows: bool ``[n_rows]``.
+        terminal: ``[n_columns]``, the number of the terminal that a column outside becomes; not read for states inside.
+        worth: float64 ``[n_terminals of the part]``, the rewards of its terminals.
+        reward: float64 ``[n_rows]``, the rewards of rows.
+    """
+    taken = np.flatnonzero(rows)
+    counts = count_rows(mdp, rows)
+    states = np.flatnonzero(counts)
+    column = (len(states) + terminal).astype(np.int32)
+    column[states] = np.arange(len(states), dtype=np.int32)
+    selection = select_rows(mdp, taken, column)
+    part = MDP(
+        state_ptr=cumulated(counts[states]),
+        **selection._asdict(),
+        reward=reward[taken],
+        terminal_reward=worth,
+        layer_ptr=np.searchsorted(states, mdp.layer_ptr),
+        action=mdp.action[taken],
+    )
+    return Restriction(part, states, taken)

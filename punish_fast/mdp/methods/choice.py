@@ -1,19 +1,13 @@
 """Methods for processes without layers, and the choice between them.
 
-All of them alternate an advance and a certified backup (``improvement.py``), so they differ only in how they advance:
+All of them alternate an advance and a certified backup (``improvement.py``). ``modified-policy-iteration`` advances by
+sweeps over the rows of the greedy policy, ``policy-iteration`` by a Krylov method for its values
+(``policy_evaluation.py``).
 
-=================================  =====================================================================================
-``modified-policy-iteration``      by sweeps over the rows of the greedy policy
-``policy-iteration``               to the values of the greedy policy, by a Krylov method
-``topological``                    by solving strongly connected components one after the other
-=================================  =====================================================================================
-
-**The choice.** ``auto`` evaluates one greedy policy after the other. It begins with sweeps (modified policy iteration),
-and goes on with them as long as residuals lose a digit for as many entries read as the process has. Otherwise it tries
-the Krylov method, and then takes what lately gained more for each entry read; what a method gained is trusted less with
-every step of the other one, so each gets its turn. If a hundred sweeps' worth of entries did not reach the goal and the
-process falls into many components, these are solved in topological order. Only counts of entries decide, never a clock,
-so every run and every number of threads does the same.
+**The choice.** ``auto`` begins with sweeps, and continues with them as long as residuals lose a digit for as many
+entries read as the process has. Otherwise it tries the Krylov method, and then takes the method that recently gained
+more for each entry read; the gain of a method is trusted less with every step of the other one, so each gets its turn.
+The choice depends on counts of entries, not on time, so every run and every number of threads makes the same one.
 
 **Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
 as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
@@ -30,24 +24,15 @@ import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.methods.policy_evaluation import KrylovPolicyIteration, ModifiedPolicyIteration
-from punish_fast.mdp.methods.topological_order import Topological
 from punish_fast.mdp.methods.value_iteration import Log
-from punish_fast.mdp.model import MDP
 
-MODIFIED, KRYLOV, TOPOLOGICAL = "modified-policy-iteration", "policy-iteration", "topological"
-GENERAL_METHODS = (MODIFIED, KRYLOV, TOPOLOGICAL)
+GENERAL_METHODS = MODIFIED, KRYLOV = "modified-policy-iteration", "policy-iteration"
 _PATIENCE = 32
-# Maximum number of steps for a large component, and of sweeps for a small one; the next backup bounds the error.
-_STEPS_OF_PART, _SWEEPS_OF_PART = 1000, 1000
 # Digits that residuals lose for as many entries as the process has, with which auto is content.
 _CONTENT = 1.0
-# What no step gains less than, and by how much hope grows with every step of another method.
+# The least gain of a step, and the factor by which a recorded gain grows with every step of the other method.
 _LEAST_RATE = 0.001
 _HOPE = 1.1
-# Entries, as a multiple of those of the process, that are read before components are sought.
-_BEFORE_COMPONENTS = 100
-# Components are worth it if the largest one has at most this share of the states.
-_LARGEST_SHARE = 0.5
 
 
 class Method(Protocol):
@@ -64,14 +49,7 @@ class Automatic:
         used: The steps made by each method.
     """
 
-    def __init__(self, mdp: MDP, may_split: bool = True) -> None:
-        """Begin with nothing known.
-
-        Args:
-            mdp: The process.
-            may_split: Whether to look for components.
-        """
-        self._mdp, self._may_split = mdp, may_split
+    def __init__(self) -> None:
         self._evaluations: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
             MODIFIED: ModifiedPolicyIteration(),
             KRYLOV: KrylovPolicyIteration(),
@@ -81,29 +59,19 @@ class Automatic:
         self.used: dict[str, int] = {}
 
     def advance(self, point: Improvement) -> None:
-        """Solve by components, or evaluate the greedy policy."""
-        if self._may_split and point.work > _BEFORE_COMPONENTS * self._mdp.n_entries:
-            self._may_split = False
-            found = Topological(self._mdp, solve_part(point.discount), _SWEEPS_OF_PART)
-            if found.sizes.max() <= _LARGEST_SHARE * self._mdp.n_states:
-                self._count(TOPOLOGICAL)
-                found.advance(point)
-                return
+        """Evaluate the greedy policy."""
         name, work = self._pick(), point.work
-        self._count(name)
+        self.used[name] = self.used.get(name, 0) + 1
         digits = self._evaluations[name].advance(point)
         for other in self._rate:
             self._rate[other] *= _HOPE
-        self._rate[name] = max(digits * self._mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
+        self._rate[name] = max(digits * point.mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
 
     @property
     def reason(self) -> str:
         """What was used, and how often."""
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
-
-    def _count(self, name: str) -> None:
-        self.used[name] = self.used.get(name, 0) + 1
 
     def _pick(self) -> str:
         sweeps, krylov = self._evaluations
@@ -124,24 +92,11 @@ class StepLimits(NamedTuple):
     sweeps: float = math.inf
 
 
-def method_of(name: str, mdp: MDP, discount: float) -> Method:
+def method_of(name: str) -> Method:
     """The method of a name, ``auto`` included."""
     if name == "auto":
-        return Automatic(mdp)
-    if name == TOPOLOGICAL:
-        return Topological(mdp, solve_part(discount))
+        return Automatic()
     return ModifiedPolicyIteration() if name == MODIFIED else KrylovPolicyIteration()
-
-
-def solve_part(discount: float) -> Callable[[MDP, float, np.ndarray], np.ndarray]:
-    """How a large component is solved: as a process of its own, but for its components."""
-
-    def solve(mdp: MDP, tolerance: float, start: np.ndarray) -> np.ndarray:
-        point = Improvement(mdp, discount, tolerance, start)
-        iterate(point, Automatic(mdp, may_split=False), Log(), StepLimits(_STEPS_OF_PART))
-        return point.v[: mdp.n_states]
-
-    return solve
 
 
 def iterate(

@@ -32,16 +32,11 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
 
     Args:
         mdp: The process, not compact, whose own rewards are ignored; play ends under every policy.
-        payoff: The rewards of rows and terminals.
-        effort: The error bound to reach, and the work allowed.
         may_not_end: Play does not end under some policies, and all of these lose without limit.
 
     Returns:
         Values and policy. The error bound exceeds the tolerance by at most 1e-9 of the largest value, or 1e-3 if the
         process is too large for rational arithmetic, or by the rounding of probabilities when the process was made.
-
-    Raises:
-        SolveError: no such bound could be proved, or a value is too large for floating point.
     """
     with np.errstate(all="ignore"):
         few = min(effort.max_sweeps, patience(mdp))
@@ -78,13 +73,9 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
         mdp: The process, not compact and of one layer, whose own rewards are ignored.
         endless: bool ``[n_states]``, the states from which play does not end under some policy.
         payoff: The rewards of rows and terminals; one of them is 0.
-        effort: The error bound to reach, and the work allowed.
 
     Returns:
         Values and policy, and the values of rows, float64 ``[n_rows]``.
-
-    Raises:
-        SolveError: play can be paid without end, no bound could be proved, or a value is too large for floating point.
     """
     found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
     found, q = first_of_ties(mdp, payoff, found, effort)
@@ -113,9 +104,7 @@ def first_of_ties(
 
     Args:
         mdp: The process, not compact, whose own rewards are ignored.
-        payoff: The rewards of rows and terminals.
         found: Optimal values, within half the tolerance, and a policy.
-        effort: The error bound to reach, and the work allowed.
         must_end: Play must end even if play without end is worth as much.
 
     Returns:

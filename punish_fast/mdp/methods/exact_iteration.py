@@ -105,9 +105,6 @@ def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0
 
     Args:
         mdp: The process, whose own rewards are ignored.
-        payoff: The rewards of rows and terminals.
-        found: Values and policy.
-        discount: From 0 to 1.
     """
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
@@ -207,10 +204,6 @@ def solve_exactly(
     Args:
         mdp: The process, not compact, whose own rewards are ignored. If the discount is 1, play must end under every
             policy, or policies that do not end it must lose without limit and ``choice`` must end it.
-        payoff: The rewards of rows and terminals.
-        choice: int64 ``[n_states]``, the rows of the first policy.
-        tolerance: The error bound to reach.
-        discount: From 0 to 1.
         progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
 
     Returns:

@@ -51,7 +51,6 @@ class Reachability(Layered):
         """Start with sweeps, or with the bracket of 0 and 1.
 
         Args:
-            mdp: The process.
             goal: The error bound to reach; None starts with the bracket of 0 and 1.
             start: float64 ``[n_states]``, initial probabilities; zeros if None.
         """

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
 
 # The smallest gain that rounding cannot explain.
@@ -45,13 +45,11 @@ class Reached:
         v: float64 ``[n_states]``, values.
         choice: int64 ``[n_states]``, the row that the policy takes in each state.
         excess: The largest gain of any other action: the certificate, 0 but for rounding.
-        rounds: Number of policies evaluated.
     """
 
     v: np.ndarray
     choice: np.ndarray
     excess: float
-    rounds: int
 
 
 def reach(mdp: MDP, worth: np.ndarray) -> Reached:
@@ -60,24 +58,18 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
     Args:
         mdp: The process; its rewards are ignored.
         worth: float64 ``[n_terminals]``, 0 or more; with 1 and 0, values are probabilities.
-
-    Raises:
-        SolveError: ``worth`` is not of this form, or policy iteration does not end.
-        ModelError: the arrays of ``mdp`` do not fit together.
     """
-    check_arrays(mdp)
-    worth = _checked(worth, len(mdp.terminal_reward))
     transitions = mdp.to_scipy()
     begins = mdp.state_ptr[:-1]
     choice = begins.copy()
-    for rounds in range(1, _MOST_ROUNDS + 1):
+    for _ in range(_MOST_ROUNDS):
         v = absorption_values(transitions[choice], worth)
         q = transitions @ np.concatenate([v, worth])
         best = first_best(mdp.state_ptr, q)
         gain = q[best] - v
         better = gain > _MARGIN
         if not better.any():
-            return Reached(v, choice, max(float(gain.max(initial=0)), 0.0), rounds)
+            return Reached(v, choice, max(float(gain.max(initial=0)), 0.0))
         choice = np.where(better, best, choice)
     raise SolveError(f"policy iteration: no end after {_MOST_ROUNDS} rounds")
 
@@ -88,27 +80,19 @@ def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
     Args:
         chain: A sparse or dense matrix ``[n_states, n_states + n_terminals]`` of probabilities.
         worth: float64 ``[n_terminals]``, 0 or more.
-
-    Raises:
-        SolveError: ``worth`` is not of this form.
     """
     from scipy.sparse import csr_array
 
     chain = csr_array(chain)
-    n_states, n_columns = chain.shape
-    worth = _checked(worth, n_columns - n_states)
+    n_states = chain.shape[0]
     within, out = chain[:, :n_states], chain[:, n_states:] @ worth
     alive = np.flatnonzero(_can_reach(within, out > 0))
     v = np.zeros(n_states)
     if len(alive):
-        v[alive] = _solved(within[alive][:, alive], out[alive])
+        within, out = within[alive][:, alive], out[alive]
+        found = _swept(within, out) if len(out) > _MOST_DIRECT else None
+        v[alive] = _factorised(within, out) if found is None else found
     return v
-
-
-def _solved(within: Any, out: np.ndarray) -> np.ndarray:
-    """The solution of ``v = within @ v + out``, for a transient chain."""
-    found = _swept(within, out) if len(out) > _MOST_DIRECT else None
-    return _factorised(within, out) if found is None else found
 
 
 def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
@@ -145,10 +129,3 @@ def _can_reach(within: Any, marked: np.ndarray) -> np.ndarray:
         if np.array_equal(more, reached):
             return reached
         reached = more
-
-
-def _checked(worth: np.ndarray, n_terminals: int) -> np.ndarray:
-    worth = np.asarray(worth, dtype=np.float64)
-    if worth.shape != (n_terminals,) or not (np.isfinite(worth) & (worth >= 0)).all():
-        raise SolveError(f"worth: must be {n_terminals} finite numbers, none negative")
-    return worth

@@ -232,16 +232,12 @@ class Layered(Iteration):
         return self._undiscounted(self._n_carried)
 
     @property
-    def _is_accelerated(self) -> bool:
-        return self.mdp.is_cycle
-
-    @property
     def _n_carried(self) -> int:
         return int(self.mdp.layer_ptr[1]) if self.mdp.is_cycle else self.mdp.n_states
 
     def sweep(self) -> float:
         """Sweep once over all states; return the error bound of ``v`` after `close`."""
-        if self._is_accelerated:
+        if self.mdp.is_cycle:
             self._accelerate()
         residuals = []
         for layer in reversed(range(self.mdp.n_layers)):

@@ -29,12 +29,11 @@ import numpy as np
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.bounds.tie_break import TieBreak, settle_ties
 from punish_fast.mdp.chain.component_gains import ComponentGains, component_gains
-from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
+from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import Quotient, collapsed
-from punish_fast.mdp.graph.restriction import restriction
-from punish_fast.mdp.graph.row_selection import first_marked, rows_of_states, states_of_rows
+from punish_fast.mdp.graph.row_selection import first_marked, restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.methods.component_solver import solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
@@ -70,9 +69,13 @@ class AverageReward:
 
 
 def average_reward(
-    mdp: MDP, tolerance: float = DEFAULT_TOLERANCE, progress: Progress | None = None, max_sweeps: int = MAX_SWEEPS
+    mdp: MDP,
+    tolerance: float = DEFAULT_TOLERANCE,
+    progress: Progress | None = None,
+    max_sweeps: int = MAX_SWEEPS,
+    weight: np.ndarray | None = None,
 ) -> AverageReward:
-    """Find the largest average reward per step.
+    """Find the largest average reward per step, or the average reward of a policy.
 
     Args:
         mdp: The process, unichain or multichain. `check` validates one of unknown origin.
@@ -81,10 +84,13 @@ def average_reward(
             ``progress("solve", sweeps, error_bound)`` after those between them.
         max_sweeps: Maximum number of sweeps in end components, and between them. Policy iteration also evaluates up to
             600 policies of each component for which 1,000 sweeps are not enough.
+        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
+            is ``s``, the only row of state ``s`` of the policy's chain.
 
     Raises:
-        SolveError: an option is out of range, a value is too large for floating point, or neither ``max_sweeps`` nor
-            policy iteration reach the tolerance or 1e-9 of the gain; the message has the bracket that was proved.
+        SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
+            policy iteration reach the tolerance or 1e-9 of the gain (the message has the bracket that was proved), or
+            ``weight`` is not a policy or averages rows to a probability below 2.3e-308.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -98,6 +104,10 @@ def average_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
+    if weight is not None:
+        of_policy, more = evaluated(mdp, weight, lambda chain: average_reward(chain, tolerance, progress, max_sweeps))
+        error = 0.0 if more is None else float(more.gain.max(initial=0)) + more.error_bound
+        return replace(of_policy, error_bound=of_policy.error_bound + error)
     mdp = normalized(mdp.expanded()).without_zeros()
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=False)
     report = keep_quiet if progress is None else partial(progress, "gain")
@@ -172,31 +182,6 @@ def _first_of_ties(
 
     best, _ = settle_ties(mdp, values, found, effort.tolerance, TieBreak(first, evaluate))
     return best, None if best is found else earned[-1]
-
-
-def evaluate_average_reward(mdp: MDP, weight: np.ndarray, tolerance: float = DEFAULT_TOLERANCE) -> AverageReward:
-    """Find the average reward of a policy, and its bias.
-
-    Args:
-        mdp: The process.
-        weight: float64 ``[n_rows]``, the probability of each row in its state.
-        tolerance: Stop at this error bound of gains.
-
-    Returns:
-        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
-
-    Raises:
-        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
-            `average_reward`.
-        ModelError: the arrays of ``mdp`` do not fit together.
-    """
-    check_arrays(mdp)
-    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
-    found = average_reward(chain, tolerance)
-    if not rounding.any():
-        return found
-    more = average_reward(replace(chain, reward=rounding, terminal_reward=0 * chain.terminal_reward), tolerance)
-    return replace(found, error_bound=found.error_bound + float(more.gain.max(initial=0)) + more.error_bound)
 
 
 def _bias(

@@ -46,18 +46,13 @@ def solve_discounted(
 
     Args:
         mdp: The process, of one layer.
-        discount: Below 1.
         method: ``"auto"`` or one of ``choice.py``; only the first is followed by policy iteration, unless values are
             large.
-        effort: The error bound to reach, and the work allowed.
         start: float64 ``[n_states]``, initial values; zeros if None.
-
-    Raises:
-        SolveError: a value is too large for floating point, or the maximum number of steps was not enough.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
-    steps, log, is_auto = method_of(method, mdp, discount), Log(), method == "auto"
+    steps, log, is_auto = method_of(method), Log(), method == "auto"
     is_large = point.contraction.largest_value > _LARGE_VALUE
     found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
     exact, is_done = None, False

@@ -64,8 +64,9 @@ def finite_horizon(
     discount: float = 1.0,
     terminal_value: np.ndarray | None = None,
     keep_all: bool = True,
+    weight: np.ndarray | None = None,
 ) -> FiniteHorizon:
-    """Find the largest expected reward of a number of steps.
+    """Find the largest expected reward of a number of steps, or the reward of a policy.
 
     Args:
         mdp: The process. `check` validates one of unknown origin.
@@ -74,9 +75,12 @@ def finite_horizon(
         terminal_value: float64 ``[n_states]``, or ``[n_columns]`` if it has terminals, the values of states after the
             last step; by default 0.
         keep_all: Whether to keep the values and choices of all steps, or only of the first one.
+        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state, in every step.
+            Then ``choice[k, s]`` is ``s``, the only row of state ``s`` of the policy's chain.
 
     Raises:
-        SolveError: an option is out of range, or a value becomes infinite.
+        SolveError: an option is out of range, a value becomes infinite, or ``weight`` is not a policy or averages rows
+            to a probability below 2.3e-308.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -97,6 +101,11 @@ def finite_horizon(
         raise SolveError(f"n_steps: {n_steps} is not allowed, it must be a whole number from 1")
     if not 0 <= discount <= 1:
         raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
+    if weight is not None:
+        found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value, keep_all)
+        steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
+        more = steps * float(reward_rounding(mdp, weight).max(initial=0))
+        return replace(found, error_bound=found.error_bound + more)
     mdp = normalized(mdp.expanded())
     v, n = _last_values(mdp, terminal_value), mdp.n_states
     n_kept = n_steps if keep_all else 1
@@ -118,36 +127,6 @@ def finite_horizon(
     if not (np.isfinite(v).all() and np.isfinite(bound)):
         raise SolveError(f"n_steps: after {n_steps} steps, values are too large for floating point")
     return FiniteHorizon(values, choices, discount, largest_bound)
-
-
-def evaluate_finite_horizon(
-    mdp: MDP,
-    weight: np.ndarray,
-    n_steps: int,
-    discount: float = 1.0,
-    terminal_value: np.ndarray | None = None,
-) -> FiniteHorizon:
-    """Find the expected reward of a policy in a number of steps.
-
-    Args:
-        mdp: The process.
-        weight: float64 ``[n_rows]``, the probability of each row in its state, in every step.
-        n_steps: At least 1.
-        discount: From 0 to 1.
-        terminal_value: As in `finite_horizon`.
-
-    Returns:
-        The values; ``choice[k, s]`` is ``s``, the only row of state ``s`` of the chain.
-
-    Raises:
-        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
-            `finite_horizon`.
-        ModelError: the arrays of ``mdp`` do not fit together.
-    """
-    check_arrays(mdp)
-    found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value)
-    steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps
-    return replace(found, error_bound=found.error_bound + steps * float(reward_rounding(mdp, weight).max(initial=0)))
 
 
 def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:

@@ -15,7 +15,7 @@ The policy attains its probabilities up to the error bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,37 +23,12 @@ from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
 from punish_fast.mdp.chain.induced_chain import induced_chain
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.restriction import restriction
-from punish_fast.mdp.graph.row_selection import rows_of_states
+from punish_fast.mdp.graph.row_selection import restriction, rows_of_states
 from punish_fast.mdp.methods.component_solver import solve_by_component
 from punish_fast.mdp.methods.exact_iteration import PROBABILITY, Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
-
-
-@dataclass(frozen=True, eq=False)
-class ReachProbability:
-    """Probabilities of reaching a goal, and a policy.
-
-    Attributes:
-        v: float64 ``[n_states]``, the largest or smallest probability.
-        lower: float64 ``[n_states]``, lower bounds of it.
-        upper: float64 ``[n_states]``, upper bounds.
-        error_bound: Upper bound on the error of ``v`` in the sup norm, and on how much worse than ``v`` the policy is.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state.
-        maximize: Whether these are the largest probabilities.
-    """
-
-    v: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    error_bound: float
-    choice: np.ndarray
-    maximize: bool
-
-    def __repr__(self) -> str:
-        kind = "largest" if self.maximize else "smallest"
-        return f"ReachProbability({len(self.v):,} states, {kind}, error bound {self.error_bound:.1e})"
 
 
 def reach_probability(
@@ -64,8 +39,9 @@ def reach_probability(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
-) -> ReachProbability:
-    """Find the largest or smallest probability of reaching a goal.
+    weight: np.ndarray | None = None,
+) -> ObjectiveValues:
+    """Find the largest or smallest probability of reaching a goal, or the probability under a policy.
 
     Args:
         mdp: The process; its rewards are ignored. `check` validates one of unknown origin.
@@ -76,9 +52,12 @@ def reach_probability(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
             100 policies if 1,000 sweeps are not enough.
+        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
+            is ``s``, the only row of state ``s`` of the policy's chain.
 
     Raises:
-        SolveError: an option is out of range, or neither ``max_sweeps`` nor policy iteration prove a bound.
+        SolveError: an option is out of range, neither ``max_sweeps`` nor policy iteration prove a bound, or ``weight``
+            is not a policy or averages rows to a probability below 2.3e-308.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -92,65 +71,27 @@ def reach_probability(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
-    mdp = normalized(mdp.expanded())
+    mdp = normalized(mdp.expanded() if weight is None else induced_chain(mdp, weight))
     goal = columns_of(mdp, "goal", goal)
     stops = columns_of(mdp, "avoid", avoid) & ~goal
     effort = Effort.of(tolerance, max_sweeps, progress)
-    found = largest_probability(mdp, goal, stops, effort) if maximize else _largest_evasion(mdp, goal, stops, effort)
+    solve = largest_probability if maximize else _largest_evasion
+    found, is_sure = solve(mdp, goal, stops, effort)
     v, bound = found.v, found.error_bound
     # A sum is rounded once.
-    lower = np.where(found.is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
-    upper = np.where(found.is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
-    return ReachProbability(v, lower, upper, bound, found.choice, maximize)
+    lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
+    upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
+    return ObjectiveValues(v, lower, upper, bound, found.choice)
 
 
-def evaluate_reach_probability(
-    mdp: MDP,
-    weight: np.ndarray,
-    goal: np.ndarray,
-    avoid: np.ndarray | None = None,
-    tolerance: float = DEFAULT_TOLERANCE,
-) -> ReachProbability:
-    """Find the probability that a policy reaches a goal.
-
-    Args:
-        mdp: The process.
-        weight: float64 ``[n_rows]``, the probability of each row in its state.
-        goal: As in `reach_probability`.
-        avoid: As in `reach_probability`.
-        tolerance: Stop at this error bound.
-
-    Returns:
-        The probabilities; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
-
-    Raises:
-        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
-            `reach_probability`.
-        ModelError: the arrays of ``mdp`` do not fit together.
-    """
-    check_arrays(mdp)
-    return reach_probability(induced_chain(mdp, weight), goal, avoid=avoid, tolerance=tolerance)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReachSolution(Exact):
-    """Probabilities, a policy, and the states whose probability is known from the graph.
-
-    Attributes:
-        is_sure: bool ``[n_states]``, True if the probability is exactly 0 or 1.
-    """
-
-    is_sure: np.ndarray
-
-
-def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
     """Find the largest probability of reaching a goal.
 
     Args:
-        mdp: The process, not compact.
-        goal: bool ``[n_columns]``.
         stops: bool ``[n_columns]``, other columns in which play stops; it always stops in terminals.
-        effort: The error bound to reach, and the work allowed.
+
+    Returns:
+        Probabilities and a policy; and bool ``[n_states]``, True if the probability is exactly 0 or 1.
     """
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
@@ -158,18 +99,20 @@ def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: E
     return _bracket(mdp, graph, graph.surely_reach(goal), effort)
 
 
-def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> ReachSolution:
+def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
     """Find the smallest probability of reaching a goal, 1 less the largest one of reaching where it can be avoided."""
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
-    found = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
+    found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
     # A difference is rounded once.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
-    return replace(found, v=1 - found.v, error_bound=bound)
+    return replace(found, v=1 - found.v, error_bound=bound), is_sure
 
 
-def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0) -> ReachSolution:
+def _bracket(
+    mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
+) -> tuple[Exact, np.ndarray]:
     """Find the largest probability of reaching the columns ``sure``, where their rows are taken; see `Payoff.scale`."""
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
@@ -184,4 +127,4 @@ def _bracket(mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale
         found, _ = solve_by_component(inner, endless[part.states], payoff, effort)
         v[part.states], bound, work = found.v, found.error_bound, (found.rounds, found.policies)
         choice[part.states] = part.rows[found.choice]
-    return ReachSolution(v, choice, bound, *work, is_sure=~is_open[:n])
+    return Exact(v, choice, bound, *work), ~is_open[:n]

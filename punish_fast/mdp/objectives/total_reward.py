@@ -24,60 +24,26 @@ states from which the component can be reached; above 0, staying costs; at 0, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.chain.component_gains import component_gains
-from punish_fast.mdp.chain.induced_chain import induced_chain, reward_rounding
+from punish_fast.mdp.chain.induced_chain import evaluated
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed, end_components
 from punish_fast.mdp.graph.qualitative import TransitionGraph, Ways, columns_of
-from punish_fast.mdp.graph.restriction import restriction
-from punish_fast.mdp.graph.row_selection import rows_of_states, states_of_rows
+from punish_fast.mdp.graph.row_selection import restriction, rows_of_states, states_of_rows
 from punish_fast.mdp.methods.component_solver import first_of_ties, largest_total
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff
 from punish_fast.mdp.model import MDP, check_arrays
+from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
 # Shares of the largest reward up to which the gain of an end component is found, to know its sign.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class TotalReward:
-    """Expected total rewards until a goal.
-
-    Attributes:
-        v: float64 ``[n_states]``, the largest or smallest total reward, or plus or minus infinity.
-        lower: float64 ``[n_states]``, lower bounds of it.
-        upper: float64 ``[n_states]``, upper bounds.
-        error_bound: Upper bound on the error of finite values, and on how much worse than these the policy is.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state. If ``v`` is minus infinity, policies
-            earn the less, the later they turn to the goal, and this one never does.
-        maximize: Whether these are the largest rewards.
-    """
-
-    v: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    error_bound: float
-    choice: np.ndarray
-    maximize: bool
-
-    def __repr__(self) -> str:
-        kind, n = "largest" if self.maximize else "smallest", int(np.isinf(self.v).sum())
-        return f"TotalReward({len(self.v):,} states, {n:,} infinite, {kind}, error bound {self.error_bound:.1e})"
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Values of some states, the rows that attain them, and the error bound."""
-
-    v: np.ndarray
-    choice: np.ndarray
-    bound: float
 
 
 def total_reward(
@@ -87,8 +53,12 @@ def total_reward(
     tolerance: float = DEFAULT_TOLERANCE,
     progress: Progress | None = None,
     max_sweeps: int = MAX_SWEEPS,
-) -> TotalReward:
-    """Find the largest or smallest expected total reward until a goal is reached.
+    weight: np.ndarray | None = None,
+) -> ObjectiveValues:
+    """Find the largest or smallest expected total reward until a goal is reached, or the reward of a policy.
+
+    Where values are infinite, see the beginning of this module. If a value is minus infinity, policies earn the less,
+    the later they turn to the goal, and the policy found never does.
 
     Args:
         mdp: The process. `check` validates one of unknown origin.
@@ -98,11 +68,13 @@ def total_reward(
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
             100 policies if 1,000 sweeps are not enough.
+        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
+            is ``s``, the only row of state ``s`` of the policy's chain.
 
     Raises:
         SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
-            policy iteration prove a bound, or rewards of either sign are minimised and might add up to 0 in play
-            without end.
+            policy iteration prove a bound, rewards of either sign are minimised and might add up to 0 in play without
+            end, or ``weight`` is not a policy or averages rows to a probability below 2.3e-308.
         ModelError: the arrays of ``mdp`` do not fit together.
 
     Examples:
@@ -115,6 +87,8 @@ def total_reward(
     """
     check_options(tolerance=tolerance)
     check_arrays(mdp)
+    if weight is not None:
+        return _of_policy(mdp, weight, lambda chain: total_reward(chain, goal, True, tolerance, progress, max_sweeps))
     mdp = normalized(mdp.expanded()).without_zeros()
     goal = columns_of(mdp, "goal", goal)
     stops = goal.copy()
@@ -140,60 +114,39 @@ def total_reward(
         sign, effort = 1.0 if maximize else -1.0, Effort.of(tolerance, max_sweeps, progress)
         part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=np.int64), np.zeros(1), sign * mdp.reward)
         found = _largest(part.mdp, effort) if maximize else _least_cost(part.mdp, effort)
-        v[part.states], bound = sign * found.v + 0.0, found.bound
+        v[part.states], bound = sign * found.v + 0.0, found.error_bound
         choice[part.states] = part.rows[found.choice]
     is_known = np.isinf(v) | goal[:n]
     lower = np.where(is_known, v, np.nextafter(v - bound, -np.inf))
     upper = np.where(is_known, v, np.nextafter(v + bound, np.inf))
-    return TotalReward(v, lower, upper, bound, choice, maximize)
+    return ObjectiveValues(v, lower, upper, bound, choice)
 
 
-def evaluate_total_reward(
-    mdp: MDP, weight: np.ndarray, goal: np.ndarray, tolerance: float = DEFAULT_TOLERANCE
-) -> TotalReward:
-    """Find the expected total reward of a policy until a goal; infinite where the policy may miss it.
-
-    Args:
-        mdp: The process.
-        weight: float64 ``[n_rows]``, the probability of each row in its state.
-        goal: As in `total_reward`.
-        tolerance: Stop at this error bound.
-
-    Returns:
-        The rewards; ``choice[s]`` is ``s``, the only row of state ``s`` of the chain.
-
-    Raises:
-        SolveError: ``weight`` is not a policy, a probability of a mixed state is below 2.3e-308, or as in
-            `total_reward`.
-        ModelError: the arrays of ``mdp`` do not fit together.
-    """
-    check_arrays(mdp)
-    chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
-    found = total_reward(chain, goal, tolerance=tolerance)
-    if not rounding.any():
+def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveValues]) -> ObjectiveValues:
+    """Find the values of a policy; bounds include the rounding of its rewards."""
+    found, more = evaluated(mdp, weight, solve)
+    if more is None:
         return found
-    more = total_reward(replace(chain, reward=rounding), goal, tolerance=tolerance)
     error = float(more.upper[np.isfinite(more.upper)].max(initial=0))
     lower, upper = np.nextafter(found.lower - error, -np.inf), np.nextafter(found.upper + error, np.inf)
     return replace(found, lower=lower, upper=upper, error_bound=found.error_bound + error)
 
 
-def _largest(mdp: MDP, effort: Effort) -> _Found:
+def _largest(mdp: MDP, effort: Effort) -> Exact:
     """The largest total reward of a process that ends under every policy."""
     return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
 
 
-def _settled(mdp: MDP, found: Exact, effort: Effort) -> _Found:
+def _settled(mdp: MDP, found: Exact, effort: Effort) -> Exact:
     """Values, and the first of tied rows."""
-    found, _ = first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)
-    return _Found(found.v, found.choice, found.error_bound)
+    return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
 
 
 def _payoff(mdp: MDP) -> Payoff:
     return Payoff(mdp.reward, np.zeros(len(mdp.terminal_reward)))
 
 
-def _least_cost(mdp: MDP, effort: Effort) -> _Found:
+def _least_cost(mdp: MDP, effort: Effort) -> Exact:
     """The largest total reward of policies that end play almost surely; some policy does from every state."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
@@ -212,17 +165,13 @@ def _least_cost(mdp: MDP, effort: Effort) -> _Found:
         terminal = np.zeros(mdp.n_columns, dtype=np.int64)
         part = restriction(mdp, rows_of_states(mdp, rest), terminal, np.zeros(1), mdp.reward)
         found = _of_quotient(part.mdp, effort)
-        v[part.states], bound = found.v, found.bound
+        v[part.states], bound = found.v, found.error_bound
         choice[part.states] = part.rows[found.choice]
-    return _Found(v, choice, bound)
+    return Exact(v, choice, bound, rounds=0)
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can be paid any amount before it ends, by rows ``earning`` of end components.
-
-    Raises:
-        SolveError: the gain of a component is so near 0 that its sign is not known.
-    """
+    """Find the states from which play can be paid any amount before it ends, by rows ``earning`` of end components."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
@@ -246,7 +195,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
     return ways
 
 
-def _of_quotient(mdp: MDP, effort: Effort) -> _Found:
+def _of_quotient(mdp: MDP, effort: Effort) -> Exact:
     """The largest total reward of policies that end play, after end components that pay nothing are collapsed."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
     inner = replace(effort, tolerance=effort.tolerance / 2)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.graph.reachable_states import reachable_states
+from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import CodedStates, digits_of
 

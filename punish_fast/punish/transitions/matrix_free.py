@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.process import NonzeroCount
+from punish_fast.mdp.process import NonzeroCount, Process
 from punish_fast.punish.states.space import Progress
 from punish_fast.punish.transitions.row_backups import BlockExecutor, RowBackups, ThreadBlocks, total
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 
-class MatrixFree:
+class MatrixFree(Process):
     """A process that makes its transitions when they are needed.
-
-    It has the attributes of `punish_fast.mdp.model.MDP` that solvers use, except for the transitions.
 
     Attributes:
         batches: The rows of the game.
@@ -31,7 +29,6 @@ class MatrixFree:
         terminal_reward: float64 ``[2]``, those of win and loss at every step.
         layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
         action: uint8 ``[n_rows]``, the two-digit codes of the actions.
-        backups: How its states are backed up.
     """
 
     # Every layer leads only to the next one, and the last to the first.
@@ -52,10 +49,10 @@ class MatrixFree:
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
         self.terminal_reward = TERMINAL_REWARD.copy()
         self.reward = np.zeros(len(self.action))
-        self.backups = RowBackups(executor or ThreadBlocks(batches))
+        self._backups = RowBackups(executor or ThreadBlocks(batches))
         counts = []
         for layer in range(self.n_layers):
-            counts.append(self.backups.find_rewards(layer, self.reward))
+            counts.append(self._backups.find_rewards(layer, self.reward))
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
         self._nonzeros = total(counts)
@@ -63,6 +60,11 @@ class MatrixFree:
     def __repr__(self) -> str:
         sizes = f"{self.n_states:,} states, {self.n_rows:,} rows, {self.n_entries:,} entries, {self.n_layers} layers"
         return f"MatrixFree({sizes})"
+
+    @property
+    def backups(self) -> RowBackups:
+        """How its states are backed up."""
+        return self._backups
 
     @property
     def n_entries(self) -> int:
@@ -74,35 +76,10 @@ class MatrixFree:
         """int64 ``[n_layers]``, entries of the longest row of each layer."""
         return self.batches.longest_rows
 
-    @property
-    def n_states(self) -> int:
-        """States, without terminals."""
-        return len(self.state_ptr) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """State-action pairs."""
-        return len(self.action)
-
-    @property
-    def n_layers(self) -> int:
-        """Layers."""
-        return len(self.layer_ptr) - 1
-
-    @property
-    def n_columns(self) -> int:
-        """States and terminals."""
-        return self.n_states + len(self.terminal_reward)
-
-    @property
-    def longest_row(self) -> int:
-        """Entries of the longest row."""
-        return int(self.longest_rows.max(initial=0))
-
     def nonzeros(self) -> NonzeroCount:
         """How many successors rows have."""
         return self._nonzeros
 
-    def is_independent(self, _layer: int) -> bool:
-        """That the states of a layer can be updated in place: none leads to another of them."""
+    def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself
+        """Return True."""
         return True

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from punish_fast.mdp.conversion.named_process import NamedProcess
-from punish_fast.mdp.conversion.objective_text import ObjectiveValues
+from punish_fast.mdp.solution import ObjectiveValues, Solution
 from punish_fast.runtime.files import replacing
 
 
-def save_answer(path: str | Path, process: NamedProcess, objective: str, answer: ObjectiveValues) -> None:
+def save_answer(path: str | Path, process: NamedProcess, objective: str, answer: ObjectiveValues | Solution) -> None:
     """Write values and policy.
 
     Args:

@@ -1,15 +1,49 @@
-"""Values of objectives are those of Storm, where it is installed."""
+"""Laws of all objectives, and their values in Storm, if it is installed; ``judge.py`` compares them with fractions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from objectives import marks
+from hypothesis import given
+from processes import compacted, marks, random_processes, with_zeros
 
-from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.objectives.average_reward import average_reward
-from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.objectives.total_reward import total_reward
+from punish_fast.mdp import average_reward, finite_horizon, from_rows, reach_probability, total_reward
+from punish_fast.runtime._jit import set_threads, threads
+
+LAST_STATE = {
+    "least probability": lambda mdp, goal: reach_probability(mdp, goal, maximize=False, tolerance=1e-6),
+    "least cost": lambda mdp, goal: total_reward(mdp, goal, maximize=False, tolerance=1e-3),
+    "average": lambda mdp, _: average_reward(mdp, tolerance=1e-3),
+    "horizon": lambda mdp, _: finite_horizon(mdp, 5, 0.9),
+}
+
+
+@pytest.mark.parametrize("objective", LAST_STATE)
+@given(sample=random_processes())
+def test_threads_and_storage_change_no_bit(objective, sample):
+    states, layers, terminals = sample
+    costs = [[(abs(reward), row) for reward, row in rows] for rows in states]
+    mdp, before, bits = from_rows(costs, layers, terminals), threads(), set()
+    goal = marks({mdp.n_states - 1}, mdp.n_columns)
+    try:
+        for process, n_threads in ((mdp, 1), (mdp, 2), (compacted(mdp), 2), (with_zeros(mdp), 2)):
+            set_threads(n_threads)
+            found = LAST_STATE[objective](process, goal)
+            values = found.gain if objective == "average" else found.v
+            bits.add((values.tobytes(), found.choice.tobytes(), found.error_bound))
+    finally:
+        set_threads(before)
+    assert len(bits) == 1
+
+
+def test_a_policy_has_its_own_values():
+    """State 0 goes on for 1, or ends for 3 after a detour; the policy tosses a coin."""
+    mdp = from_rows([[(1.0, {0: 0.5, 1: 0.5}), (3.0, {1: 1.0})], [(0.0, {2: 1.0})]], terminals=[2.0])
+    weight, goal = np.array([0.5, 0.5, 1.0]), marks({2}, 3)
+    assert reach_probability(mdp, goal, weight=weight).v.tolist() == [1.0, 1.0]
+    assert total_reward(mdp, goal, weight=weight).v == pytest.approx([2 / 0.75, 0.0])
+    assert average_reward(mdp, weight=weight).gain == pytest.approx([2.0, 2.0])
+    assert finite_horizon(mdp, 2, weight=weight).v.tolist() == [[2.5, 2.0], [2.0, 0.0], [0.0, 0.0]]
 
 
 def random_states(rng):
