@@ -15,7 +15,6 @@ from processes import random_processes
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 from scipy.special import gammaln
 
-from punish_fast.mdp.conversion import construction
 from punish_fast.mdp.conversion.construction import narrowed
 from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, from_rows
@@ -167,12 +166,6 @@ def test_a_matrix_whose_arrays_do_not_fit_is_refused():
     refused(r"^transitions: the arrays of the matrix do not fit together", matrix)
 
 
-@pytest.mark.parametrize("transitions", [MATRIX, [[1.0]], None, 3])
-def test_what_is_no_sparse_matrix_is_refused(transitions):
-    with pytest.raises(ModelError, match=r"^transitions: \w+ is not allowed, it must be a sparse matrix of SciPy$"):
-        MDP.from_scipy(transitions, [0.0], [0, 1])
-
-
 def test_other_faults_are_named():
     refused(r"^reward: 2 long, but must be 3", reward=[0.0, 1.0])
     refused(r"^reward: entry 1 is nan, allowed are finite numbers$", reward=[0.0, np.nan, 1.0])
@@ -187,11 +180,6 @@ def test_other_faults_are_named():
     refused(r"^state_ptr: state 1 has no rows \(from 3 to 3\)", state_ptr=[0, 3, 3])
     refused(r"^state_ptr: state 0 has no rows \(from 0 to -1\)", state_ptr=[0, -1, 3])
     refused(r"^state_ptr: float64 \(3,\), allowed are whole numbers", state_ptr=[0, 1.5, 3])
-
-
-def test_more_columns_than_indices_can_number_are_refused(monkeypatch):
-    monkeypatch.setattr(construction, "_MOST_COLUMNS", 2)
-    refused(r"^transitions: 3 columns, allowed are 2$")
 
 
 ENTRIES = ([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1]))
@@ -213,24 +201,6 @@ def test_entries_are_checked_before_equal_columns_are_added(form, normalize):
     match = r"^transitions: row [01] \(of state [01]\) has (1\.5|-0\.5) in column [01], allowed are (prob|numbers)"
     with pytest.raises(ModelError, match=match):
         MDP.from_scipy(matrix, [1, 0], [0, 1, 2], normalize=normalize)
-
-
-@pytest.mark.filterwarnings("error")
-def test_numbers_of_any_size_give_no_warnings():
-    refused(r"^state_ptr: float64 \(3,\), allowed are whole", state_ptr=[0, np.nan, 3])
-    refused(r"^state_ptr: float64 \(3,\), allowed are whole", state_ptr=[0, 1e300, 3])
-    refused(r"^state_ptr: must be a list of whole numbers", state_ptr=[0, [1, 2], 3])
-    refused(r"^state_ptr: <U1 \(3,\), allowed are whole", state_ptr=["0", "2", "3"])
-    refused(r"^reward: must be an array of real numbers", reward=[0, 0, 1j])
-    refused(r"^reward: must be an array of real numbers", reward=[0, 0, 10**400])
-    refused(r"^reward: entry 2 is inf", reward=np.array([0, 0, np.longdouble(2) ** 2000]))
-    matrix = csr_array(MATRIX)
-    matrix.indptr = matrix.indptr.astype(np.uint64)
-    assert MDP.from_scipy(matrix, [0, 0, 0], [0, 2, 3], [0]).n_rows == 3
-    paid = np.full((1, 2, 2), np.inf)
-    paid[0, 1, 1] = -np.inf
-    with pytest.raises(ModelError, match=r"^R: action 0 of state 0 has the reward inf"):
-        MDP.from_dense(np.full((1, 2, 2), 0.5), paid)
 
 
 # Sums that are not quite 1
@@ -364,13 +334,6 @@ def test_rewards_of_transitions_are_expected_ones(states, is_sparse):
     assert_same(MDP.from_dense(transitions, given_rewards), from_rows(expected))
 
 
-def test_rewards_of_states_are_those_of_all_their_actions():
-    transitions = np.stack([np.eye(2), np.eye(2)[::-1]])
-    mdp = MDP.from_dense(transitions, [1.0, 2.0])
-    assert mdp.reward.tolist() == [1.0, 1.0, 2.0, 2.0]
-    assert mdp.indices.tolist() == [0, 1, 1, 0]
-
-
 def test_minus_infinity_forbids_an_action():
     transitions = np.stack([np.eye(2), np.eye(2)[::-1]])
     transitions[1, 0] = 0
@@ -492,12 +455,6 @@ def test_faults_of_environments_are_named():
             continue
         with pytest.raises(ModelError, match=match):
             MDP.from_gymnasium(environment(table))
-
-
-def test_the_successor_of_an_outcome_that_ends_an_episode_does_not_count():
-    for successor in (0, 1, 7):
-        mdp = MDP.from_gymnasium(environment({0: {0: [(1.0, successor, 2.0, True)]}}))
-        assert mdp.indices.tolist() == [1]
 
 
 @pytest.mark.slow

@@ -93,16 +93,6 @@ def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
     assert abs(solution.q[1] - solution.q[2]) < 1e-5
 
 
-def test_what_floating_point_cannot_tell_is_solved_in_fractions():
-    leak = 2.0**-50
-    states = [[(0.0, {0: 1 - leak, k + 1: leak})] for k in range(3)]
-    states[2] = [(0.0, {0: 1 - leak, 3: leak / 2, 4: leak / 2})]
-    states[1] = [(0.0, {0: 1 - leak, 2: leak})]
-    solution = solved((states, [3], [1.0, -1.0]), "win-probability", tolerance=1e-10)
-    assert solution.v == pytest.approx([0.5, 0.5, 0.5], abs=1e-13)
-    assert solution.converged
-
-
 def test_processes_too_large_for_it_are_swept_until_that_is_given_up(monkeypatch):
     monkeypatch.setattr(elimination, "_MOST_OPERATIONS", -1.0)
     monkeypatch.setattr(rational, "_LARGEST_COMPONENT", 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import exact_values, random_processes
 
-from punish_fast.mdp.bounds.improvement import Improvement, SpanBound
+from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.bounds.rounding import FURTHER_TERMS, UNIT_ROUNDOFF, rounding_of_backup
 from punish_fast.mdp.model import from_rows
 
@@ -56,13 +56,6 @@ def test_changes_of_terminals_count_as_none():
     point = Improvement(mdp, 0.5, 1e-9)
     point.improve()
     assert (point.bound.low, point.bound.high) == (0.0, 1.0)
-
-
-def test_bounds_of_a_span():
-    bound = SpanBound(low=1.0, high=3.0, discount=0.5, rounding=0.0)
-    assert (bound.span, bound.error, bound.slack) == (2.0, 1.0, 2.0)
-    assert not bound.is_at_floor
-    assert SpanBound(1.0, 1.0, 0.5, 1e-16).is_at_floor
 
 
 @given(random_processes(), st.floats(-1e6, 1e6))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import empty_process, ending_processes, error, exact_win_probabilities
 
-from punish_fast.mdp.methods.interval_iteration import Bracket, Reachability
+from punish_fast.mdp.methods.interval_iteration import Reachability
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import SolveError, solve
 
@@ -158,34 +157,6 @@ def test_bounds_hold_from_any_start(sample, value, tolerance):
     solution = solve_reachability(mdp, start=np.full(mdp.n_states, value), tolerance=tolerance)
     assert_bracketed(solution, exact_win_probabilities(states, terminals))
     assert solution.converged
-
-
-@given(ending_processes())
-def test_brackets_from_0_and_1_narrow_and_stay_nested(sample):
-    iteration = Reachability(from_rows(*sample), goal=None)
-    bounds = [1.0]
-    for _ in range(6):
-        before = iteration._bracket.lower.copy(), iteration._bracket.upper.copy()
-        bounds.append(iteration.sweep())
-        after = iteration._bracket
-        assert after.is_proved
-        # Each may move outwards by rounding alone.
-        assert (after.lower >= before[0] - 1e-13).all()
-        assert (after.upper <= before[1] + 1e-13).all()
-    assert all(later <= earlier + 1e-13 for earlier, later in pairwise(bounds))
-
-
-def test_a_bracket_is_proved_when_both_bounds_have_moved_inwards():
-    bracket = Bracket(np.array([0.25, 0.0]), np.array([0.75, 1.0]), 2, patience=3)
-    assert bracket.distance == bracket.half_width == pytest.approx(0.5)
-    assert bracket.replace(np.array([0.2, 0.1]), np.array([0.7, 0.9])) == pytest.approx(0.1)
-    assert not bracket.is_proved
-    # The first bounds count, not the last ones.
-    bracket.replace(np.array([0.24, 0.1]), np.array([0.7, 0.9]))
-    assert not bracket.is_proved
-    bracket.replace(np.array([0.25, 0.1]), np.array([0.7, 0.9]))
-    assert bracket.is_proved
-    assert bracket.n_rounds == 3
 
 
 @pytest.mark.parametrize(

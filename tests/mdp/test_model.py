@@ -4,7 +4,6 @@ import math
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -64,13 +63,6 @@ def test_a_layer_is_independent_unless_its_states_lead_to_each_other():
     assert from_rows(states, layers=[1, 1, 1]).is_independent(0)
 
 
-def test_chunks_cover_every_layer(mdp):
-    for layer in range(mdp.n_layers):
-        chunks = mdp.chunks(layer)
-        assert (chunks[0], chunks[-1]) == tuple(mdp.layer_ptr[layer : layer + 2])
-        assert (np.diff(chunks) > 0).all()
-
-
 def test_scipy_matrix_shares_memory_and_holds_the_rows(mdp):
     matrix = mdp.to_scipy()
     assert matrix.shape == (mdp.n_rows, mdp.n_columns)
@@ -96,17 +88,6 @@ def test_quantecon_gets_the_rows_and_one_for_each_terminal(mdp):
     assert ddp.Q.toarray()[-2:].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
     assert ddp.s_indices.tolist() == [0, 0, 1, 2, 3, 3, 4, 5]
     assert ddp.a_indices.tolist() == [0, 1, 0, 0, 0, 1, 0, 0]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("quantecon")
-def test_quantecon_finds_the_values_of_a_game(tiny_mdp):
-    theirs = tiny_mdp.to_quantecon(0.95).solve(method="policy_iteration")
-    ours = solve(tiny_mdp, 0.95)
-    assert np.abs(theirs.v[:-2] - ours.v).max() < 1e-9
-    # Choices are numbered as the actions of the process are.
-    legal = [tiny_mdp.action[begin:end].tolist() for begin, end in pairwise(tiny_mdp.state_ptr.tolist())]
-    assert all(choice in actions for choice, actions in zip(theirs.sigma.tolist(), legal, strict=False))
 
 
 def test_quantecon_is_optional(mdp, monkeypatch):
@@ -151,13 +132,6 @@ def test_a_pointer_with_a_wrong_begin_end_or_order_is_named(mdp, name):
             check(replace(mdp, **{name: wrong}))
     with pytest.raises(ModelError, match=rf"^{name}: must (ascend|not descend)"):
         check(replace(mdp, **{name: changed(ptr, 1, ptr[2] + 1)}))
-
-
-@pytest.mark.parametrize("name", ["state_ptr", "indptr"])
-def test_state_without_rows_and_row_without_entries_are_refused(mdp, name):
-    ptr = getattr(mdp, name)
-    with pytest.raises(ModelError, match=rf"^{name}: must ascend"):
-        check(replace(mdp, **{name: changed(ptr, 1, ptr[2])}))
 
 
 @pytest.mark.parametrize("layers", [[2, 0], [2, 0, 0], [1, 1, 0], [1, 0, 1]])
@@ -257,24 +231,12 @@ def test_offsets_outside_the_data_are_refused(mdp, data_ptr):
         solve(compact)
 
 
-@pytest.mark.parametrize("name", ["data_ptr", "data"])
-def test_compact_array_of_the_wrong_dtype_is_named(mdp, name):
-    compact = compacted(mdp)
-    with pytest.raises(ModelError, match=rf"^{name}: float32"):
-        check_arrays(replace(compact, **{name: getattr(compact, name).astype(np.float32)}))
-
-
 def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
     monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows)
     check_arrays(mdp)
     monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows - 1)
     with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows, allowed are {mdp.n_rows - 1}"):
         check_arrays(mdp)
-
-
-def test_a_reward_that_is_not_finite_is_refused_before_a_sweep(mdp):
-    with pytest.raises(ModelError, match=r"^reward: a value is not finite"):
-        solve(replace(mdp, reward=changed(mdp.reward, 0, np.nan)))
 
 
 def test_process_without_layers_is_refused():

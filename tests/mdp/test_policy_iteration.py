@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.solver import solve
 
 
 def test_a_loop_has_the_value_of_leaving_it():
@@ -81,12 +78,3 @@ def test_slow_chains_are_factorised(monkeypatch):
     monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_DIRECT", 0)
     monkeypatch.setattr("punish_fast.mdp.methods.policy_iteration._MOST_SWEEPS", 100)
     assert absorption_values(chain, np.array([1.0, 0.0])) == pytest.approx(np.arange(1, n + 1) / (n + 1), rel=1e-11)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_with_loops_the_values_are_those_of_the_solver_and_its_greedy_policy(seed):
-    worth = np.array([1.0, 0.0])
-    mdp = replace(random_process(seed, n_states=200, ends=0.1), terminal_reward=worth)
-    solution = solve(mdp, objective="win-probability", tolerance=1e-12)
-    assert np.abs(reach(mdp, worth).v - solution.v).max() <= solution.error_bound + 1e-12
-    assert absorption_values(mdp.to_scipy()[solution.choice], worth) == pytest.approx(solution.v, abs=1e-9)

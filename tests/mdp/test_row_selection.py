@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import random_processes
+from processes import compacted, random_processes
 
+from punish_fast.mdp.graph.qualitative import reachable_states
 from punish_fast.mdp.graph.row_selection import count_rows, rows_of_states, select_rows, states_of_rows
 from punish_fast.mdp.model import from_rows
 
@@ -37,3 +38,18 @@ def test_rows_and_states_are_matched_by_the_pointers(sample, data):
     rows = rows_of_states(mdp, marks)
     assert rows.tolist() == marks[state].tolist()
     assert count_rows(mdp, rows).tolist() == (np.diff(mdp.state_ptr) * marks).tolist()
+
+
+@given(random_processes(), st.data())
+def test_what_is_found_is_all_that_successors_lead_to(sample, data):
+    states, _, _ = sample
+    first = data.draw(st.sets(st.integers(0, len(states) - 1)))
+    found, todo = set(), list(first)
+    while todo:
+        state = todo.pop()
+        if state < len(states) and state not in found:
+            found.add(state)
+            todo += [successor for _, row in states[state] for successor in row]
+    mdp = from_rows(*sample)
+    for process in (mdp, compacted(mdp)):
+        assert reachable_states(process, np.array(sorted(first), dtype=np.int64)).tolist() == sorted(found)
