@@ -85,8 +85,8 @@ BUDGET = {
     "records": 1774,
     "enemies": 633,
     "duel": 1392,
-    "punish": 2761,
-    "mdp": 5270,
+    "punish": 2749,
+    "mdp": 5069,
     "runtime": 1014,
     TOP: 157,
 }

@@ -22,10 +22,10 @@ class Solution:
         state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
         objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
         discount: From 0 to 1; 1 for total rewards and for win probabilities.
-        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``choice.py``.
+        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``policy_evaluation.py``.
         tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Number of sweeps; for the methods of ``choice.py``, of backups of all states; by component, 1 plus the
-            sweeps of large or slow components. Policies count as sweeps, too.
+        sweeps: Number of sweeps; for the methods of ``policy_evaluation.py``, of backups of all states; by component, 1
+            plus the sweeps of large or slow components. Policies count as sweeps, too.
         residual: Largest change of a state's value in the last sweep.
         error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` less
             this bound, so it loses at most twice the bound.

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.methods.choice import GENERAL_METHODS
+from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
 
 LAYERED, JACOBI = "layered", "jacobi"
 SCHEDULES = (LAYERED, JACOBI)

@@ -30,10 +30,10 @@ from punish_fast.mdp.chain.rational import PRECISION
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.end_components import collapsed
 from punish_fast.mdp.graph.qualitative import endless_states
-from punish_fast.mdp.methods.choice import GENERAL_METHODS
 from punish_fast.mdp.methods.component_solver import explain_endless, solve_by_component
 from punish_fast.mdp.methods.exact_iteration import Payoff, values_of_rows
 from punish_fast.mdp.methods.interval_iteration import Reachability
+from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS
 from punish_fast.mdp.methods.value_iteration import Evaluation, Jacobi, Layered, Log
 from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.objectives.discounted_solver import solve_discounted
@@ -106,7 +106,7 @@ def solve(
         mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
         discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
         method: ``"layered"`` sweeps through the layers, from the last to the first; ``"jacobi"`` as in the published
-            runs; those of ``choice.py`` are for processes without layers. ``"auto"`` chooses, and says why.
+            runs; those of ``policy_evaluation.py`` are for processes without layers. ``"auto"`` chooses, and says why.
         tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
             steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. The
             bound returned is larger if rounding keeps the tolerance out of reach (`Solution.converged`).

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from processes import compacted, error, exact_values, random_processes, sparse_process
 
 from punish_fast.mdp.bounds.improvement import Improvement
-from punish_fast.mdp.methods.choice import GENERAL_METHODS, Automatic, StepLimits, iterate, method_of
+from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.solver import SolveError, solve
@@ -60,8 +60,8 @@ def test_auto_says_what_it_did():
 @pytest.mark.compiled
 def test_auto_tries_a_krylov_method_where_sweeps_are_slow():
     mdp = sparse_process(300, reach=3)
-    automatic = Automatic()
-    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), StepLimits(1000))
+    automatic = PolicyEvaluations()
+    iterate(Improvement(mdp, 0.999, 1e-6), automatic, Log(), 1000)
     assert set(automatic.used) >= {"modified-policy-iteration", "policy-iteration"}
 
 
@@ -73,7 +73,7 @@ def test_an_advance_that_leads_astray_is_made_up_for():
 
     mdp = sparse_process(50)
     point = Improvement(mdp, 0.9, 1e-6)
-    iterate(point, Astray(), Log(), StepLimits(1000))
+    iterate(point, Astray(), Log(), 1000)
     assert np.abs(point.close().v - solve(mdp, 0.9, "layered").v).max() <= 1e-6
 
 
@@ -121,7 +121,7 @@ def test_small_components_from_which_play_seldom_leaves_are_left_to_policy_itera
     leak = 2.0**-20
     states = [[(1.0, {k ^ 1: 1 - leak, 2 * (k // 2 + 1): leak})] for k in range(200)]
     point = Improvement(from_rows(states, terminals=[200]), 1 - 1e-9, 1e-10)
-    iterate(point, Automatic(), Log(), StepLimits(4))
+    iterate(point, PolicyEvaluations(), Log(), 4)
     assert point.work < 2000 * point.mdp.n_entries
     assert solve(point.mdp, 1 - 1e-9).reason == "exact policy iteration"
 
@@ -130,5 +130,5 @@ def test_an_evaluation_stops_at_the_limit_of_work():
     states = [[(float(k), {(k - 1) % 500: 0.5, (k + 1) % 500: 0.5})] for k in range(500)]
     point = Improvement(from_rows(states), 0.9999, 1e-10)
     point.most_work = 100 * point.mdp.n_entries
-    iterate(point, method_of("policy-iteration"), Log(), StepLimits(1000, 100))
+    iterate(point, PolicyEvaluations(("policy-iteration",)), Log(), 1000, 100)
     assert 100 < point.work / point.mdp.n_entries < 115

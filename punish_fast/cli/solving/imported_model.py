@@ -66,7 +66,7 @@ def solve_imported(options: SolveOptions) -> None:
         "rewards": list(process.rewards),
         "objective": options.objective,
         "discount": None if "[" in str(options.objective) else discount,
-        "method": found.reason or None,
+        "method": getattr(found, "reason", "") or None,
         "tolerance": tolerance,
         "error_bound": found.error_bound,
         "converged": found.error_bound <= tolerance,

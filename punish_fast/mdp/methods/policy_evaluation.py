@@ -1,4 +1,7 @@
-"""Evaluation of the greedy policy: by sweeps, or by a Krylov method.
+"""Discounted values without layers: one greedy policy after the other, evaluated by sweeps or by a Krylov method.
+
+Each step evaluates the policy, which *advances* the values, and then backs up all states with a certificate
+(``improvement.py``). ``modified-policy-iteration`` advances by sweeps, ``policy-iteration`` by a Krylov method.
 
 **Sweeps** over the rows of the policy between backups of all rows are modified policy iteration [Puterman and Shin
 1978]. Such a sweep reads one row of each state, so it costs a fraction of a backup. Sweeps of one policy end when the
@@ -11,15 +14,29 @@ about the square root of that on chains that wander like a random walk. It start
 a residual that is a factor smaller [inexact policy iteration: Gargiani et al. 2024]. Two Gauss-Seidel sweeps from zero,
 in both directions, precondition it from the right. So a step takes six sweeps over the rows of the policy, four of them
 slower ones. Scalar products are sums in a fixed order by `numpy.einsum`: those of a BLAS depend on its threads.
+
+**The choice.** ``auto`` begins with sweeps, and continues with them as long as residuals lose a digit for as many
+entries read as the process has. Otherwise it tries the Krylov method, and then takes the method that recently gained
+more for each entry read; the gain of a method is trusted less with every step of the other one, so each gets its turn.
+The choice depends on counts of entries, not on time, so every run and every number of threads makes the same one.
+
+**Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
+as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
 """
 
 from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.chain.policy_chain import PolicyChain
+from punish_fast.mdp.methods.value_iteration import Log
 
+GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
 # Factors by which sweeps and the Krylov method reduce a residual.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01
 _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
@@ -28,6 +45,12 @@ _FEW, _MANY = 0.01, 0.2
 _MOST_STEPS = 50
 # The time of a Krylov step, with its scalar products, in plain sweeps over the rows of the policy.
 _SWEEPS_OF_STEP = 12
+# Steps without a smaller bound before plain backups.
+_PATIENCE = 32
+# Digits that residuals lose for as many entries as the process has, with which auto is content.
+_CONTENT = 1.0
+# The least gain of a step, and the factor by which a recorded gain grows with every step of the other method.
+_LEAST_RATE, _HOPE = 0.001, 1.1
 
 
 class ModifiedPolicyIteration:
@@ -117,3 +140,83 @@ def _digits_lost(before: float, after: float) -> float:
     """By how many decimal digits a residual became smaller."""
     least = float(np.finfo(np.float64).tiny)
     return float(np.log10(max(before, least)) - np.log10(max(after, least)))
+
+
+class PolicyEvaluations:
+    """Policies, each evaluated by the method that recently gained most for each entry read.
+
+    Attributes:
+        used: The steps made by each method.
+    """
+
+    def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
+        """Choose between some methods, by their names."""
+        sweeps, krylov = GENERAL_METHODS
+        methods: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
+            sweeps: ModifiedPolicyIteration(),
+            krylov: KrylovPolicyIteration(),
+        }
+        self._methods = {name: methods[name] for name in names}
+        # Digits that residuals lost for as many entries as the process has.
+        self._rate: dict[str, float] = {}
+        self.used: dict[str, int] = {}
+
+    def advance(self, point: Improvement) -> None:
+        """Evaluate the greedy policy."""
+        name, work = self._pick(), point.work
+        self.used[name] = self.used.get(name, 0) + 1
+        digits = self._methods[name].advance(point)
+        for other in self._rate:
+            self._rate[other] *= _HOPE
+        self._rate[name] = max(digits * point.mdp.n_entries / max(point.work - work, 1), _LEAST_RATE)
+
+    @property
+    def reason(self) -> str:
+        """The methods used, and their numbers of steps."""
+        steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
+        return steps or "value-iteration"
+
+    def _pick(self) -> str:
+        first, last = next(iter(self._methods)), next(reversed(self._methods))
+        if first not in self._rate or self._rate[first] >= _CONTENT:
+            return first
+        return last if last not in self._rate else max(self._rate, key=self._rate.__getitem__)
+
+
+def iterate(
+    point: Improvement,
+    method: PolicyEvaluations,
+    log: Log,
+    max_steps: int,
+    max_sweeps: float = math.inf,
+    progress: Callable[[int, float], None] | None = None,
+) -> None:
+    """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
+
+    Args:
+        point: Initial values; afterwards, the values of the last backup.
+        method: How to advance.
+        log: Gets one entry for each backup.
+        max_steps: Maximum number of steps, those in the log included.
+        max_sweeps: Maximum number of entries read, in sweeps over the process.
+        progress: Called with the number of backups and the error bound.
+    """
+    least, n_stalled, patience = np.inf, 0, _PATIENCE
+    while True:
+        begin = time.perf_counter()
+        if point.bound is not None and n_stalled < patience:
+            method.advance(point)
+            point.clip()
+        point.improve()
+        n_stalled = 0 if point.error < least else n_stalled + 1
+        least = min(least, point.error)
+        if n_stalled == 2 * patience:
+            n_stalled, patience = 0, 2 * patience
+        assert point.bound is not None
+        log.residual.append(max(abs(point.bound.low), abs(point.bound.high)))
+        log.seconds.append(time.perf_counter() - begin)
+        if progress is not None:
+            progress(len(log.seconds), point.error)
+        is_over = len(log.seconds) >= max_steps or point.work > max_sweeps * point.mdp.n_entries
+        if point.is_done or is_over:
+            return

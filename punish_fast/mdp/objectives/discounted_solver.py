@@ -1,9 +1,9 @@
 """Discounted rewards of a process without layers.
 
-A method of ``choice.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without reaching the
-tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value, policy iteration
-follows (``rational.py``). The policy takes the first of tied rows where its guarantee allows (``improvement.py``,
-``tie_break.py``).
+A method of ``policy_evaluation.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without
+reaching the tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value,
+policy iteration follows (``rational.py``). The policy takes the first of tied rows if its guarantee allows
+(``improvement.py``, ``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from punish_fast.mdp.chain.elimination import operations, patience
 from punish_fast.mdp.chain.rational import PRECISION, solve_certified
 from punish_fast.mdp.conversion.construction import normalized
 from punish_fast.mdp.graph.row_selection import first_marked
-from punish_fast.mdp.methods.choice import Automatic, StepLimits, iterate, method_of
 from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_rows
+from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
@@ -46,13 +46,14 @@ def solve_discounted(
 
     Args:
         mdp: The process, of one layer.
-        method: ``"auto"`` or one of ``choice.py``; only the first is followed by policy iteration, unless values are
-            large.
+        method: ``"auto"`` or one of ``policy_evaluation.py``; only the first is followed by policy iteration, unless
+            values are large.
         start: float64 ``[n_states]``, initial values; zeros if None.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
-    steps, log, is_auto = method_of(method), Log(), method == "auto"
+    log, is_auto = Log(), method == "auto"
+    steps = PolicyEvaluations(GENERAL_METHODS if is_auto else (method,))
     is_large = point.contraction.largest_value > _LARGE_VALUE
     found = Closed(np.zeros(mdp.n_states), np.zeros(mdp.n_rows), mdp.state_ptr[:-1], np.inf)
     exact, is_done = None, False
@@ -60,7 +61,7 @@ def solve_discounted(
     for limit in (few, *(k for k in (*_CHECKS, _PATIENCE, math.inf) if k > few)):
         if not is_large:
             point.most_work = limit * mdp.n_entries if limit <= _FEW else math.inf
-            iterate(point, steps, log, StepLimits(effort.max_sweeps, limit), effort.progress)
+            iterate(point, steps, log, effort.max_sweeps, limit, effort.progress)
             is_done, cheap = point.is_done, point.work * (1.0 if limit <= _FEW else _SHARE_OF_WORK)
             if not is_done and limit < _PATIENCE and operations(mdp, cheap) > cheap:
                 continue
@@ -84,7 +85,7 @@ def solve_discounted(
             f"max_sweeps: {effort.max_sweeps:,} leave an error bound of {found.error_bound:.1e}, allowed are more, or "
             f"a larger tolerance than {goal:g}"
         )
-    reason = steps.reason if isinstance(steps, Automatic) else ""
+    reason = steps.reason if is_auto else ""
     return Solution(
         **found._asdict(),
         state_ptr=mdp.state_ptr,
