@@ -74,7 +74,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5869,
+    "cli": 5430,
     "web": 1284,
     "play": 2151,
     "arena": 1130,
@@ -82,8 +82,8 @@ BUDGET = {
     "games": 5854,
     "store": 1980,
     "equilibrium": 1775,
-    "records": 1774,
-    "enemies": 633,
+    "records": 1769,
+    "enemies": 619,
     "duel": 1392,
     "punish": 2749,
     "mdp": 5069,

@@ -1,4 +1,4 @@
-"""The choice model: what people do given what they see, combined with their recorded choices in the same state.
+"""The choice model: a logit of human choices by information state, updated with the choices recorded in each state.
 
 Most states are never seen in recorded games, and most of those seen only once, so states must share information. A
 multinomial logit (McFadden, 1974) gives the action of card ``c`` and feint ``f`` (0 or 1) in a state with features
@@ -65,34 +65,26 @@ def fit_choice_model(
     column: np.ndarray,
     game: np.ndarray,
     ridge: float = RIDGE,
-    lapse: float = LAPSE,
     folds: int = FOLDS,
-    seed: int = 0,
 ) -> ChoiceModel:
     """Fit a choice model.
 
     Args:
         space: The states of the game.
         row: int64 ``[n]``, rows of the states, from `locate_choices`.
-        column: int64 ``[n]``, columns of the actions, likewise.
+        column: int64 ``[n]``, columns of the actions, from `locate_choices`.
         game: ``[n]``, the game of each choice.
         ridge: Ridge penalty on the weights, above 0.
-        lapse: Lapse rate, from 0 to 1.
         folds: Number of folds of games, to find the concentration.
-        seed: Random seed of the folds.
     """
-    if not (math.isfinite(ridge) and ridge > 0):
-        raise CountsError(f"ridge: {ridge} is not allowed, it must be above 0")
-    if not 0 <= lapse <= 1:
-        raise CountsError(f"lapse: {lapse} is not allowed, it must be from 0 to 1")
-    fold = folds_of(game, folds, seed, "games")
+    fold = folds_of(game, folds, groups="games")
     counts = count_located(space, row, column)
     if not _is_free(counts).any():
         raise CountsError(
             f"choices: 0 of {len(row):,} were between two legal actions, at least 1 is needed to learn from"
         )
     weights = _fit_weights(space, counts, ridge)
-    return ChoiceModel(weights, lapse, _fit_concentration(space, (row, column, fold), ridge, lapse), counts)
+    return ChoiceModel(weights, LAPSE, _fit_concentration(space, (row, column, fold), ridge), counts)
 
 
 def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
@@ -199,11 +191,9 @@ def _blocks(array: np.ndarray) -> np.ndarray:
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
 
 
-def _fit_concentration(
-    space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float, lapse: float
-) -> float:
+def _fit_concentration(space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float) -> float:
     """The concentration of maximum held-out likelihood; ``choices`` are row, column and fold."""
-    # In one order, so that sums do not depend on that of the choices: the likelihood is flat near its maximum.
+    # Sorted, so that sums do not depend on the order of the choices: the likelihood is flat near its maximum.
     row, column, fold = np.stack(choices)[:, np.lexsort(choices)]
     held_out = []
     for number in range(fold.max() + 1):
@@ -212,7 +202,7 @@ def _fit_concentration(
         weights = _fit_weights(space, counts, ridge)
         legal = legal_mask(space)[row[test]]
         chosen = np.arange(len(legal)), column[test]
-        prior = _prior(space, weights, lapse, row[test], legal)[chosen]
+        prior = _prior(space, weights, LAPSE, row[test], legal)[chosen]
         seen = counts_at(counts, row[test])
         held_out.append(np.stack([prior, seen[chosen], seen.sum(axis=1)]))
     prior, chosen, total = np.concatenate(held_out, axis=1)

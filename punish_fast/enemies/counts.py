@@ -17,7 +17,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class CountsError(PunishFastError, ValueError):
-    """Choices or options that cannot be used; the message says why."""
+    """Unusable choices or options."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,6 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
         actions: ``[n]``, two-digit codes of the actions.
     """
     decimals, actions = np.asarray(decimals, dtype=np.int64), np.asarray(actions, dtype=np.int64)
-    if decimals.ndim != 1 or decimals.shape != actions.shape:
-        raise CountsError(f"choices: shapes are {decimals.shape} and {actions.shape}, allowed are (n,) and (n,)")
     row = rows_of(space, decimals)
     column = np.where((actions >= 0) & (actions < len(COLUMN)), COLUMN[actions % len(COLUMN)], -1)
     return row, np.where((row >= 0) & (column >= 0) & legal_mask(space)[row, column], column, -1)
@@ -67,7 +65,7 @@ def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Cou
 
 
 class FoldsError(PunishFastError, ValueError):
-    """An impossible number of folds; the message says what is allowed."""
+    """An impossible number of folds."""
 
 
 def require_folds(n_folds: int) -> None:
@@ -86,8 +84,6 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "grou
         groups: Name of the groups in messages.
         needed: Smallest number of groups, if it is above ``n_folds``.
     """
-    if seed < 0:
-        raise FoldsError(f"seed: {seed} is not allowed, it must be at least 0")
     found, place = np.unique(group, return_inverse=True)
     require_folds(n_folds)
     needed = max(needed, n_folds)

@@ -25,7 +25,7 @@ class Entropies:
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the states covered
 
     def overall(self) -> tuple[float, float]:
-        """Mean entropy, and that of uniform play, over all states covered; NaN if there are none."""
+        """Return the mean entropies of the strategy and of uniform play over all states covered; NaN without any."""
         n_all = int(self.n_covered.sum())
         if n_all == 0:
             return np.nan, np.nan

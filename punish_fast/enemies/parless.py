@@ -5,9 +5,9 @@ strategy have a symmetric Dirichlet prior of ``c`` pseudo-counts in all. Its pos
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-Without choices this is uniform; with many it tends to their frequencies; ``c`` choices weigh as much as the prior.
-States that were never seen are played uniformly. Counts of all choices give the *general* enemy, those of winners alone
-the *champion*.
+The strategy is uniform without choices and tends to their frequencies with many; ``c`` choices weigh as much as the
+prior. States that were never seen are played uniformly. Counts of all choices give the *general* enemy, counts of the
+choices of winners the *champion*.
 """
 
 from __future__ import annotations
@@ -30,10 +30,6 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
         space: The states of the game, under the rules that ``counts`` was made with.
         counts: Choices, counted by `count_choices`.
         prior: Total pseudo-counts of the prior, above 0.
-
-    Raises:
-        CountsError: the prior is not a number above 0.
-        StrategyError: the counts are of another game.
     """
     check_prior(prior)
     n_legal = counts.legal.sum(axis=1, keepdims=True)

@@ -7,8 +7,8 @@ PAWNN ("PARLESS augmented with neural networks") generalises from the states see
 
 with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. As a strategy, the outputs of illegal
 actions are zeroed and the others normalised. With a softmax that equals the softmax over the legal actions, which is
-computed instead because it cannot underflow. Without a softmax, negative outputs count as zero, and a state without a
-positive one is played uniformly.
+computed instead because it cannot underflow. If the network has no softmax, negative outputs count as zero, and a state
+without a positive output is played uniformly.
 
 The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share it.
 """
@@ -36,7 +36,7 @@ _STATES_AT_ONCE = 256
 
 
 class NetworkError(PunishFastError, ValueError):
-    """Layers or options that do not form a network; the message says why."""
+    """Layers or options that do not form a network."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ probability ``r`` and the others are multiplied by ``1 / (1 - r)``, independentl
 zero (Glorot and Bengio, 2010); the optimisers are Adam (Kingma and Ba, 2015) and plain gradient descent.
 
 With networks this small and one example a step, the overhead between two operations dominates. So an epoch is one
-compiled loop, and all weights are one vector, which the optimiser updates at once. Random numbers (weights, order,
-dropout) are counter-based, so the same random seed gives the same bits.
+compiled loop, and all weights are one vector, which the optimiser updates in one operation. Random numbers (weights,
+order, dropout) are counter-based, so the same random seed gives the same bits.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Trained:
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
-    """What a policy plays in some states, as examples.
+    """Return the action probabilities of a policy in some states, as examples.
 
     Args:
         space: The states of the game.
@@ -160,8 +160,6 @@ def train(
     import jax.numpy as jnp
 
     sizes = (n_inputs(rules, options.encoding), *options.hidden, len(ACTIONS))
-    if len(examples) == 0:
-        raise NetworkError("examples: there are 0, at least 1 is needed to train on")
     with jax.default_device(jax.devices("cpu")[0]):
         key, first = jax.random.split(jax.random.key(options.seed))
         weights = jax.jit(_first_weights, static_argnums=1)(first, sizes)

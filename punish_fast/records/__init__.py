@@ -1,1 +1,1 @@
-"""Games that people played: logs, the database they are kept in, and what it says about the players."""
+"""Recorded games: logs, the database, validation, summaries and plots."""

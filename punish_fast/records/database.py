@@ -23,7 +23,7 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
-# How long to wait for another process that writes.
+# Seconds to wait for another process that writes.
 BUSY_SECONDS = 10.0
 
 # Steps of SQLite's machine on a connection, about a minute; and after how many it asks whether to go on.

@@ -42,10 +42,6 @@ class Remark:
     players: tuple[str, ...]  # Their names, the winner's first if there is a winner; those that are valid
     file: str  # The log
 
-    def as_mapping(self) -> dict[str, Any]:
-        """The remark in JSON."""
-        return vars(self) | {"players": list(self.players)}
-
 
 @dataclass
 class ImportReport:
@@ -79,7 +75,7 @@ class ImportReport:
             "cut_off": sum(file["flaw"] is not None for file in self.files),
             "rejected_by_kind": self.count(REJECTED),
             "warnings_by_kind": self.count(WARNING),
-            "remarks": [remark.as_mapping() for remark in self.remarks],
+            "remarks": [vars(remark) for remark in self.remarks],
         }
 
 

@@ -249,24 +249,19 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _ContradictionError(f"two different breaths have {entry.turns_left} turns from the end")
-    if gap and not (sides[0].keys() == sides[1].keys() == set(range(longest + 1)) and _begins(sides)):
+    # Both views must have all breaths, and begin in breath 1, the first digit of a state.
+    is_whole = sides[0].keys() == sides[1].keys() == set(range(longest + 1))
+    if gap and not (is_whole and all(side[0][0] // 10**17 == 1 for side in sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
     # Logs of this program, which have `Played`, mark every bot.
     others = None if played is None else False
-    won, lost = (_side(names[not won], sides[won], True if won in bots else others) for won in (True, False))
-    return RecordedGame(game, won, lost, played)
-
-
-def _begins(sides: Iterable[dict[int, tuple[int, int]]]) -> bool:
-    """Return True if both players' views begin in breath 1, the first digit of a state."""
-    return all(side[0][0] // 10**17 == 1 for side in sides)
-
-
-def _side(name: str, choices: dict[int, tuple[int, int]], is_bot: bool | None) -> Side:
-    number = tuple(sorted(choices))
-    states, actions = (tuple(choices[n][k] for n in number) for k in (0, 1))
-    return Side(name, number, states, actions, is_bot=is_bot)
+    found = []
+    for won in (True, False):
+        numbers = tuple(sorted(sides[won]))
+        states, actions = (tuple(sides[won][n][k] for n in numbers) for k in (0, 1))
+        found.append(Side(names[not won], numbers, states, actions, is_bot=True if won in bots else others))
+    return RecordedGame(game, found[0], found[1], played)
 
 
 def _games_of_games(values: list[Any]) -> _Found:
@@ -315,8 +310,6 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
     The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters. States are
     written as text if a reader could take them for rounded numbers.
     """
-    if layout not in LAYOUTS:
-        raise RecordsError(f"layout is {layout!r}, allowed are {' and '.join(LAYOUTS)}")
     games = list(games)
     check_names(games)
     if layout == "games":

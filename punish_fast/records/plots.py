@@ -102,7 +102,7 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
 
 
 def _is_significant(table: list[dict[str, Any]]) -> bool:
-    """Whether win rates clearly rise or fall with games played."""
+    """Return True if win rates clearly rise or fall with games played."""
     from scipy.stats import spearmanr
 
     games, rates = ([entry[key] for entry in table] for key in ("games", "win_rate"))
@@ -251,7 +251,7 @@ def _most_active(results: Results) -> list[str]:
 
 
 def _left_out(results: Results) -> str:
-    """What to add to a title if not every player has a panel."""
+    """Return the end of a title if not every player has a panel."""
     n = len(player_table(results))
     return f" ({_MOST_PANELS} most active of {n} players)" if n > _MOST_PANELS else ""
 

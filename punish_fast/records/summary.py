@@ -54,7 +54,7 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game that a person has played, else of the latest game; None if there is no game."""
+    """Return the id of the latest game that a person has played, else of the latest game; None without games."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
@@ -115,7 +115,7 @@ def player_table(results: Results) -> list[dict[str, Any]]:
 def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
     """Correlation of games played with win rate, by value (``linear``, Pearson) and by rank (``rank``, Spearman).
 
-    Either is None for fewer than two players, or if they all have as many games or the same win rate.
+    Both are None for fewer than two players, or if all players have the same number of games or the same win rate.
     """
     from scipy.stats import rankdata
 

@@ -42,7 +42,7 @@ class Fault:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether the game is unfit to learn from."""
+        """True if the game is unfit to learn from."""
         return self.kind in FATAL
 
 
@@ -90,7 +90,7 @@ def _name_of(action: int) -> str:
 
 
 def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """Whether each action is legal in its state; False if the row is -1."""
+    """Return True for each action that is legal in its state; False if the row is -1."""
     legal = np.zeros(len(rows), dtype=np.bool_)
     for k in np.flatnonzero(rows >= 0):
         legal[k] = actions[k] in space.action[space.state_ptr[rows[k]] : space.state_ptr[rows[k] + 1]]
@@ -136,7 +136,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
-    # A breath is judged if both its views and those of the next one fit.
+    # A breath is judged if both its views and both views of the next breath fit.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
     judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
     verdicts = judge(space, own, enemy, pairs.actions, pairs.after, judged)

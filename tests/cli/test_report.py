@@ -78,8 +78,10 @@ def test_a_report_is_printed_with_its_objects_as_tables(lines):
         "        step",
         "  rush     2",
     ]
-    report.print_report({"openings": [{"value": k} for k in range(23)]})
+    report.print_report({"openings": [{"value": k} for k in range(53)]})
     assert lines()[-1] == "  and 3 more rows, which --json prints"
+    report.print_report({"agents": [{"agent": "a", "sets": {"easy": {"x": {"n": 1}, "y": {"n": 2}}}}, {"agent": "b"}]})
+    assert lines()[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
 
 
 def test_fields_are_told_in_words():

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
+from houses import house_rules
+from hypothesis import given
 
 from enemies.recorded import recorded, recorded_counts, taste
 from punish_fast.enemies.choice_model import (
@@ -15,7 +18,7 @@ from punish_fast.enemies.choice_model import (
     fit_choice_model,
 )
 from punish_fast.enemies.counts import CountsError, FoldsError, count_located
-from punish_fast.punish.codes import ACTIONS, digits_of
+from punish_fast.punish.codes import ACTIONS, digits_of, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
@@ -77,10 +80,6 @@ def test_weights_maximise_the_penalised_likelihood(space, model):
         assert abs(there - back) < 1e-3 * (there + back - 2 * best)
 
 
-def test_the_rest_has_no_weights(model):
-    assert (model.weights[-1] == 0).all()
-
-
 def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, model):
     policy = choice_model_policy(space, model)
     row = int(model.counts.state[model.counts.count.sum(axis=1).argmax()])
@@ -96,19 +95,6 @@ def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, model):
     assert table_of_policy(space, policy, np.array([row]))[0] == pytest.approx(
         (k * prior + count) / (k + count.sum()), abs=1e-12
     )
-
-
-def test_many_choices_outweigh_the_prior_and_few_do_not(space, model):
-    rows = np.array([0])
-    legal = legal_mask(space)[rows]
-    before = choice_probabilities(
-        space, ChoiceModel(model.weights, 0.0, 20.0, recorded_counts(space, n_games=0)), rows, legal
-    )
-    column = int(np.flatnonzero(legal[0])[0])
-    for n in (1, 1_000_000):
-        counts = count_located(space, np.zeros(n, dtype=np.int64), np.full(n, column))
-        after = choice_probabilities(space, ChoiceModel(model.weights, 0.0, 20.0, counts), rows, legal)
-        assert after[0, column] == pytest.approx((20 * before[0, column] + n) / (20 + n))
 
 
 def test_it_finds_the_taste_of_the_players(space, model):
@@ -147,31 +133,12 @@ def test_same_choices_in_any_order_give_the_same_habit(space, model):
     assert again.concentration == model.concentration
 
 
-def test_illegal_and_unknown_choices_change_nothing(space, model):
-    row, column, game = recorded(space)
-    row, column = np.append(row, [-1, row[0]]), np.append(column, [-1, -1])
-    again = fit_choice_model(space, row, column, np.append(game, game[:2]), ridge=RIDGE)
-    assert np.array_equal(again.weights, model.weights)
-
-
 def test_counts_at_states_seen_and_not_seen(space):
     counts = count_located(space, np.array([7, 3, 7]), np.array([2, 4, 2]))
     found = counts_at(counts, np.array([0, 3, 7, 8]))
     assert found.sum(axis=1).tolist() == [0, 1, 2, 0]
     assert found[2, 2] == 2
     assert found[1, 4] == 1
-
-
-@pytest.mark.parametrize("ridge", [0.0, -1.0, math.nan, math.inf])
-def test_penalties_not_above_zero_are_refused(space, ridge):
-    with pytest.raises(CountsError, match=r"^ridge: .* is not allowed, it must be above 0$"):
-        fit_choice_model(space, *recorded(space), ridge=ridge)
-
-
-@pytest.mark.parametrize("lapse", [-0.1, 1.1, math.nan])
-def test_shares_that_are_none_are_refused(space, lapse):
-    with pytest.raises(CountsError, match=r"^lapse: .* is not allowed, it must be from 0 to 1$"):
-        fit_choice_model(space, *recorded(space), lapse=lapse)
 
 
 def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, model):
@@ -209,3 +176,41 @@ def test_a_fold_may_leave_nothing_to_learn_from(space):
     row = np.array([np.flatnonzero(n_legal > 1)[0], np.flatnonzero(n_legal == 1)[0]])
     fitted = fit_choice_model(space, row, legal_mask(space)[row].argmax(axis=1), np.arange(2), folds=2)
     assert np.isfinite(fitted.weights).all()
+
+
+@given(house_rules())
+def test_features_lie_between_zero_and_one_and_begin_with_one(rules):
+    space = StateSpace(rules)
+    x = features_of(rules, digits_of(space))
+    assert x.shape[0] == space.n_states
+    assert np.isfinite(x).all()
+    assert (x >= 0).all()
+    assert (x <= 1).all()
+    assert (x[:, 0] == 1).all()
+
+
+def test_different_views_have_different_features(tiny):
+    x = features_of(tiny.rules, digits_of(tiny, np.arange(tiny.layer_ptr[-2])))
+    free = np.flatnonzero(np.diff(tiny.state_ptr)[: tiny.layer_ptr[-2]] > 1)
+    assert len(np.unique(x[free].round(12), axis=0)) == len(free)
+
+
+@pytest.mark.parametrize("decimal", [101112300350021000, 202011300340031001, 301011301330032201])
+def test_chance_that_the_enemy_holds_a_card_by_counting_hands(decimal):
+    """Of every hand that can be dealt from the unseen cards, each copy a card of its own."""
+    rules = PRESETS["notebook"]
+    digits = split_digits(np.array([decimal]))
+    hand, discard, size = digits[0, 1:6].astype(int), digits[0, 13:18].astype(int), int(digits[0, 10])
+    unseen = [card for card in range(5) for _ in range(3 - hand[card] - discard[card])]
+    hands = list(combinations(unseen, size))
+    expected = [np.mean([card in held for held in hands]) for card in range(5)]
+    assert features_of(rules, digits)[0, -5:] == pytest.approx(expected, abs=1e-15)
+
+
+def test_an_exhausted_enemy_can_play_nothing(tiny):
+    digits = digits_of(tiny)
+    is_exhausted = digits[:, 11] == 1
+    assert is_exhausted.any()
+    x = features_of(tiny.rules, digits)
+    assert (x[is_exhausted, -5:] == 0).all()
+    assert (x[~is_exhausted, -5:] > 0).any()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from punish_fast.enemies.counts import CountsError, count_choices
+from punish_fast.enemies.counts import FoldsError, count_choices, folds_of
 from punish_fast.punish.codes import ACTIONS, decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -15,12 +15,6 @@ from punish_fast.punish.strategy import legal_mask
 @pytest.fixture(scope="module")
 def space() -> StateSpace:
     return StateSpace(PRESETS["tiny"])
-
-
-def test_no_choices_make_no_counts(space):
-    counts = count_choices(space, [], [])
-    assert counts.count.shape == counts.legal.shape == (0, 11)
-    assert (counts.n_illegal, counts.n_unknown) == (0, 0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), max_size=60))
@@ -38,7 +32,7 @@ def test_every_choice_is_counted_or_left_out(space, choices):
         assert count.tolist() == [chosen.count(column) * legal[column] for column in range(11)]
 
 
-@pytest.mark.parametrize("action", [0, 1, 9, 12, 60, 91, 255, 256, 266, -246, 10**12])
+@pytest.mark.parametrize("action", [0, 12, 91, 266, -246, 10**12])
 def test_what_is_no_action_is_illegal(space, action):
     counts = count_choices(space, decimals_of(space, np.array([558 - 1])), [action])
     assert (counts.n_illegal, counts.n_unknown, counts.count.sum()) == (1, 0, 0)
@@ -51,7 +45,32 @@ def test_states_that_no_game_reaches_are_unknown(space):
     assert (counts.n_illegal, counts.n_unknown, len(counts.state)) == (0, 4, 1)
 
 
-@pytest.mark.parametrize(("decimals", "actions"), [([1], []), ([[1]], [[1]]), (1, 1)])
-def test_wrong_shapes_are_refused(space, decimals, actions):
-    with pytest.raises(CountsError, match=r"^choices: shapes are .*, allowed are \(n,\) and \(n,\)$"):
-        count_choices(space, decimals, actions)
+@given(st.lists(st.integers(0, 20), min_size=2, max_size=60), st.integers(0, 5), st.integers(2, 7))
+def test_groups_stay_whole_and_folds_even(group, seed, n_folds):
+    n_groups = len(set(group))
+    if n_groups < n_folds:
+        with pytest.raises(
+            FoldsError,
+            match=f"^folds: {n_folds} is not allowed, it needs at least {n_folds} groups; there are {n_groups}",
+        ):
+            folds_of(np.array(group), n_folds, seed)
+        return
+    fold = folds_of(np.array(group), n_folds, seed)
+    pairs = set(zip(group, fold.tolist(), strict=True))
+    assert len(pairs) == n_groups
+    sizes = np.bincount([number for _, number in pairs], minlength=n_folds)
+    assert len(sizes) == n_folds
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_the_deal_follows_from_the_seed_and_not_from_the_order():
+    group = np.arange(40)
+    fold = folds_of(group, 4, seed=7)
+    assert np.array_equal(fold, folds_of(group, 4, seed=7))
+    assert not np.array_equal(fold, folds_of(group, 4, seed=8))
+    assert np.array_equal(fold[::-1], folds_of(group[::-1], 4, seed=7))
+
+
+def test_too_few_folds_are_refused(n_folds=1):
+    with pytest.raises(FoldsError, match=rf"^folds: {n_folds} is not allowed, it must be at least 2$"):
+        folds_of(np.arange(3), n_folds)

@@ -77,32 +77,12 @@ def test_no_model_sees_the_games_it_is_tested_on(space, choices, monkeypatch):
     assert sorted(np.concatenate(predicted)) == sorted(choices.row[free_choices(space, choices)])
 
 
-def test_illegal_and_forced_choices_are_not_measured(space):
-    forced = int(np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[0])
-    located = Located(np.array([0, 0, forced, -1]), np.array([0, -1, 10, -1]), np.arange(4))
-    assert free_choices(space, located)[1:].tolist() == [False, False, False]
-
-
-def test_progress_counts_folds(space, choices):
-    steps = []
-    held_out_losses(space, choices, ["uniform"], n_folds=3, on_fold=lambda *step: steps.append(step))
-    assert steps == [("uniform", 1, 3), ("uniform", 2, 3), ("uniform", 3, 3)]
-
-
 def test_standard_error_of_independent_choices_is_the_usual_one():
     cost = np.random.default_rng(0).normal(size=400)
     mean = mean_by_games(cost, np.arange(400))
     assert mean.value == pytest.approx(cost.mean())
     assert mean.error == pytest.approx(cost.std(ddof=1) / 20)
     assert mean.interval == pytest.approx((mean.value - 1.96 * mean.error, mean.value + 1.96 * mean.error))
-
-
-def test_copies_of_a_game_tell_nothing_new():
-    cost = np.random.default_rng(0).normal(size=50)
-    once = mean_by_games(cost, np.arange(50))
-    thrice = mean_by_games(np.repeat(cost, 3), np.repeat(np.arange(50), 3))
-    assert thrice.value == pytest.approx(once.value)
-    assert thrice.error == pytest.approx(once.error)
 
 
 def test_standard_error_covers_the_truth_as_often_as_it_should():

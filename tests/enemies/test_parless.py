@@ -60,18 +60,6 @@ def test_probabilities_are_the_posterior_means(space, choices, prior):
             assert p[column] == pytest.approx(float(expected * bool(legal[state, column])), rel=1e-14, abs=0)
 
 
-def test_more_prior_is_nearer_to_uniform(space):
-    counts = count_choices(space, [KNOWN], [40])
-    uniform = uniform_policy(space)
-    distances = [np.abs(parless(space, counts, prior) - uniform).max() for prior in (0.1, 1, 3, 1000)]
-    assert distances == sorted(distances, reverse=True)
-    assert distances[-1] < 1e-3
-
-
-def test_without_choices_the_enemy_plays_uniformly(space):
-    assert np.array_equal(parless(space, count_choices(space, [], [])), uniform_policy(space))
-
-
 @pytest.mark.parametrize("prior", [0, -1, np.nan, np.inf])
 def test_a_prior_that_is_none_is_refused(space, prior):
     with pytest.raises(CountsError, match=f"^prior: {prior} is not allowed, it must be above 0$"):

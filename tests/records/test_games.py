@@ -116,11 +116,6 @@ def test_games_of_an_original_database_are_read(original):
     assert (by_id[200].winner.name, by_id[200].winner.temperature, by_id[200].loser.temperature) == ("naive", 0.0, None)
 
 
-def test_people_have_no_parameters_the_way_the_original_writes_it(path):
-    rows = query(path, "SELECT winner_paramset_id, loser_paramset_id FROM games")
-    assert {"NULL", 1} == {value for row in rows for value in row}
-
-
 def test_games_are_selected(path):
     names = {(game.winner.name, game.loser.name) for _, game in stored(path, Selection(humans_only=True))}
     assert names

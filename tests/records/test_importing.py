@@ -10,13 +10,13 @@ from playing import RULES, some_games, with_side
 
 from punish_fast.punish.rules import to_json
 from punish_fast.records import database
-from punish_fast.records.database import LockedError, RecordsError, open_to_read, open_to_write
+from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, record_games
-from punish_fast.records.logs import CONTRADICTION, LAYOUTS, RecordedGame, write_log
+from punish_fast.records.logs import LAYOUTS, RecordedGame, write_log
 from punish_fast.records.schema import LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
-from records.conftest import dump, query, run_sql
+from records.conftest import query, run_sql
 from records.test_games import plain
 
 
@@ -63,14 +63,6 @@ def test_the_same_game_in_two_files_goes_in_once(tmp_path, space, games):
     assert query(tmp_path / "x.db", "SELECT count(DISTINCT source_digest) FROM games") == [(2,)]
 
 
-def test_the_order_of_files_and_steps_does_not_matter(tmp_path, space, games):
-    files = [write(tmp_path / f"{k}.json", games[k::3]) for k in range(3)]
-    import_logs(space, files, tmp_path / "at-once.db")
-    for path in files[::-1]:
-        import_logs(space, [path], tmp_path / "in-steps.db")
-    assert rows(tmp_path / "at-once.db") == rows(tmp_path / "in-steps.db")
-
-
 def faulty(games):
     """Games with one fault each, and a sound one."""
     actions = games[0].winner.actions
@@ -104,12 +96,6 @@ def test_every_game_that_stays_out_has_a_reason(tmp_path, space, games):
     assert {remark["kind"] for remark in mapping["remarks"]} <= {ILLEGAL, UNREACHABLE, SUCCESSION, FEINTS}
 
 
-def test_nothing_is_made_if_nothing_goes_in(tmp_path, space, games):
-    path = write(tmp_path / "x.json", faulty(games)[:2])
-    assert import_logs(space, [path], tmp_path / "x.db").imported == 0
-    assert not (tmp_path / "x.db").exists()
-
-
 def test_one_bad_log_keeps_all_out(tmp_path, space, log, db):
     before = db.read_bytes()
     bad = tmp_path / "bad.json"
@@ -134,15 +120,6 @@ def test_valid_games_go_in_from_a_log_that_is_cut_off(tmp_path, space, games, la
     whole = write(tmp_path / "y.json", games[:10], layout)
     report = import_logs(space, [whole], tmp_path / "x.db")
     assert (report.imported, report.known, report.files[0]["flaw"]) == (1, 9, None)
-
-
-def test_games_that_contradict_themselves_are_reported(tmp_path, space, games):
-    entries = json.loads(write_log(games[:2]))
-    entries[0]["Result"] = -3 - entries[0]["Result"]
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(entries))
-    report = import_logs(space, [path], tmp_path / "x.db")
-    assert (report.games, report.imported, report.count("rejected")) == (2, 1, {CONTRADICTION: 1})
 
 
 def players_of(game, other):
@@ -269,15 +246,6 @@ def test_an_original_database_takes_new_games(tmp_path, space, original, games):
     assert report.imported == 30
     assert query(original, old) == before
     assert query(original, "SELECT username FROM players ORDER BY player_id")[:3] == [("Ann",), ("Ben",), ("naive",)]
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_database_that_another_import_holds_is_left_alone(tmp_path, space, db):
-    more = write(tmp_path / "more.json", some_games(40))
-    before = dump(db)
-    with open_to_write(db), pytest.raises(LockedError, match="locked"):
-        import_logs(space, [more], db)
-    assert dump(db) == before
 
 
 IMPORT = """

@@ -30,13 +30,6 @@ def space():
     return StateSpace(RULES)
 
 
-def test_games_that_were_played_follow(space):
-    generator = np.random.default_rng(1)
-    pairs = [pair for _ in range(60) for pair in successions(play(RULES, generator))]
-    assert len(pairs) > 100
-    assert set(judged(space, pairs)) == {FITS}
-
-
 @pytest.mark.parametrize("redeal", ["discard", "reshuffle"])
 def test_what_may_follow_agrees_with_trying_all_draws(redeal):
     """Breaths of different games, and the same breaths with other actions, in every combination."""
@@ -85,12 +78,3 @@ def test_each_fault_is_named(space):
     assert judged(space, [(deadly, None), (deadly, second)]) == [FITS, legality.OVER]
     fatal = Breath(deadly.enemy, deadly.own, (10, 40))
     assert judged(space, [(fatal, None)]) == [legality.LOST]
-
-
-def test_nothing_to_judge_is_no_error(space):
-    empty = np.zeros((0, 18), dtype=np.uint8)
-    assert judge(space, empty, empty, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)).shape == (0,)
-
-
-def test_every_verdict_has_a_reason():
-    assert set(REASONS) == set(range(FITS))

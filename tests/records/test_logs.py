@@ -112,25 +112,15 @@ def test_games_that_contradict_themselves_are_left_out(entries, reason):
     ("content", "text"),
     [
         (b"", "is empty"),
-        (b" \n", "is empty"),
         (b"[{", "is cut off in entry 1 (line 1)"),
         (b"\xff\xff[]", "is not UTF-8 at byte 0, line 1"),
         (b"[1", "entry 1 is 1"),
-        (b"null", "entry 1 is None"),
-        (b'"x"', "entry 1 is 'x'"),
         (b"State,Choice\n1,2\n", "is not JSON: Expecting value at line 1, column 1"),
         (b"<!DOCTYPE html>\n<html>Sign in</html>", "is HTML or XML"),
         (gzip.compress(b"[]", mtime=0), "is a gzip file; unpack it first"),
-        (b"PK\x03\x04", "is a ZIP archive; unpack it first"),
-        (b"SQLite format 3\0", "is an SQLite database"),
-        (b"[1]", "entry 1 is 1"),
-        (b"[null]", "entry 1 is None"),
-        (b"[[]]", "entry 1 is"),
         (b"[NaN]", "holds NaN"),
-        (b"[Infinity]", "holds Infinity"),
         (b"[" + b"9" * 5000 + b"]", "a number in it is too large"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
         (b'[{"State": "1", "State": "1"}]', "names 'State' twice"),
         (b"[{}]", "entry 1 has no State"),
     ],
@@ -177,15 +167,11 @@ def test_wrong_values_of_a_breath_are_named(field, values):
         ({"states": 5}, "states is 5"),
         ({"states": ["1010102002200000010"]}, "states is '10"),
         ({"states": [10**18]}, "states is 10"),
-        ({"states": [-1]}, "states is -1"),
         ({"actions": [20, 20]}, "1 states and 2 actions"),
-        ({"actions": [True]}, "actions is True"),
         ({"actions": [256]}, "actions is 256"),
         ({"username": None}, "username is None"),
         ({"bot_parameters": 0.5}, "bot_parameters is 0.5"),
         ({"bot_parameters": {"temperature": -1}}, "temperature is -1"),
-        ({"bot_parameters": {"temperature": "0"}}, "temperature is '0'"),
-        ({"bot_parameters": {"temperature": 10**400}}, "temperature is 1000"),
         ({"bot_parameters": {"heat": 1}}, "bot_parameters has no temperature"),
     ],
 )
@@ -194,11 +180,6 @@ def test_wrong_values_of_a_game_are_named(change, text):
     assert len(games) == 1
     assert refused.reason.startswith("entry 1: winner")
     assert text in refused.reason
-
-
-def test_layouts_may_not_be_mixed():
-    for entries in ([BREATH, GAME], [GAME, BREATH]):
-        assert "entry 2 has no " in parse(entries)[2][0].reason
 
 
 def test_places_that_cannot_be_read_are_refused(tmp_path):
@@ -213,11 +194,6 @@ def test_places_that_cannot_be_read_are_refused(tmp_path):
             read_log(closed)
 
 
-def test_there_are_two_layouts_to_write():
-    with pytest.raises(RecordsError, match="allowed are breaths and games"):
-        write_log([], "turns")
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bots_stay_bots_whatever_their_settings(layout):
     first = some_games(1)[0]
@@ -230,12 +206,6 @@ def test_bots_stay_bots_whatever_their_settings(layout):
         played = replace(first, id=2**50, winner=robot, loser=person, played=first.id)
         _, (game,), _ = parse(write_log([played], layout).encode())
         assert (game.winner.is_bot, game.loser.is_bot) == (True, False)
-
-
-def test_the_log_of_an_original_bot_is_as_the_original_writes_it():
-    game = some_games(1)[0]
-    bot = replace(game, winner=replace(game.winner, name="naive", is_bot=True))
-    assert write_log([bot]) == write_log([replace(game, winner=replace(game.winner, name="naive"))])
 
 
 @pytest.mark.parametrize("value", [0, 1, "true", None])
@@ -323,8 +293,6 @@ def test_many_damaged_objects_take_linear_time(monkeypatch):
     ("damage", "is_taken"),
     [
         ({"Choice": 77}, True),
-        ({"State": "x"}, True),
-        ({"Luck": 1}, True),
         ({"Played": -1, "GameID": 2**50}, True),
         ({"GameID": None}, False),
         ({"GameID": 1600000000000}, False),

@@ -37,12 +37,6 @@ def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind):
         draw(kind, read_results(original), tmp_path / "x.svg")
 
 
-def test_one_players_win_rate_over_time(tmp_path, results):
-    draw("over-time", results, tmp_path / "all.svg")
-    draw("over-time", results, tmp_path / "ann.svg", player="Ann")
-    assert (tmp_path / "ann.svg").stat().st_size < (tmp_path / "all.svg").stat().st_size
-
-
 def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     path = tmp_path / "x.png"
     path.write_bytes(b"old")
@@ -74,12 +68,6 @@ def made_up_results(names):
     n = len(names)
     flags = np.zeros(n, dtype=np.bool_)
     return Results(np.arange(n), names, np.roll(names, 1), flags, flags, np.arange(1, n + 1), np.zeros(0))
-
-
-def test_headlines_say_what_is_seen(tmp_path, results):
-    for kind, words in (("matchups", "against bots"), ("win-rates", "wins most often"), ("durations", "on average")):
-        draw(kind, results, tmp_path / "x.svg")
-        assert words in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize(

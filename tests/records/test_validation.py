@@ -165,9 +165,3 @@ def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
             shared.append(replace(game, loser=replace(game.loser, actions=tuple(actions))))
     assert len(shared) >= 10
     assert {tuple(fault.kind for fault in faults) for faults in check_games(space, shared)} == {(FEINTS,)}
-
-
-def test_games_are_checked_one_by_one(space, long_game):
-    good, bad = some_games(2), with_side(long_game, actions=(91, *long_game.winner.actions[1:]))
-    found = check_games(space, [good[0], bad, long_game, without_breath(long_game, 1), good[1]])
-    assert [[fault.kind for fault in faults] for faults in found] == [[], [ILLEGAL], [], [SUCCESSION], []]

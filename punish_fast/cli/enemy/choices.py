@@ -1,4 +1,4 @@
-"""Options that select the recorded choices to learn an enemy from."""
+"""Options that select the recorded choices to learn an enemy from, and the files of networks that learned."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, RulesOption, option
 from punish_fast.cli.frame.outputs import default_output, rules_stem
-from punish_fast.cli.frame.report import count
+from punish_fast.cli.frame.progress import Stopwatch
 from punish_fast.cli.records.selection import require_games
 
 if TYPE_CHECKING:
+    from punish_fast.enemies.pawnn import Network
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.choices import Choices
 
@@ -49,7 +50,7 @@ class ChoicesOptions(CommonOptions):
         return {"database": self.database.name, "winners": self.winners, **given}
 
     def default_output(self, stem: str, made: dict[str, Any]) -> Path:
-        """The strategy file to write where the user names none; ``made`` is what it notes of its options."""
+        """Return the default output path; ``made`` holds the options recorded in the file."""
         from punish_fast.punish.rules import load_rules, name_of
 
         rules = load_rules(self.rules or "notebook")
@@ -58,8 +59,21 @@ class ChoicesOptions(CommonOptions):
         return default_output(path, settings | made)
 
 
-def print_left_out(report: dict[str, Any]) -> None:
-    """Print how many choices were left out, and why."""
-    for key, reason in (("illegal", "illegal in their state"), ("unreachable", "in unreachable states")):
-        if report[key]:
-            print(f"left out {count(report[key], 'choice')} {reason}")
+def write_network(
+    space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path, clock: Stopwatch
+) -> dict[str, Any]:
+    """Evaluate a network on every state and write its strategy; return a report."""
+    from punish_fast.enemies.pawnn import network_policy
+    from punish_fast.store.policies import save_policy
+
+    with clock("evaluation"):
+        policy = network_policy(space, network)
+    with clock("store"):
+        save_policy(output, space, policy, name=name, origin=origin)
+    return {
+        "name": name,
+        "origin": origin,
+        "evaluated": space.n_states,
+        "output": output,
+        "output_bytes": output.stat().st_size,
+    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from punish_fast.cli.enemy.network import print_network, write_network
+from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
@@ -51,9 +51,4 @@ def import_flux(options: ImportFluxOptions) -> None:
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
         **write_network(space, network, file.stem, origin, output, clock),
     }
-    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}}, _print_report)
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"a network of {'-'.join(map(str, report['units']))} units")
-    print_network(report)
+    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
+from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.options import OutputOption, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
@@ -66,11 +66,4 @@ def model(options: ChoiceModelOptions) -> None:
         "output": output,
         "output_bytes": output.stat().st_size,
     }
-    options.print(report, _print_report)
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['games']:,} games, {report['choices']:,} choices in {report['states_seen']:,} states")
-    print(f"prior concentration: {round(report['origin']['concentration'], 1):,g} choices")
-    print_left_out(report)
-    print(f"wrote {report['name']} of {report['states']:,} states to {report['output']}")
+    options.print(report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from punish_fast.cli.enemy.choices import ChoicesOptions, print_left_out
+from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
@@ -67,10 +67,4 @@ def parless(options: ParlessOptions) -> None:
         "output": output,
         "output_bytes": output.stat().st_size,
     }
-    options.print(report, _print_report)
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['games']:,} games, {report['choices']:,} choices in {report['states']:,} states")
-    print_left_out(report)
-    print(f"wrote {report['name']} to {report['output']}")
+    options.print(report)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from punish_fast.cli.enemy.network import print_network, write_network
+from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
@@ -118,7 +118,7 @@ def pawnn(options: PawnnOptions) -> None:
             report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
         report |= {"mse": trained["mse"]}
     progress.clear()
-    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}}, _print_report)
+    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}})
 
 
 def _train(rules: Rules, examples: Examples, training: TrainingOptions, progress: Progress) -> dict[str, Any]:
@@ -143,15 +143,3 @@ def _cross_validate(
     errors = {part: [float(getattr(each, part)[-1, 1]) for each in rounds] for part in ("train", "test")}
     means = {f"{part}_mse": fmean(found) for part, found in errors.items()}
     return {"folds": folds, **means, **{f"{part}_mse_by_fold": found for part, found in errors.items()}}
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    if "cross_validation" in report:
-        found = report["cross_validation"]
-        print(f"{found['folds']} folds")
-        print(f"mean squared error {found['train_mse']:.7f} in training, {found['test_mse']:.7f} held out")
-    if "mse" in report:
-        seconds = report["seconds"]["training"]
-        print(f"{report['states']:,} states, {report['training']['epochs']} epochs, {seconds:.1f} s")
-        print(f"mean squared error {report['mse']:.7f}")
-        print_network(report)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, verb
-from punish_fast.cli.frame.report import finite, in_words, print_table, print_text
-from punish_fast.store.notes import enemy_text
+from punish_fast.cli.frame.report import finite
 
 if TYPE_CHECKING:
     from punish_fast.enemies.entropy import Entropies
@@ -37,10 +35,10 @@ def show(options: EnemyShowOptions) -> None:
         raise UsageError(f"--temperature goes with an agent only, {options.file} is a {file.kind}")
     file.must_play()
     space = StateSpace(file.rules, file.information)
-    # Only strategies of the view tell which states they cover.
+    # Only strategies of the view record which states they cover.
     covered = file.covered(space) if space.is_view else None
     found = entropies(space, file.policy(space, options.temperature), covered)
-    options.print(_report(file, options.temperature, found), _print_report)
+    options.print(_report(file, options.temperature, found))
 
 
 def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict[str, Any]:
@@ -75,29 +73,3 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
             for layer in range(len(found.n_states))
         ],
     }
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['file']}: {report['kind']} {report['name']}, rules {report['rules']} ({report['rules_digest']})")
-    if "enemy" in report:
-        print(f"enemy {enemy_text(report['enemy'])}")
-    if "origin" in report:
-        print_text(f"origin: {in_words(report['origin'])}")
-    if report.get("temperature") is not None:
-        print(f"softmax at temperature {report['temperature']:g}")
-    print()
-    header = ["breath", "states", "covered", "entropy", "uniform", "effective actions"]
-    print_table([header, *map(_cells, (*report["breaths"], {**report, "breath": "all"}))])
-    print()
-    print_text(
-        "Entropies are means in nats over the covered states; all others are played uniformly. The effective number of "
-        "actions is the exponential of the entropy."
-    )
-
-
-def _cells(entry: dict[str, Any]) -> list[str]:
-    counts = [str(entry["breath"]), f"{entry['states']:,}", f"{entry['covered']:,}"]
-    if entry["entropy"] is None:
-        return [*counts, "-", "-", "-"]
-    entropy, uniform = entry["entropy"], entry["uniform_entropy"]
-    return [*counts, f"{entropy:.4f}", f"{uniform:.4f}", f"{math.exp(entropy):.2f}"]

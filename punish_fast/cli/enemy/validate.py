@@ -9,7 +9,7 @@ from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import finite, print_table
+from punish_fast.cli.frame.report import finite
 
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean
@@ -96,26 +96,10 @@ def validate(options: ValidateOptions) -> None:
         "models": models,
         "seconds": clock.total(),
     }
-    options.print(report, _print_report)
+    options.print(report)
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:
     """A mean in JSON, which has no infinities."""
     error = finite(mean.error)
     return {"mean": finite(mean.value), "error": error, "interval": None if error is None else list(mean.interval)}
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(f"{report['games']:,} games in {report['folds']} folds, {report['measured']:,} choices between legal actions")
-    print("log loss in nats per choice, with 95% intervals by games")
-    print()
-    rows = [["model", "loss", "95%", f"above {report['reference']}", "95%"]]
-    for name, entry in report["models"].items():
-        above = ("", "") if name == report["reference"] else _cells(entry["above_reference"], "+")
-        rows.append([name, *_cells(entry["nats"], ""), *above])
-    print_table(rows)
-
-
-def _cells(entry: dict[str, Any], sign: str) -> tuple[str, str]:
-    mean = "infinite" if entry["mean"] is None else f"{entry['mean']:{sign}.4f}"
-    return mean, "-" if entry["interval"] is None else "{:.4f} to {:.4f}".format(*entry["interval"])

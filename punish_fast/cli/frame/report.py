@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 # Rows of a table in a report, and the length of an object that is printed as a table of its own.
-_MOST_ROWS, _LONG = 20, 100
+_MOST_ROWS, _LONG = 50, 100
 
 
 def rules_report(rules: Rules) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def print_text(text: str, indent: str = "", first: str | None = None) -> None:
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
 
-def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> None:
-    """Print rows of cells in columns, the first ``left`` aligned to the left and the rest to the right.
+def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
+    """Print rows of cells in columns; the first ``left`` ones, or those marked there, are aligned to the left.
 
     If the terminal is too narrow, the widest columns are broken between words.
     """
@@ -91,7 +91,8 @@ def print_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") 
     table = Table.grid(padding=(0, 2, 0, 0))
     for k, column in enumerate(zip_longest(*rows, fillvalue="")):
         longest_word = max((cell_len(word) for cell in column for word in cell.split()), default=0)
-        table.add_column(justify="left" if k < left else "right", min_width=longest_word)
+        is_left = k < left if isinstance(left, int) else left[k]
+        table.add_column(justify="left" if is_left else "right", min_width=longest_word)
     for row in rows:
         table.add_row(*row)
     # The width is ours, because Rich's own is 80 columns in a pipe.
@@ -109,10 +110,8 @@ def print_report(report: Mapping[str, Any]) -> None:
     """
     values, tables = [], []
     for name, value in report.items():
-        if isinstance(value, Mapping) and any(isinstance(each, Mapping) for each in value.values()):
-            tables.append((name, [{"": key} | dict(each) for key, each in value.items()]))
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            tables.append((name, value))
+        if objects := _objects("", value):
+            tables.append((name, objects))
         elif isinstance(value, Mapping) and len(_text(name, value)) > _LONG:
             tables.append((name, [{"": _words(key), "value": _text(key, each)} for key, each in value.items()]))
         elif value is not None:
@@ -124,14 +123,33 @@ def print_report(report: Mapping[str, Any]) -> None:
         _print_objects(rows)
 
 
+def _objects(name: str, value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list or an object as rows, without nested objects; the column ``name`` has their keys."""
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return [row for each in value for row in _flat(each)]
+    if isinstance(value, Mapping) and all(isinstance(each, Mapping) or _objects("", each) for each in value.values()):
+        rows = ((key, row) for key, each in value.items() for row in _objects(name, each) or _flat(each))
+        return [{name: f"{key}, {row.pop(name)}" if name in row else key} | row for key, row in rows]
+    return []
+
+
+def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row, or one row for each object within it; values of the whole row are only in the first."""
+    for name, value in row.items():
+        if objects := _objects(name, value):
+            whole = {other: each for other, each in row.items() if other != name}
+            return [(whole if k == 0 else dict.fromkeys(whole, "")) | each for k, each in enumerate(objects)]
+    return [dict(row)]
+
+
 def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print objects with the same keys as rows of a table."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = [name for name in names if any(row.get(name) is not None for row in rows)]
     cells = [[_text(name, row.get(name)) for name in columns] for row in rows[:_MOST_ROWS]]
-    texts = (not any(isinstance(row.get(name), int | float) for row in rows) for name in columns)
+    texts = [not any(isinstance(row.get(name), int | float) for row in rows) for name in columns]
     header = [] if columns == ["", "value"] else [list(map(_words, columns))]
-    print_table([*header, *cells], left=max(1, len(list(takewhile(bool, texts)))), indent="  ")
+    print_table([*header, *cells], left=[True, *texts[1:]], indent="  ")
     if len(rows) > _MOST_ROWS:
         print(f"  and {count(len(rows) - _MOST_ROWS, 'more row')}, which --json prints")
 

@@ -1,51 +1,51 @@
-"""Connect Four for ``games solve``, ``show`` and ``judge``: positions solved by search."""
+"""Connect Four for ``games solve`` and ``judge``: positions solved by search."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import in_units, print_table, print_text
-from punish_fast.cli.games.judged_agents import TRAINED, judging, searching, trained_values
-from punish_fast.runtime.printable import printable
+import numpy as np
+
+from punish_fast.cli.games.judged_agents import TRAINED, judging, trained_values, unknown_agent
+from punish_fast.games.connect4.game import Connect4, Connect4State
+from punish_fast.games.connect4.known_scores import PositionSet, position_sets, search_policy, shares
+from punish_fast.games.connect4.solver import Connect4Solver, compile_search, value_of
+from punish_fast.games.contract import VectorGame
+from punish_fast.games.learn.agent_file import load_as
+from punish_fast.games.learn.movers import Values, first_best_actions
+from punish_fast.games.learn.strength import SampledStrength
+from punish_fast.games.learn.trainer import NetworkTrainer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from punish_fast.games.connect4.game import Connect4, Connect4State
-    from punish_fast.games.connect4.known_scores import PositionSet
-    from punish_fast.games.connect4.solver import Connect4Solver
-    from punish_fast.games.contract import VectorGame
-    from punish_fast.games.learn.movers import Values
+    from punish_fast.cli.games.judge import JudgeOptions
+    from punish_fast.cli.games.options import Stages
+    from punish_fast.cli.games.solve import GamesSolveOptions
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
-# Against the random player, in each seat; fewer by searches.
+# Number of games against the random player in each seat, without and with a search.
 _GAMES, _SEARCHED_GAMES = 2000, 500
 
+# A game, the values of its actions, and whether the moves are legal by themselves.
+_Network = tuple[VectorGame, Values, bool]
 
-def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool, quiet: bool) -> dict[str, Any]:
-    """The report of ``games solve`` on a position."""
-    from punish_fast.games.connect4.solver import compile_search, value_of
 
-    clock, state = Stopwatch(), game.state_of(position)
-    with clock("kernels"), Progress(quiet).stage("kernels"):
+def solve(game: Connect4, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games solve`` on a position."""
+    position, exact = options.position or "", not options.value_only
+    state, solver = game.state_of(position), Connect4Solver()
+    with stages("kernels"):
         compile_search()
-    with clock("solve"), Progress(quiet).stage("solve"):
+    with stages("solve"):
         scores, nodes = solver.score_moves(state, exact)
-    score = _best(scores, solver, state)
-    line = None
+    score, line = _best(scores, solver, state), None
     if exact:
-        with clock("line"), Progress(quiet).stage("line"):
+        with stages("line"):
             line = solver.line(state, score)
     return {
-        "game": game.name,
-        "variant": game.parameters(),
         "position": position,
         "score": score if exact else None,
         "value": value_of(score),
@@ -53,24 +53,7 @@ def solution(game: Connect4, position: str, solver: Connect4Solver, exact: bool,
         "values": [None if each is None else value_of(each) for each in scores],
         "line": None if line is None else "".join(str(column + 1) for column in line),
         "nodes": nodes,
-        "seconds": clock.seconds | {"total": clock.total()},
     }
-
-
-def print_solution(report: dict[str, Any], board: str, plies: int | None) -> None:
-    """Print a report of `solution`, with a drawing of the position and the moves to the end."""
-    print(board)
-    print()
-    numbers = [str(column) for column in range(1, len(report["values"]) + 1)]
-    known = report["values"] if report["scores"] is None else report["scores"]
-    print_table([["column", *numbers], ["score", *("-" if each is None else str(each) for each in known)]])
-    print()
-    ending = "" if plies is None else f" in {plies} (score {report['score']})"
-    print(f"the player to move: {report['value']}{ending}")
-    if report["line"]:
-        print_text("perfect play: " + " ".join(report["line"]))
-    seconds = max(report["seconds"]["solve"], 1e-9)
-    print(f"{report['nodes']:,} nodes in {seconds:.1f} s ({in_units(report['nodes'] / seconds)} nodes/s)")
 
 
 def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State) -> int:
@@ -79,22 +62,18 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
     return max(known) if known else solver.solve(state)[0]
 
 
-def judged(game: Connect4, agents: list[str] | None, progress: Progress) -> dict[str, Any]:
-    """The report of ``games judge``: the shares of each agent in each set; of networks, also games with random play."""
-    clock, judgements = Stopwatch(), []
-    for name in agents or _YARDSTICKS:
-        with clock("judge"), progress.stage(judging(name)):
-            judgements += _told(game, name)
-    progress.clear()
-    return {"game": game.name, "variant": game.parameters(), "agents": judgements, "seconds": clock.seconds}
+def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games judge``: shares of each agent in each set; of networks, games with random play."""
+    options.refuse_games(game)
+    agents = []
+    for name in options.agents or _YARDSTICKS:
+        with stages("judge", judging(name)):
+            agents += _judged(game, name)
+    return {"agents": agents}
 
 
-def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
+def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
     """Return the report of an agent in one row, or of MuZero in a row for each number of simulations."""
-    from punish_fast.games.connect4.known_scores import search_policy
-    from punish_fast.games.learn.agent_file import load_as
-    from punish_fast.games.learn.trainer import NetworkTrainer
-
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         vector, values = trained_values(game)
@@ -106,14 +85,9 @@ def _told(game: Connect4, name: str) -> list[dict[str, Any]]:
             for simulations, values in network.judged().items()
         ]
     if name != "random" and not depth:
-        allowed = f"random, search-N that sees 1 to 99 moves, {TRAINED}, and files .h5"
-        raise UsageError(f"{printable(name)}: is no agent, allowed are {allowed}")
+        raise unknown_agent(name, "random, search-N that sees 1 to 99 moves")
     sets = _in_sets(lambda found: search_policy(found, int(depth[1]) if depth else 0))
     return [{"agent": name, "simulations": None} | sets | dict.fromkeys(("games", "first", "second"))]
-
-
-# A game, the values of its actions, and whether the moves are legal by themselves.
-_Network = tuple["VectorGame", "Values", bool]
 
 
 def _judged_values(name: str, simulations: int | None, network: _Network) -> dict[str, Any]:
@@ -124,18 +98,12 @@ def _judged_values(name: str, simulations: int | None, network: _Network) -> dic
 
 
 def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
-    """The shares of a policy in each set."""
-    from punish_fast.games.connect4.known_scores import position_sets, shares
-
+    """Return the shares of a policy in each set."""
     return {"sets": {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}}
 
 
 def _choices(network: _Network, found: PositionSet) -> np.ndarray:
-    """The move of a network in each position: of legal ones alone, if it was kept to them."""
-    import numpy as np
-
-    from punish_fast.games.learn.movers import first_best_actions
-
+    """Return the move of a network in each position, among legal moves only if it was trained with them only."""
     vector, values, keeps_rules = network
     legal = vector.legal(found.boards)
     moves = first_best_actions(values(found.boards), legal if keeps_rules else np.ones_like(legal))
@@ -144,21 +112,6 @@ def _choices(network: _Network, found: PositionSet) -> np.ndarray:
 
 def _against_random(network: _Network, games: int) -> dict[str, Any]:
     """The endings of games against the random player, moving first and second."""
-    from punish_fast.games.learn.strength import SampledStrength
-
     vector, values, keeps_rules = network
     measures = SampledStrength(vector, games=2 * games).measure(values, keeps_rules)
     return {"games": games, "first": measures["first"], "second": measures["second"]}
-
-
-def print_judged(report: dict[str, Any]) -> None:
-    """Print a report of `judged`."""
-    for key, title in (("keeps_value", "keeps the value"), ("best_score", "finds a best score")):
-        names = list(report["agents"][0]["sets"])
-        rows = [[searching(each), *(f"{each['sets'][name][key]:.3f}" for name in names)] for each in report["agents"]]
-        print_table([[title, *(name.replace("-", " ") for name in names)], *rows])
-        print()
-    for each in report["agents"]:
-        if each["first"] is not None:
-            wins = [f"{each[seat]['win']:.2%} moving {seat}" for seat in ("first", "second")]
-            print_text(f"{searching(each)} wins against random play: {', '.join(wins)} ({each['games']:,} games each)")

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from punish_fast.cli.frame.options import FixedSeedOption, option, verb
+from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import count, print_table
-from punish_fast.cli.games.options import GameOptions, SettingsOption
-from punish_fast.cli.games.train import shown_points
+from punish_fast.cli.games.options import LearningOptions
 
 # Decks of the last generation to report.
 _N_BEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecksOptions(GameOptions):
+class DecksOptions(LearningOptions):
     """Options of ``games decks``."""
 
     generations: Annotated[int, option("Number of generations.", metavar="N")] = 40
-    settings: SettingsOption = None
-    seed: FixedSeedOption = 0
 
 
 @verb(
@@ -68,35 +64,4 @@ def decks(options: DecksOptions) -> None:
         "best": [asdict(each) for each in best],
         "seconds": clock.seconds,
     }
-    options.print(report, lambda report: _print(report, str(method)))
-
-
-def _print(report: dict[str, Any], method: str) -> None:
-    print(method)
-    print()
-    print("mean of wins less losses of a game, standard errors in brackets")
-    head = ["generation", "survivors against random decks", "spread of decks", "error of a fitness"]
-    rows = [
-        [
-            str(point["generation"]),
-            f"{point['strength']:+.4f} ({point['strength_error']:.4f})",
-            f"{point['spread']:.4f}",
-            f"{point['error']:.4f}",
-        ]
-        for point in shown_points(report["curve"])
-    ]
-    print_table([head, *rows], left=0)
-    print()
-    verdict = "beats its noise" if report["beats_noise"] else "does not beat its noise"
-    print(f"over all generations: spread {report['spread']:.4f}, error {report['error']:.4f}: selection {verdict}")
-    print()
-    fresh = report["best"][0]["fresh_games"]
-    print(f"the fittest decks of the last generation, each in {fresh:,} fresh games against random decks")
-    rows = [
-        [each["text"], f"{each['strength']:+.4f} ({each['strength_error']:.4f})", str(each["since"])]
-        for each in report["best"]
-    ]
-    print_table([["card x copies", "strength", "since generation"], *rows])
-    print()
-    told = f"{report['pool_games']:,} games in the pool, {report['fresh_games']:,} against random decks"
-    print(f"{count(report['generations'], 'generation')} in {report['seconds']['search']:.1f} s: {told}")
+    options.print(report)

@@ -1,37 +1,43 @@
-"""Incan Gold for ``games solve``: the first round."""
+"""Incan Gold: ``games solve`` of the first round, and ``games judge`` by many games and the best opponent of a rule."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from punish_fast.cli.frame.progress import Stopwatch
-from punish_fast.cli.frame.report import print_table
+from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
+from punish_fast.games.contract import GameError, Mover
+from punish_fast.games.incan_gold.equilibrium import solve_equilibrium
+from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGold
+from punish_fast.games.incan_gold.matches import best_responder, play_match
+from punish_fast.games.incan_gold.players import NAMES, player_named
+from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_solo
+from punish_fast.games.learn.agent_file import load_as
+from punish_fast.games.learn.dqn import DqnLearner
+from punish_fast.games.registry import vectorise
 
 if TYPE_CHECKING:
-    from punish_fast.games.incan_gold.game import IncanGold
-    from punish_fast.games.incan_gold.rounds import RoundSets
+    from punish_fast.cli.games.judge import JudgeOptions
+    from punish_fast.cli.games.options import Stages
+    from punish_fast.cli.games.solve import GamesSolveOptions
 
-_TITLES = {"solo": "alone", "against_stayers": "against two who never leave"}
+# Two of each sit against every agent; these are judged by default, too.
+_OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
+_SHARES = ("win", "tie", "loss", "first")
 
 
-def solution(game: IncanGold) -> dict[str, Any]:
-    """The report of ``games solve``."""
-    from punish_fast.games.incan_gold.equilibrium import solve_equilibrium
-    from punish_fast.games.incan_gold.game import N_PLAYERS
-    from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_solo
-
-    clock = Stopwatch()
-    with clock("solo"):
+def solve(game: IncanGold, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games solve``."""
+    options.refuse_position(game)
+    with stages("solo"):
         sets = RoundSets()
         solos = {"solo": solve_solo(sets, 1), "against_stayers": solve_solo(sets, N_PLAYERS)}
-    with clock("single_threshold"):
+    with stages("single_threshold"):
         singles = {name: best_single_threshold(solo) for name, solo in solos.items()}
-    with clock("equilibrium"):
+    with stages("equilibrium"):
         best, worst = (solve_equilibrium(sets, is_best) for is_best in (True, False))
         mixed = sets.thresholds(N_PLAYERS, best.stay())
     return {
-        "game": game.name,
-        "variant": game.parameters(),
         **{name: solo.points for name, solo in solos.items()},
         "equilibrium": best.points,
         "worst_equilibrium": worst.points,
@@ -49,7 +55,6 @@ def solution(game: IncanGold) -> dict[str, Any]:
         "single_thresholds": {
             name: {"leave_at": (rule.leave_at or (0,))[0], "points": rule.points} for name, rule in singles.items()
         },
-        "seconds": clock.seconds | {"total": clock.total()},
     }
 
 
@@ -59,26 +64,29 @@ def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int |
     return [None if points >= most else points for points in thresholds]
 
 
-def print_solution(report: dict[str, Any], title: str) -> None:
-    """Print a report of `solution`."""
-    print(title)
-    print()
-    print("expected points of the first round")
-    singles = report["single_thresholds"]
-    rows = [["", "best rule", "best single threshold"]]
-    for name, words in _TITLES.items():
-        single = singles[name]
-        rows.append([words, f"{report[name]:.6f}", f"{single['points']:.6f} (leave with {single['leave_at']})"])
-    print_table([*rows, ["each of three in equilibrium", f"{report['equilibrium']:.6f}", ""]])
-    print()
-    print("leave with so many points or more, by hazards on the board")
-    found = report["thresholds"]
-    rows = [["hazards", *(str(number) for number in range(len(found["solo"])))]]
-    mixed = found["equilibrium"]
-    lines = {words: found[name] for name, words in _TITLES.items()}
-    lines |= {"in equilibrium, in some states": mixed["from"], "in equilibrium, in all states": mixed["surely"]}
-    for words, thresholds in lines.items():
-        rows.append([words, *("never" if points is None else str(points) for points in thresholds)])
-    print_table(rows)
-    print()
-    print(f"In equilibrium, all three stay until the second hazard in {report['all_stay']:.2%} of rounds.")
+def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games judge``."""
+    n_games, seed, vector, reports = options.games or GAMES, options.seed or 0, vectorise(game), []
+    with stages("agents"):
+        load = partial(load_as, wanted=DqnLearner, game=game)
+        players = [each for name in options.agents or _OPPONENTS for each in agents_of(name, game, _built_in, load)]
+        opponents = {name: player_named(name) for name in _OPPONENTS}
+    for number, player in enumerate(players, 1):
+        with stages("matches", f"matches of player {number} of {len(players)}"):
+            matches = {
+                name: told_match(play_match(vector, player.mover, two, n_games, seed), _SHARES)
+                for name, two in opponents.items()
+            }
+        with stages("responders", f"responders to player {number} of {len(players)}"):
+            found = best_responder(vector, player.mover, n_games, seed)
+        match = told_match(found.match, _SHARES)
+        responder = {"leave_at": found.leave_at, "match": match, "tried": list(found.tried)}
+        reports.append(player.told() | {"matches": matches, "responder": responder})
+    return {"seed": seed, "agents": reports}
+
+
+def _built_in(name: str) -> Mover:
+    try:
+        return player_named(name)
+    except GameError:
+        raise unknown_agent(name, f"{', '.join(NAMES)} with N from 1 to 99") from None

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import say
-from punish_fast.cli.frame.options import FixedSeedOption, argument, option, verb
+from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import print_table, print_text
-from punish_fast.cli.games.options import GameOptions, GamesOption, SettingsOption
+from punish_fast.cli.games.options import GamesOption, LearningOptions
 from punish_fast.runtime.limits import usable_cores
 
 if TYPE_CHECKING:
@@ -23,14 +22,12 @@ _SCORE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeagueOptions(GameOptions):
+class LeagueOptions(LearningOptions):
     """Options of ``games league``."""
 
     folder: Annotated[Path, argument("FOLDER", "The folder of the agents.")]
     games: GamesOption = 20_000
     rounds: Annotated[int, option("Rounds of further training.", metavar="N", min=0, max=1000)] = 1
-    settings: SettingsOption = None
-    seed: FixedSeedOption = 0
 
 
 @verb(
@@ -68,23 +65,4 @@ def league(options: LeagueOptions) -> None:
             raise
     progress.clear()
     report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
-    options.print(report | {"seconds": clock.seconds}, _print)
-
-
-def _print(report: dict[str, Any]) -> None:
-    for each in report["rounds"]:
-        print(f"round {each['round']}")
-        rows = [
-            [
-                agent["name"],
-                f"{agent['games']:,}",
-                f"{agent['win_share']:.6f}",
-                str(agent["mistakes"]),
-                f"{agent['score']:.4f}",
-                "rejected" * agent["is_rejected"],
-            ]
-            for agent in each["agents"]
-        ]
-        print_table([["agent", "games", "wins against random", "mistakes", "score", ""], *rows])
-        print()
-    print_text(_SCORE)
+    options.print(report | {"seconds": clock.seconds})

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from punish_fast.cli.frame.options import CommonOptions, verb
-from punish_fast.cli.frame.report import print_table
 
 
 @verb("punish-fast games list", "punish-fast games list --json")
@@ -17,12 +14,4 @@ def list_(options: CommonOptions) -> None:
         {"name": name, "summary": entry.summary, "verbs": list(entry.verbs), "options": list(entry.options)}
         for name, entry in GAMES.items()
     ]
-    options.print({"games": found}, _print)
-
-
-def _print(report: dict[str, Any]) -> None:
-    rows = [
-        [each["name"], each["summary"], *(" ".join(each[key]) for key in ("verbs", "options"))]
-        for each in report["games"]
-    ]
-    print_table([["game", "", "verbs", "options"], *rows], left=4)
+    options.print({"games": found})

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 from punish_fast.cli.frame.options import CommonOptions, verb
-from punish_fast.cli.frame.report import print_table
 
 
 @verb("punish-fast games methods", "punish-fast games methods --json")
@@ -34,14 +32,4 @@ def methods(options: CommonOptions) -> None:
         ]
         for name, method in known.items()
     }
-    options.print({"methods": found}, _print)
-
-
-def _print(report: dict[str, Any]) -> None:
-    rows = [["method", "name", "default", "allowed", ""]]
-    for method, settings in report["methods"].items():
-        for number, each in enumerate(settings):
-            default = each["default"]
-            told = ",".join(map(str, default)) or "none" if isinstance(default, list | tuple) else str(default)
-            rows.append([method * (number == 0), each["name"], told, each["allowed"], each["about"]])
-    print_table(rows, left=5)
+    options.print({"methods": found})

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.cli.frame.options import CommonOptions, argument, option
+from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
+from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:
@@ -29,10 +34,6 @@ GameArgument = Annotated[
     ),
 ]
 GamesOption = Annotated[int, option("Number of games of each session.", metavar="N", min=1)]
-SettingsOption = Annotated[
-    list[str] | None,
-    option("Set a hyperparameter of `games methods`; may be repeated.", "--set", metavar="NAME=VALUE"),
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +53,44 @@ class GameOptions(CommonOptions):
             key, _, value = text.partition("=")
             given[key] = parsed(key, value, type(parameters[key].default)) if key in parameters else value
         return make_game(name, given, verb)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions(GameOptions):
+    """A game and how to learn it."""
+
+    settings: Annotated[
+        list[str] | None,
+        option("Set a hyperparameter of `games methods`; may be repeated.", "--set", metavar="NAME=VALUE"),
+    ] = None
+    seed: FixedSeedOption = 0
+
+
+class Stages:
+    """The stages of a command: their progress and their seconds."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._clock, self._progress = Stopwatch(), Progress(quiet)
+
+    @contextmanager
+    def __call__(self, name: str, text: str = "") -> Iterator[None]:
+        """Time a stage and show its progress, by its name or in other words."""
+        with self._clock(name), self._progress.stage(text or name):
+            yield
+
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each stage, and in total."""
+        return self._clock.seconds | {"total": self._clock.total()}
+
+
+def report_on(game: TableGame, verb: str, options: GameOptions) -> None:
+    """Print the report that ``verb`` makes of a game.
+
+    The function of this name is in the module of this package that has the game's name, or else in `listed`, which is
+    for games whose positions can be listed.
+    """
+    own = f"{__package__}.{game.name.replace('-', '_')}"
+    module = import_module(own if find_spec(own) else f"{__package__}.listed")
+    stages = Stages(options.quiet)
+    report = {"game": game.name, "variant": game.parameters()} | getattr(module, verb)(game, options, stages)
+    options.print(report | {"seconds": stages.seconds()})

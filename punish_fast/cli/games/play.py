@@ -48,7 +48,7 @@ class GamesPlayOptions(GameOptions):
         ),
     ] = None
     players: Annotated[int, option("Number of people.", metavar="1|2", min=1, max=2)] = 1
-    second: Annotated[bool, option("Let the opponent move first.", "--second")] = False
+    second: Annotated[bool, option("Give the first move to the opponent.", "--second")] = False
     seed: SeedOption = None
 
 
@@ -129,7 +129,7 @@ def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) ->
 
 
 def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
-    """Let an agent choose a move, so that nobody has to wait at the table while JAX compiles a network."""
+    """Choose a move once, so that JAX compiles the network before the game begins."""
     with progress.stage("play: the agent gets ready"):
         choices(game.initial())
     progress.clear()

@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.frame.errors import UsageError, say
-from punish_fast.cli.frame.options import FixedSeedOption, OutputOption, PlotOption, option, verb
+from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import in_units, print_table
-from punish_fast.cli.games.judged_agents import searches
-from punish_fast.cli.games.options import GameOptions, SettingsOption
+from punish_fast.cli.games.options import LearningOptions
 
 if TYPE_CHECKING:
     from punish_fast.games.contract import TableGame
@@ -23,12 +21,10 @@ _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
 # The kind of file of each method.
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
-# Rows of the learning curve to print.
-_MAX_ROWS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOptions(GameOptions):
+class TrainOptions(LearningOptions):
     """Options of ``games train``."""
 
     method: Annotated[
@@ -52,8 +48,6 @@ class TrainOptions(GameOptions):
             min=1,
         ),
     ] = None
-    settings: SettingsOption = None
-    seed: FixedSeedOption = 0
     former: Annotated[
         Path | None,
         option(
@@ -127,15 +121,10 @@ def train(options: TrainOptions) -> None:
         "plot": options.plot,
         "seconds": clock.seconds,
     }
-    options.print(report, lambda report: _print(report, str(trainer.method)))
+    options.print(report)
 
 
-class _Prepared(NamedTuple):
-    trainer: Trainer
-    strength: Any
-
-
-def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
+def _trainer(options: TrainOptions, game: TableGame) -> tuple[Trainer, Any]:
     """Return the agent with all training planned, and the measures of its strength."""
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.qlearning import QLearner
@@ -160,7 +149,7 @@ def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
     if isinstance(trainer, QLearner):
         for opponent in () if is_begun else (options.against or "self").split(","):
             trainer.plan(opponent.strip(), options.games or _GAMES)
-        return _Prepared(trainer, solve_game(trainer.positions))
+        return trainer, solve_game(trainer.positions)
     if options.against is not None:
         raise UsageError("--against goes with --method q only")
     assert isinstance(trainer, NetworkTrainer)
@@ -168,7 +157,7 @@ def _trainer(options: TrainOptions, game: TableGame) -> _Prepared:
         # Unfinished plans of an agent are dropped.
         trainer.wanted = trainer.rounds
         trainer.plan(options.games or _GAMES)
-    return _Prepared(trainer, strength_of(vectorise(game)))
+    return trainer, strength_of(vectorise(game))
 
 
 def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
@@ -221,7 +210,7 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
         return {}
     judged = []
     for simulations, values in trainer.judged().items():
-        with progress.stage(f"judge: {searches(simulations)}; JAX compiles first"):
+        with progress.stage(f"judge: {simulations} simulations; JAX compiles first"):
             measures = strength.measure(values, trainer.keeps_rules)
             judgement = strength.judge(values, trainer.keeps_rules)
         judged.append({"simulations": simulations} | measures | {"judgement": judgement})
@@ -237,60 +226,3 @@ def _draw(trainer: Trainer, plot: Path | None) -> None:
         from punish_fast.games.learn.plots import draw_learning, draw_strength
 
         (draw_learning if trainer.kind == _KINDS["q"] else draw_strength)(trainer.curve, trainer.name, plot)
-
-
-def shown_points(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return some points of a learning curve, evenly spread, and the last one."""
-    return [*curve[:-1][:: max(-(-len(curve) // _MAX_ROWS), 1)], *curve[-1:]]
-
-
-def _print(report: dict[str, Any], method: str) -> None:
-    print(method)
-    for session in report.get("sessions", [{"games": report["games"], "opponent": "self"}]):
-        print(f"{session['games']:,} games against {session['opponent']}")
-    print()
-    rows = [["games", "wins against random", "losses", "points against earlier", "mistakes"]]
-    for point in shown_points(report["curve"]):
-        loss = point.get("loss_share", 1 - point["win_share"] - point.get("draw_share", 0))
-        earlier, mistakes = point.get("earlier"), point["mistakes"]
-        mean = f"{sum(earlier) / len(earlier):.3f}" if earlier else "-"
-        known = "-" if mistakes is None else f"{mistakes:,.0f}"
-        rows.append([f"{point['games']:,.0f}", f"{point['win_share']:.6f}", f"{max(loss, 0):.6f}", mean, known])
-    print_table(rows, left=0)
-    print()
-    if report.get("judgement") is not None:
-        _print_judgement(report["judgement"])
-    if "searches" in report:
-        _print_searches(report["searches"])
-    seconds, played = report["seconds"]["games"], report["played"]
-    speed = f" ({in_units(played / max(seconds, 1e-9))} games/s)" if played else ""
-    print(f"{played:,} games in {seconds:.1f} s{speed}, {report['seconds']['train']:.1f} s with measurements")
-    for key in ("output", "plot"):
-        if report[key] is not None:
-            print(f"wrote {report[key]}")
-
-
-def _print_judgement(judgement: dict[str, Any]) -> None:
-    for seat in ("first", "second"):
-        endings = judgement[seat]
-        told = ", ".join(f"{name} {endings[name]}" for name in ("win", "draw", "loss", "illegal"))
-        lines = judgement["losing_lines"][seat]
-        print(f"exactly, moving {seat}: {told}; {lines:,} lines of play are lost")
-    kept, chosen = judgement["keeps_value"], judgement["keeps_choice"]
-    print(f"keeps the value in {kept:.4%} of all positions, and in {chosen:.4%} of those where it matters")
-    print()
-
-
-def _print_searches(searches: list[dict[str, Any]]) -> None:
-    """Print how strong MuZero is without a search and with searches of several sizes."""
-    head = ["simulations", "wins", "losses", "mistakes", "keeps the value", "losing lines, first", "second"]
-    rows = []
-    for each in searches:
-        judgement, perfect = each["judgement"], each["perfect"]
-        lines = ["-", "-"] if judgement is None else [f"{n:,}" for n in judgement["losing_lines"].values()]
-        kept = ["-", "-"] if perfect is None else [f"{each['mistakes']:,}", f"{perfect:.4f}"]
-        shares = [f"{each[name]:.4f}" for name in ("win_share", "loss_share")]
-        rows.append([f"{each['simulations'] or 'policy alone'}", *shares, *kept, *lines])
-    print("without a search, and with searches")
-    print_table([head, *rows])
-    print()

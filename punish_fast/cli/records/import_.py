@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError
 from punish_fast.cli.frame.options import CommonOptions, DatabaseOption, argument, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.report import count, print_table
+from punish_fast.cli.frame.report import count
 from punish_fast.cli.records.selection import PlayedRulesOption
 
 
@@ -39,24 +39,10 @@ def import_(options: RecordsImportOptions) -> None:
 
     check_outputs([options.database], [*options.files, *rules_files(options.rules)], "read")
     report = import_logs(StateSpace(load_rules(options.rules)), options.files, options.database).as_mapping()
-    options.print(report, _print_report)
+    options.print(report)
     faults = [f"{file['file']} {file['flaw']}" for file in report["files"] if file["flaw"]]
     if report["rejected"]:
         reason = next(remark["reason"] for remark in report["remarks"] if remark["verdict"] == REJECTED)
         faults.append(f"{count(report['rejected'], 'game')} rejected, the first because: {reason}")
     if faults:
         raise CheckError("; ".join(faults))
-
-
-def _print_report(report: dict[str, Any]) -> None:
-    print(
-        f"{count(len(report['files']), 'log')}, {count(report['games'], 'game')}: {report['imported']:,} imported, "
-        f"{report['known']:,} known, {report['rejected']:,} rejected"
-    )
-    for title in ("rejected", "warnings"):
-        kinds = report[f"{title}_by_kind"]
-        if kinds:
-            print(title)
-            print_table([[kind, f"{n:,}"] for kind, n in kinds.items()], indent="  ")
-    if report["remarks"]:
-        print(f"{count(len(report['remarks']), 'remark')}: --json lists them")

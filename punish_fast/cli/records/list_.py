@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from punish_fast.cli.frame.options import option, verb
-from punish_fast.cli.frame.report import print_table
+from punish_fast.cli.frame.report import print_report
 from punish_fast.cli.records.selection import SelectionOptions
-from punish_fast.runtime.printable import printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,21 +31,11 @@ def list_(options: ListOptions) -> None:
     from punish_fast.records.summary import list_games
 
     games = list_games(options.database, options.selection(), options.most)
-    options.print({"database": str(options.database), "games": games}, _print_report)
+    options.print({"database": str(options.database), "games": games}, _print_dated)
 
 
-def _print_report(report: dict[str, Any]) -> None:
-    if not report["games"]:
-        print("no games")
-        return
-    rows = [["game", "played (UTC)", "winner", "loser", "breaths"]]
-    rows += [
-        [
-            str(game["game"]),
-            f"{datetime.fromtimestamp(game['played'], UTC):%Y-%m-%d %H:%M}",
-            *map(printable, (game["winner"], game["loser"])),
-            str(game["breaths"]),
-        ]
-        for game in report["games"]
+def _print_dated(report: dict[str, Any]) -> None:
+    games = [
+        game | {"played": f"{datetime.fromtimestamp(game['played'], UTC):%Y-%m-%d %H:%M}"} for game in report["games"]
     ]
-    print_table(rows, left=4)
+    print_report({"games (UTC)": games})

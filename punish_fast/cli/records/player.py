@@ -46,9 +46,9 @@ class PlayerOptions(CommonOptions):
     "punish-fast records player Joe --db games.db --delete --yes",
 )
 def player(options: PlayerOptions) -> None:
-    """Export, anonymise or delete what a database holds of a player.
+    """Export, anonymise or delete the data of a player in a database.
 
-    An export goes to stdout unless a file is given. What is replaced or deleted is overwritten in the database file.
+    An export goes to stdout unless a file is given. Replaced and deleted data is overwritten in the database file.
     Deletion asks first.
     """
     {"export": _export, "anonymise": _anonymise, "delete": _delete}[options.action()](options)
@@ -67,15 +67,13 @@ def _export(options: PlayerOptions) -> None:
         print(text, end="")
         return
     write_text(options.output, text)
-    report = _report(options, games=len(games), file=options.output)
-    options.print(report, lambda report: print(f"wrote {report['file']} ({count(report['games'], 'game')})"))
+    options.print(_report(options, games=len(games), file=options.output))
 
 
 def _anonymise(options: PlayerOptions) -> None:
     from punish_fast.records.player_data import anonymise_player
 
-    report = _report(options, alias=anonymise_player(options.database, options.name))
-    options.print(report, lambda report: print(f"{printable(options.name)} is now {report['alias']}"))
+    options.print(_report(options, alias=anonymise_player(options.database, options.name)))
 
 
 def _delete(options: PlayerOptions) -> None:
@@ -89,8 +87,7 @@ def _delete(options: PlayerOptions) -> None:
         if not typer.confirm(f"Delete {name} and {found} for ever?", err=True):
             raise CheckError("nothing was deleted")
     games, breaths = delete_player(options.database, options.name)
-    report = _report(options, games=games, breaths=breaths)
-    options.print(report, lambda _: print(f"deleted {name}: {count(games, 'game')}, {count(breaths, 'breath')}"))
+    options.print(_report(options, games=games, breaths=breaths))
 
 
 def _report(options: PlayerOptions, **entries: Any) -> dict[str, Any]:

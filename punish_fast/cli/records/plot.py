@@ -64,7 +64,7 @@ def plot(options: RecordsPlotOptions) -> None:
         else:
             written.append(file)
     report = {"database": options.database, "games": len(results), "files": written}
-    options.print(report, lambda report: print("\n".join(f"wrote {file}" for file in report["files"])))
+    options.print(report)
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:

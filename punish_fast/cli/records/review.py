@@ -28,7 +28,7 @@ class ReviewOptions(CommonOptions):
     agent: Annotated[
         Path | None,
         option(
-            "The judge: an agent whose values are chances to win.  [default: the best choices against veteran]",
+            "The judge: an agent whose values are win probabilities.  [default: the best choices against veteran]",
             metavar="FILE.h5",
         ),
     ] = None

@@ -43,8 +43,7 @@ def test_the_file_is_that_of_the_library(run, games, space):
 def test_what_was_done_is_told_and_noted(run):
     done = run("enemy", "model", "--db", "games.db", *TINY, "--winners", "--until", "1020", "-o", "x.h5")
     assert (done.code, done.err) == (0, "")
-    assert "21 games, 84 choices" in done.out
-    assert re.search(r"wrote champion choice model of 558 states to x\.h5", done.out)
+    assert re.search(r"^name +champion choice model$", done.out, re.MULTILINE)
     origin = load("x.h5").origin
     assert origin.pop("concentration") > 0
     assert origin == {

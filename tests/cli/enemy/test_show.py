@@ -27,9 +27,8 @@ def test_entropies_of_a_strategy(run, folder):
     assert sum(entry["covered"] for entry in report["breaths"]) == len(state)
     assert report["breaths"][-1] == {"breath": 3, "states": 50, "covered": 0, "entropy": None, "uniform_entropy": None}
     text = run("enemy", "show", "tiny-general.h5").out
-    assert f"tiny-general.h5: strategy general PARLESS, rules tiny ({space.rules.digest})" in text
-    assert f"{report['entropy']:.4f}" in text
-    assert "origin: method parless, prior 3, database games.db" in text
+    assert f"rules digest     {space.rules.digest}" in text
+    assert "method parless, prior 3, database games.db" in text
 
 
 @pytest.mark.usefixtures("files")
@@ -40,9 +39,6 @@ def test_entropies_of_an_agent(run):
     assert soft["entropy"] == pytest.approx(run("enemy", "show", "strategy.h5", "--json").report["entropy"], rel=1e-12)
     softer = run("enemy", "show", "agent.h5", "--temperature", "5", "--json").report
     assert soft["entropy"] < softer["entropy"] < softer["uniform_entropy"]
-    done = run("enemy", "show", "agent.h5", "--temperature", "0.5")
-    assert (done.code, done.err) == (0, "")
-    assert "\nenemy random\nsoftmax at temperature 0.5\n" in done.out
 
 
 @pytest.mark.usefixtures("files")

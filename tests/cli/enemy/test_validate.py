@@ -54,12 +54,10 @@ def test_players_at_random_are_predicted_best_by_uniform_play(run):
     """The made-up players play uniformly: whatever is learned from them can only mislead."""
     done = run("enemy", "validate", "--db", "games.db", *TINY, "--models", "choice-model, parless,uniform", "--quiet")
     assert (done.code, done.err) == (0, "")
-    table = [line.split() for line in done.out.splitlines()[3:]]
-    assert table[0][:3] == ["model", "loss", "95%"]
-    nats = {row[0]: float(row[1]) for row in table[1:]}
+    table = [line.split() for line in done.out.splitlines()]
+    nats = {row[0][:-1]: float(row[2]) for row in table if row[1:2] == ["nats"]}
     assert list(nats) == ["choice-model", "parless", "uniform"]
     assert nats["uniform"] == min(nats.values())
-    assert len(table[-1]) == 5, "the reference is not compared with itself"
 
 
 @pytest.mark.usefixtures("games")

@@ -38,26 +38,13 @@ def test_a_search_of_many_games_beats_its_noise_and_one_of_few_does_not(run):
         assert report["error"] == pytest.approx(error, abs=1e-4)
 
 
-def test_a_search_prints_its_noise(run):
-    done = run(*DECKS, *SMALL, "--generations", "3", "--set", "player=random")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("6 decks (2 survivors, 3 offspring, 1 newcomers), 2 games of each two")
-    assert "spread of decks  error of a fitness\n" in done.out
-    assert "selection does not beat its noise\n" in done.out
-    assert "each in 200 fresh games against random decks\n" in done.out
-    assert done.out.endswith(": 90 games in the pool, 600 against random decks\n")
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [
         (["--set", "games=3"], "games: 3 is not allowed, it must be even"),
-        (["--set", "pool=x"], "pool: 'x' is not allowed, it must be a whole number"),
         (["--set", "pool=12"], "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
         (["--set", "player=me"], "player: 'me' is not allowed, it must be one of rule-of-thumb, random"),
-        (["--set", "deviation=0"], "deviation: 0.0 is not allowed, it must be a number from 0.3 to 100"),
         (["--generations", "0"], "--generations: 0 is not allowed"),
-        (["--seed", "-1"], "--seed: -1 is not allowed"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, options, text):
@@ -66,4 +53,3 @@ def test_wrong_options_are_refused_in_one_line(run, options, text):
 
 def test_only_gwent_has_decks(run):
     run("games", "decks", "tapnswap").refused("tapnswap: does not offer 'decks', only solve, show")
-    run("games", "decks", "chess").refused("game: 'chess' is unknown")

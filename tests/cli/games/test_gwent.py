@@ -36,15 +36,9 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
 
 
 @pytest.mark.compiled
-def test_games_with_given_decks_are_printed(run):
-    done = run("games", "judge", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "40")
-    assert (done.code, done.err) == (0, "")
-    lines = done.out.splitlines()
-    assert lines[0] == "40 games each, half of them in each seat; shares ± standard errors"
-    assert lines[1].split() == ["agent", "decks", "opponent", "wins", "ties", "losses"]
-    assert lines[2].split()[:3] == ["rule-of-thumb", "given", "random"]
-    assert lines[3].split()[:2] == ["given", "rule-of-thumb"]
-    assert len(lines) == 4
+def test_players_are_judged_with_given_decks(run):
+    (rule,) = run("games", "judge", f"gwent:decks={DECKS}", "rule-of-thumb", "--games", "40", "--json").report["agents"]
+    assert (rule["agent"], [*map(len, rule["matches"])]) == ("rule-of-thumb", [len(DECKS)])
 
 
 @pytest.mark.compiled
@@ -55,9 +49,6 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
     report = run("games", "judge", "gwent", "net.h5", "--games", "20", "--json").report
     assert [(each["play"], each["temperature"]) for each in report["agents"]] == [("greedy", None), ("mixed", 0.03)]
     assert list(report["agents"][0]["matches"]) == ["default", "random"]
-    done = run("games", "judge", "gwent:decks=default", "net.h5", "--games", "20")
-    assert "net.h5 (greedy)  " in done.out
-    assert "net.h5 (mixed, temperature 0.03)  default  random  " in done.out
     # The network that comes with the package is stronger than one that has learned nothing.
     report = run("games", "judge", "gwent:decks=default", "trained", "net.h5", "--games", "20", "--json").report
     wins = [each["matches"]["default"]["rule-of-thumb"]["both"]["win"] for each in report["agents"]]
@@ -66,13 +57,12 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
     run("games", "judge", "gwent", "perfect").refused(
-        "perfect: is no agent, allowed are random, rule-of-thumb, trained, and files .h5"
+        "perfect: is no agent, allowed are random, rule-of-thumb, trained and files .h5"
     )
     run("games", "judge", "gwent:decks=1 2 / 3").refused(
         "first deck: 2 cards are not allowed, it must have at least 25"
     )
     run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
-    run("games", "judge", "tictactoe:decks=random").refused("tictactoe: has no option 'decks', it has none")
     other = DqnLearner.new(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)
     run("games", "judge", "gwent", "other.h5").refused("other.h5: its game is tictactoe, not gwent")

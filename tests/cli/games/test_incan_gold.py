@@ -24,16 +24,6 @@ def test_solve_reports_the_first_round(run):
     assert set(report["seconds"]) == {"solo", "single_threshold", "equilibrium", "total"}
 
 
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_solve_prints_words(run):
-    done = run("games", "solve", "incan-gold:artifact_value=taken")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Incan Gold, artifacts valued when taken\n")
-    assert "alone                         15.647246  14.435369 (leave with 23)\n" in done.out
-    assert "alone                           never  38  23  16  13  11\n" in done.out
-
-
 def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "solve", "incan-gold", "4455").refused(
         "incan-gold: takes no POSITION or --value-only, which are for connect4"
@@ -61,9 +51,6 @@ def test_players_are_judged_by_games(run):
         assert len(tried) == 40
         assert tried[agent["responder"]["leave_at"] - 1] == max(tried)
     assert second["matches"]["random"]["win"] > first["matches"]["equilibrium"]["win"]
-    done = run("games", "judge", "incan-gold", "leave-at-12", "--games", "31", "--seed", "0")
-    assert done.out.startswith("an agent against two equal opponents, 33 games each\n")
-    assert f"leave-at-12  leave-at-{first['responder']['leave_at']}  " in done.out
 
 
 @pytest.mark.slow
@@ -83,7 +70,6 @@ def test_networks_are_judged_greedy_and_mixed(run):
     ("arguments", "problem"),
     [
         (["incan-gold", "leave-at-0"], "leave-at-0: is no agent, allowed are random, leave-at-N, "),
-        (["incan-gold", "\x1b[31m"], "is no agent, allowed are random"),
         (["incan-gold", "--games", "2"], "Invalid value for '--games'"),
         (["incan-gold", "--seed", "-1"], "Invalid value for '--seed'"),
         (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games and --seed are"),

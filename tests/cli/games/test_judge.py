@@ -22,10 +22,8 @@ def test_agents_of_files_are_judged(run):
     run("games", "train", "tictactoe", "--games", "300", "--quiet")
     done = run("games", "judge", "tictactoe", "tictactoe.h5", "perfect")
     assert done.code == 0
-    lines = done.out.splitlines()
-    assert lines[2].startswith("tictactoe.h5  first ")
-    assert lines[5].split() == ["second", "0.806349", "0.193651", "0.000000", "0.000000", "0"]
-    assert lines[-1].split() == ["perfect", "1.000", "1.000"]
+    assert "  tictactoe.h5  -            win " in done.out
+    assert done.out.splitlines()[-1].split()[-2:] == ["1", "1"]
 
 
 def test_variants_that_end_are_judged_and_others_refused(run):

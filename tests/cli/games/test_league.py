@@ -34,14 +34,11 @@ def test_a_league_goes_through_its_rounds_and_resumes(run):
     run(*LEAGUE, *GRID[:-1], "60").refused("was trained otherwise; choose another folder")
 
 
-def test_a_league_prints_tables(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "90")
+def test_a_league_prints_tables(run):
     done = run(*LEAGUE, "--set", "epsilon=0.3", "--games", "20")
     assert (done.code, done.err) == (0, "")
-    assert "round 0\nagent " in done.out
+    assert "\nrounds\n  round  " in done.out
     assert "negamax-e0.3-self-random" in done.out
-    assert "score: mean points against all others" in done.out
-    assert max(map(len, done.out.splitlines())) <= 90
 
 
 @pytest.mark.slow
@@ -66,7 +63,6 @@ def test_a_killed_league_resumes_to_the_same_end(run, folder):
     ("options", "text"),
     [
         (["--set", "epsilon=a"], "epsilon: 'a' is not allowed, it must be a number"),
-        (["--set", "scheme=me"], "scheme: 'me' is not allowed"),
         (["--set", "beta=1"], "--set: 'beta' is unknown"),
         (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
         (["--games", "0"], "Invalid value for '--games'"),

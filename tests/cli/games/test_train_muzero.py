@@ -63,9 +63,6 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
         assert each["first"] == pytest.approx(other["first"])
         assert each["losing_lines"] == other["judgement"]["losing_lines"]
         assert each["keeps_value"] == pytest.approx(other["perfect"])
-    done = run("games", "judge", "tictactoe", "x.h5")
-    rows = [line.split("  ")[0] for line in done.out.splitlines()[2:6:2]]
-    assert rows == ["x.h5, policy alone", "x.h5, 2 simulations"]
 
 
 @pytest.mark.slow
@@ -79,14 +76,10 @@ def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     assert list(dict.fromkeys(stages)) == [
         "game",
         "train",
-        "judge: policy alone; JAX compiles first",
+        "judge: 0 simulations; JAX compiles first",
         "judge: 2 simulations; JAX compiles first",
     ]
-    assert "the rules as model, gumbel search of 2 simulations, 4 hidden numbers, epsilon 0.2" in done.out
-    assert [line.split("  ")[0] for line in done.out.splitlines() if line.startswith(("policy", "2"))] == [
-        "policy alone",
-        "2",
-    ]
+    assert "\nsearches\n  simulations  " in done.out
 
 
 @pytest.mark.slow

@@ -1,0 +1,127 @@
+"""Games whose positions can be listed, for ``games solve`` and ``judge``: solved and judged exactly."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from punish_fast.cli.games.judged_agents import TRAINED, judging, unknown_agent
+from punish_fast.games.contract import TableGame
+from punish_fast.games.learn.agent_file import load_policies
+from punish_fast.games.matches import best_response, error_bound, exact_score
+from punish_fast.games.solve.judgement import Judgement, last_first, unfold_policy, winning_policy
+from punish_fast.games.solve.judgement import judge as judge_policy
+from punish_fast.games.solve.positions import Positions, enumerate_positions
+from punish_fast.games.solve.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
+from punish_fast.play.games.policies import trained_table
+
+if TYPE_CHECKING:
+    from punish_fast.cli.games.judge import JudgeOptions
+    from punish_fast.cli.games.options import Stages
+    from punish_fast.cli.games.solve import GamesSolveOptions
+
+_BUILT_IN = ("random", "perfect", "best-response", "safe-response")
+_SEATS = ("first", "second")
+
+
+def solve(game: TableGame, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games solve``."""
+    options.refuse_position(game)
+    with stages("positions"):
+        positions, counts = enumerate_positions(game), game.counts()
+    with stages("solve"):
+        perfect = solve_game(positions)
+    with stages("certificate"):
+        check_perfect_play(perfect)
+    with stages("random"):
+        # A player who loses with perfect play has no safe response.
+        may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
+        best = _response(positions, None, (True, True))
+        safe = _response(positions, perfect.is_safe(), may_be_safe)
+        random = positions.uniform()
+        even = exact_score(positions, random, random)
+    values = perfect.value[positions.live].tolist()
+    value, distance = int(perfect.value[0]), int(perfect.distance[0])
+    return {
+        "states": len(positions),
+        "terminals": len(positions) - len(positions.live),
+        "moves": positions.n_rows,
+        "wins": values.count(1),
+        "losses": values.count(-1),
+        "draws": values.count(0),
+        **counts,
+        "value": OUTCOMES[value],
+        "start": OUTCOMES[value],
+        "plies": None if distance < 0 else distance,
+        "longest": int(perfect.distance.max()),
+        "certified": True,
+        "best_response_vs_random": best,
+        "safe_best_response_vs_random": safe,
+        "random_vs_random": even.win,
+        "line": perfect.line_text(),
+    }
+
+
+def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
+    """Return win probabilities of the best response to random play, in the seats that have one."""
+    random = positions.uniform()
+    response = best_response(positions, random, allowed)
+    bound = error_bound(positions, random, response, allowed)
+    wins = zip(_SEATS, (response.first, response.second), seats, strict=True)
+    return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": bound}
+
+
+def judge(game: TableGame, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
+    """Return the report of ``games judge``."""
+    options.refuse_games(game)
+    with stages("solve"):
+        # Networks know no symmetries, so each state is a position of its own.
+        perfect = solve_game(enumerate_positions(game, is_folded=False))
+        last_first(perfect.positions)
+    agents = []
+    for name in options.agents or _BUILT_IN:
+        with stages("judge", judging(name)):
+            agents += _judged(name, perfect)
+    return {"agents": agents}
+
+
+def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
+    """Return the report of a built-in agent or a file, in one row, or of MuZero by simulations."""
+    positions = perfect.positions
+    if name in _BUILT_IN:
+        return [_told(name, None, judge_policy(perfect, _policy(name, perfect)))]
+    if name == TRAINED:
+        told_apart, table = trained_table(positions.game)
+        policies: dict[int | None, np.ndarray] = {None: table}
+    elif Path(name).suffix == ".h5":
+        told_apart, policies = load_policies(Path(name), positions.game)
+    else:
+        raise unknown_agent(name, ", ".join(_BUILT_IN))
+    return [
+        _told(name, simulations, judge_policy(perfect, unfold_policy(told_apart, policy, positions)))
+        for simulations, policy in policies.items()
+    ]
+
+
+def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
+    """Return the policy of a built-in agent."""
+    random = perfect.positions.uniform()
+    if name == "random":
+        return random
+    if name == "perfect":
+        return perfect.policy()
+    return winning_policy(perfect.positions, random, perfect.is_safe() if "safe" in name else None)
+
+
+def _told(name: str, simulations: int | None, judgement: Judgement) -> dict[str, Any]:
+    return {
+        "agent": name,
+        "simulations": simulations,
+        **{seat: asdict(getattr(judgement, seat)) for seat in _SEATS},
+        "losing_lines": judgement.losing_lines._asdict(),
+        "keeps_value": judgement.keeps_value,
+        "keeps_choice": judgement.keeps_choice,
+    }
