@@ -22,7 +22,7 @@ def test_agents_of_files_are_judged(run):
     run("games", "train", "tictactoe", "--games", "300", "--quiet")
     done = run("games", "judge", "tictactoe", "tictactoe.h5", "perfect")
     assert done.code == 0
-    assert "  tictactoe.h5  -            win " in done.out
+    assert "\n  tictactoe.h5  win " in done.out
     assert done.out.splitlines()[-1].split()[-2:] == ["1", "1"]
 
 
