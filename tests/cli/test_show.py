@@ -91,7 +91,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
         assert entry["value"] == v[space.row(from_decimal(space.layout, int(entry["state"])))]
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
-    assert f"and {space.n_openings - 20} more rows" in run("openings", "agent.h5").out
+    assert run("openings", "agent.h5").out.count("\n  ") > space.n_openings
 
 
 @pytest.mark.slow

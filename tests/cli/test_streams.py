@@ -97,7 +97,7 @@ def test_names_beyond_the_encoding_are_printed_all_the_same(games):
     arguments = ("records", "player", "Renée", "--db", games.name, "--anonymise")
     done = run_apart(*arguments, env=clean_environment(PYTHONIOENCODING="ascii"))
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(r"Ren\xe9e is now ")
+    assert r"Ren\xe9e" in done.out.split()
 
 
 @pytest.mark.slow
