@@ -1,1 +1,1 @@
-"""The game itself: rules, codes, states, transitions."""
+"""The game of Punish: rules, codes, states and transitions."""

@@ -1,7 +1,7 @@
 """Legal actions of a state.
 
-A player who is exhausted, or holds no card, rests. Any other player picks a card in hand, plainly or, while a feint is
-left, as a feint.
+A player who is exhausted or holds no card must rest. Any other player picks a card from the hand, which can be a feint
+while the player has feints left.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import routine
 
-# Two-digit codes are the card from 1 to 5 and then 1 for a feint or 0.
+# Codes of other actions have two digits: the card (1 to 5), then 1 for a feint or 0.
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
-# Modes: what a player may do.
+# Modes: the actions open to a player.
 RESTS = 0
 PICKS = 1
 PICKS_OR_FEINTS = 2
@@ -22,25 +22,25 @@ N_MODES = 3
 
 @routine
 def deck_left(layout, status):
-    """Cards in the deck during a measure."""
+    """Return the number of cards in the deck during a measure."""
     return layout.deck_size - status.own_feinted - status.enemy_feinted
 
 
 @routine
 def count_enemy_hand(layout, status, sizes):
-    """Cards in the enemy's hand during a measure; ``sizes`` are those of hand and discard pile."""
+    """Return the size of the enemy's hand during a measure; ``sizes`` holds the sizes of own hand and discard pile."""
     return layout.n_cards - sizes[0] - sizes[1] - deck_left(layout, status)
 
 
 @routine
 def rests(status, hand_size):
-    """Whether rest is the only action of a player."""
+    """Return whether the player must rest."""
     return status.own_exhausted != 0 or hand_size == 0
 
 
 @routine
 def mode_of(layout, exhausted, feinted, hand_size):
-    """`RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
+    """Return `RESTS`, `PICKS` or `PICKS_OR_FEINTS`."""
     if exhausted or hand_size == 0:
         return RESTS
     return PICKS if feinted == layout.feints else PICKS_OR_FEINTS
@@ -54,13 +54,13 @@ def own_mode(layout, status, hand_size):
 
 @routine
 def enemy_mode(layout, status, sizes):
-    """The mode of the enemy; ``sizes`` are those of hand and discard pile."""
+    """Return the mode of the enemy; ``sizes`` holds the sizes of own hand and discard pile."""
     return mode_of(layout, status.enemy_exhausted, status.enemy_feinted, count_enemy_hand(layout, status, sizes))
 
 
 @routine
 def list_actions(hand, mode, actions):
-    """Write the two-digit codes of the legal actions, ascending; return their number."""
+    """Write the two-digit codes of the legal actions in ascending order and return their number."""
     if mode == RESTS:
         actions[0] = REST_ACTION
         return 1
@@ -77,7 +77,7 @@ def list_actions(hand, mode, actions):
 
 @routine
 def split_action(action):
-    """The pick (5 for rest) and 1 for a feint."""
+    """Return the kind picked (5 for rest), and 1 for a feint or 0."""
     if action == REST_ACTION:
         return N_KINDS, 0
     return action // 10 - 1, action % 10

@@ -1,6 +1,6 @@
-"""One clash: two resolved cards, its effects, and the next status of both players.
+"""Clash of two resolved cards: its effects and the next status of both players.
 
-A guard reduces the base damage; there is none if a dodge stops the card, or between equal cards::
+A guard reduces the base damage. Equal cards, and cards stopped by a dodge, do no damage::
 
     damage to the player of b by a = 0                               if a = b or b = dodge and dodge stops a
                                    = max(0, damage[a] - reduction)   if b = guard
@@ -20,27 +20,27 @@ from punish_fast.runtime._jit import kernel, routine
 GUARD = 0
 DODGE = 2
 REST = 5
-# In place of a card: nothing was drawn.
+# Stands for a drawn card if nothing was drawn.
 NOTHING = N_KINDS
-# Resolved cards 0 to 4 and 5 for rest, each with a feint or without.
+# Resolved cards (0 to 4, and 5 for rest), each with or without a feint.
 N_RESOLVED = 2 * (N_KINDS + 1)
 
-# In place of a status: the game is over.
+# Stand for a status code when the game is over.
 WIN = -1
 LOSS = -2
 
 
 class Effects(NamedTuple):
-    """The effects of a clash on one player: numbers, or arrays of them."""
+    """The effects of a clash on one player, as scalars or arrays."""
 
     taken: Any  # damage
-    healed: Any  # HP regained if the player survives, up to the most that the rules restore
+    healed: Any  # HP regained if the player survives, before capping at `Rules.hp`
     exhausted: Any  # 1 if the player must rest in the next breath
 
 
 @routine
 def damage_taken(rules, attack, defence):
-    """Damage that the player who resolved ``defence`` takes from ``attack``."""
+    """Return the damage that the player who resolved ``defence`` takes from ``attack``."""
     if attack in (REST, defence):
         return 0
     if defence == DODGE and rules.dodge_stops[attack]:
@@ -53,13 +53,13 @@ def damage_taken(rules, attack, defence):
 
 @routine
 def rank(rules, resolved):
-    """The priority of a resolved card; `Rules.priority` lists rest first."""
+    """Return the priority of a resolved card; `Rules.priority` lists rest first."""
     return rules.priority[(resolved + 1) % (N_KINDS + 1)]
 
 
 @routine
 def effects_of(rules, is_last, own, enemy):
-    """The `Effects` on the player who resolved ``own``; survivors of the last breath of a measure heal and recover."""
+    """Return the `Effects` on the player who resolved ``own``; a measure's last breath heals and ends exhaustion."""
     taken = damage_taken(rules, enemy, own)
     if is_last:
         return Effects(taken, rules.healing, 0)
@@ -68,7 +68,7 @@ def effects_of(rules, is_last, own, enemy):
 
 @routine
 def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
-    """`WIN`, `LOSS`, or 0 if no player falls. If both fall, the lower priority wins."""
+    """Return `WIN`, `LOSS`, or 0 if no player falls. If both fall, the lower priority wins."""
     if own_hp > 0 and enemy_hp > 0:
         return 0
     if own_hp <= 0 and enemy_hp <= 0:
@@ -78,10 +78,10 @@ def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
 
 @routine
 def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, own_feints, enemy_feints):
-    """The code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
+    """Return the code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
-    ``own_feints`` and ``enemy_feints`` (0 or 1) are feints of this breath. After the last breath of a measure, the
-    status is one between two measures.
+    ``own_feints`` and ``enemy_feints`` (0 or 1) count feints in this breath. After the last breath of a measure, the
+    code is that of a status between two measures.
     """
     own = effects_of(rules, is_last, own_resolved, enemy_resolved)
     enemy = effects_of(rules, is_last, enemy_resolved, own_resolved)
@@ -99,13 +99,13 @@ def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, ow
 
 @routine
 def resolved(pick, draw):
-    """The number of a resolved card: twice the pick's kind, or twice the kind drawn instead (5: none) plus 1."""
+    """Return the index of a resolved card: ``2 * pick``, or ``2 * draw + 1`` after a feint (``draw`` 5: no feint)."""
     return 2 * pick if draw == NOTHING else 2 * draw + 1
 
 
 @kernel
 def tabulate_effects(rules, is_last, table):
-    """Set ``table[:, own, enemy]`` to the `Effects` on the player who resolved ``own``; 5 is rest."""
+    """Set ``table[:, own, enemy]`` to the `Effects` on the player who resolved ``own``; 5 stands for rest."""
     for own in range(N_KINDS + 1):
         for enemy in range(N_KINDS + 1):
             effects = effects_of(rules, is_last, own, enemy)
@@ -114,9 +114,9 @@ def tabulate_effects(rules, is_last, table):
 
 @kernel
 def tabulate_statuses(rules, layout, is_last, table):
-    """``table[status, own, enemy]`` becomes the status after a clash of resolved cards, or `WIN`, or `LOSS`.
+    """Set ``table[status, own, enemy]`` to the status after a clash of resolved cards, or to `WIN` or `LOSS`.
 
-    Feints beyond those allowed are entered as `LOSS`.
+    Entries for feints beyond the limit are `LOSS`.
     """
     for code in range(len(table)):
         status = split_status(layout, code)

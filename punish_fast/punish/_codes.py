@@ -1,14 +1,14 @@
-"""Mixed-radix codes of information states: every digit, and all arithmetic on them.
+"""Mixed-radix codes of information states: their digits and arithmetic.
 
 The code of a state under the model ``view`` has three digits, most significant first::
 
     code = (layer * n_cards_codes + cards) * n_statuses + status
 
-``layer`` is the breath less one; the layer after the last breath lies between two measures.
+``layer`` is the breath minus one; the layer after the last breath lies between two measures.
 
 ``cards`` has one digit for each kind, guard first. Under ``view`` the digit packs the copies ``h`` in the own hand and
 ``d`` in the discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c`` copies has
-``(c + 1)(c + 2) / 2`` digits and no digit is wasted::
+``(c + 1)(c + 2) / 2`` digits, all of them used::
 
             h=0  1  2  3
     t = 0 :   0                    a card moving from hand to discard keeps t and lowers the digit by one;
@@ -16,21 +16,21 @@ The code of a state under the model ``view`` has three digits, most significant 
     t = 2 :   3  4  5
     t = 3 :   6  7  8  9
 
-A finer model divides the discard pile into *places*: where a card was revealed, or whose it was. A digit then stands
-for a tuple ``(hand, place 0, place 1, ...)``; the tuples are listed by their sum and then lexicographically, which is
-the numbering above if there is one place. Whatever happens to a card moves one kind from digit to digit, so the moves
-are tables (`Places`) and kernels serve every model.
+A finer model divides the discard pile into *places*, by whether a card was revealed or by the player who discarded it.
+A digit then stands for a tuple ``(hand, place 0, place 1, ...)``; tuples are sorted by their sum and then
+lexicographically, which gives the numbering above if there is one place. A pick or a draw changes one digit, so moves
+are stored as tables (`Places`) and the same kernels serve every model.
 
-``status`` has, during a measure, the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted,
-enemy_exhausted, enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures the
-statuses are cleared, and the only other thing to know is how many cards of the deck were drawn by feints:
-``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
+During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
+enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, nobody is exhausted and no
+feint counts, so the only other digit is the number of cards that feints drew from the deck: ``drawn, own_hp - 1,
+enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
 
 The enemy's hand size is not a digit: it follows from own hand, discard pile and deck.
 
 A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
-status, so a block is contiguous, and the cards of a breath and its status can be advanced independently.
-Codes are ``uint64`` in storage and statuses ``uint16``; kernels compute with ``int64``.
+status, so a block is contiguous, and cards and status can be advanced independently.
+Codes are stored as ``uint64`` and statuses as ``uint16``; kernels compute with ``int64``.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ import numpy as np
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import kernel, routine
 
-# What happens to a card: `Places.move`.
+# First index of `Places.move`.
 OWN_PICK, OWN_DRAW, ENEMY_CARD = range(3)
 
 
 class Status(NamedTuple):
-    """The digits of a status during a measure: whole numbers, or arrays of them."""
+    """The digits of a status during a measure, as integers or integer arrays."""
 
     own_hp: Any
     enemy_hp: Any
@@ -58,37 +58,27 @@ class Status(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The digits of the cards under an information model.
+    """The digits of the cards under an information model; all arrays are int64, and -1 stands for no digit."""
 
-    Attributes:
-        weight: int64 ``[5]``, place value of the digit of each kind in a cards code.
-        hand: int64 ``[n_digits]``, copies in the own hand.
-        discard: int64 ``[n_digits]``, copies in all places together.
-        move: int64 ``[3, n_digits]``, digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`; -1 for none.
-        joined: int64 ``[n_digits, 4]``, digit after 0 to 3 cards from out of sight (`ENEMY_CARD`); -1 for none.
-        mirror: int64 ``[n_digits, copies + 1]``, digit that an enemy with this many copies in hand sees; -1 for none.
-        dealt: int64 ``[copies + 1, copies + 1]``, digit of a deal, by copies in hand and revealed; -1 for none.
-    """
-
-    weight: np.ndarray
-    hand: np.ndarray
-    discard: np.ndarray
-    move: np.ndarray
-    joined: np.ndarray
-    mirror: np.ndarray
-    dealt: np.ndarray
+    weight: np.ndarray  # [5], place value of the digit of each kind in a cards code
+    hand: np.ndarray  # [n_digits], copies in the own hand
+    discard: np.ndarray  # [n_digits], copies in all places together
+    move: np.ndarray  # [3, n_digits], digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`
+    joined: np.ndarray  # [n_digits, 4], digit after 0 to 3 cards from out of sight (`ENEMY_CARD`)
+    mirror: np.ndarray  # [n_digits, copies + 1], digit seen by an enemy who holds this number of copies
+    dealt: np.ndarray  # [copies + 1, copies + 1], digit after a deal, by copies in hand and copies revealed
 
 
 @kernel
 def pair_digit(in_hand, in_discard):
-    """The digit of a kind with these copies in hand and discard pile."""
+    """Return the digit of a kind from its copies in hand and discard pile."""
     both = in_hand + in_discard
     return both * (both + 1) // 2 + in_hand
 
 
 @routine
 def cards_code(layout, hand, discard):
-    """The cards code of a hand and a discard pile (five counts each) under ``view``, or of two hands."""
+    """Return the cards code under ``view`` of a hand and a discard pile (five counts each), or of two hands."""
     code = 0
     for kind in range(N_KINDS):
         code += layout.place[kind] * pair_digit(hand[kind], discard[kind])
@@ -97,7 +87,7 @@ def cards_code(layout, hand, discard):
 
 @routine
 def split_cards(places, cards, digits):
-    """Write the five digits of a cards code."""
+    """Write the five digits of a cards code to ``digits``."""
     for kind in range(N_KINDS):
         digits[kind] = cards // places.weight[kind]
         cards -= digits[kind] * places.weight[kind]
@@ -105,7 +95,7 @@ def split_cards(places, cards, digits):
 
 @routine
 def mirror_cards(places, digits, enemy):
-    """The cards code that the enemy sees with the hand ``enemy``."""
+    """Return the cards code as seen by an enemy with the hand ``enemy``."""
     code = 0
     for kind in range(N_KINDS):
         code += places.weight[kind] * places.mirror[digits[kind], enemy[kind]]
@@ -114,7 +104,7 @@ def mirror_cards(places, digits, enemy):
 
 @routine
 def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw):
-    """The cards code after a breath; 5 stands for no card."""
+    """Return the cards code after a breath; 5 stands for no card."""
     code = 0
     for kind in range(N_KINDS):
         digit = digits[kind]
@@ -141,7 +131,7 @@ def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exha
 
 @kernel
 def split_status(layout, code):
-    """The inverse of `play_status`: a `Status`."""
+    """Invert `play_status`, returning a `Status`."""
     radix = layout.feints + 1
     code, enemy_feinted = divmod(np.int64(code), radix)
     code, enemy_exhausted = divmod(code, 2)
@@ -160,20 +150,20 @@ def join_status(layout, status):
 
 @routine
 def mirror_status(layout, status):
-    """The code of a `Status` as the enemy sees it."""
+    """Return the code of a `Status` as seen by the enemy."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
     return play_status(layout, enemy_hp, own_hp, enemy_exhausted, enemy_feinted, own_exhausted, own_feinted)
 
 
 @routine
 def between_status(layout, own_hp, enemy_hp, drawn):
-    """The code of a status between two measures; feints drew ``drawn`` cards of the deck."""
+    """Return the code of a status between two measures; ``drawn`` counts cards that feints drew from the deck."""
     return (drawn * layout.hp + own_hp - 1) * layout.hp + enemy_hp - 1
 
 
 @routine
 def split_between_status(layout, code):
-    """The inverse of `between_status`: own HP, enemy HP and cards drawn."""
+    """Invert `between_status`, returning own HP, enemy HP and cards drawn."""
     code, enemy_hp = divmod(np.int64(code), layout.hp)
     drawn, own_hp = divmod(code, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn

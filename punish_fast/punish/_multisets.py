@@ -1,12 +1,12 @@
-"""Hands as multisets: counting them, listing them, and the number of ways to draw them.
+"""Hands as multisets: count them, list them, and count the ways to draw them.
 
-A multiset of cards is five counts. Drawn at random from a pile with counts ``m``, the multiset ``x`` comes up in
-``prod_k C(m_k, x_k)`` of ``C(sum m, sum x)`` equally likely ways (the multivariate hypergeometric law). Numerators and
-denominators are separate whole numbers in float64, exact below 2**53, so a probability is rounded once.
+A multiset of cards is five counts. Of the ``C(sum m, sum x)`` equally likely draws of ``sum x`` cards from a pile with
+counts ``m``, ``prod_k C(m_k, x_k)`` give the multiset ``x`` (multivariate hypergeometric distribution). Numerators and
+denominators are kept as separate integers in float64, exact below 2**53, so a probability is rounded once.
 
-At most three cards join the discard pile from out of sight in one breath: the own feint's draw, the enemy's pick and
-the enemy's draw. The 56 multisets of up to three cards are numbered in lexicographic order of their counts, which is
-also the order of the codes after they have joined; a set of them is a bit mask.
+At most three cards join the discard pile from out of sight in one breath: the card drawn by the own feint, the enemy's
+pick and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order
+of their counts, which is also the order of the codes after they have joined. A set of these multisets is a bit mask.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from punish_fast.runtime._jit import routine
 
 N_KINDS = 5
-# Rules allow at most 45 cards: nine copies of five kinds.
+# The rules allow at most 45 cards: nine copies of five kinds.
 BINOMIAL = np.array([[float(comb(n, k)) for k in range(46)] for n in range(46)])
 
 _small = [counts for counts in product(range(4), repeat=N_KINDS) if sum(counts) <= 3]
@@ -28,10 +28,7 @@ ADDED = np.array(_small, dtype=np.int64)
 
 
 def _added_after() -> np.ndarray:
-    """``[a, kind]``: the number of multiset ``a`` with one more card of ``kind``.
-
-    Kind 5 adds nothing; -1 stands for too many cards.
-    """
+    """Return ``[a, kind]``, the index of multiset ``a`` plus a card of ``kind`` (5: none); -1 for more than 3 cards."""
     number = {counts: a for a, counts in enumerate(_small)}
     table = np.full((N_ADDED, N_KINDS + 1), -1, dtype=np.int64)
     for a, counts in enumerate(_small):
@@ -47,7 +44,7 @@ ADDED_AFTER = _added_after()
 
 @routine
 def count_ways(pile, drawn):
-    """The number of ways to draw the multiset ``drawn`` from ``pile``."""
+    """Return the number of ways to draw the multiset ``drawn`` from ``pile``."""
     ways = 1.0
     for kind in range(N_KINDS):
         ways *= BINOMIAL[pile[kind], drawn[kind]]
@@ -56,7 +53,7 @@ def count_ways(pile, drawn):
 
 @routine
 def count_subsets(pile, size):
-    """The number of multisets of ``size`` cards that a pile contains."""
+    """Return the number of multisets of ``size`` cards in a pile."""
     counts = np.zeros(size + 1, dtype=np.int64)
     counts[0] = 1
     for kind in range(N_KINDS):
@@ -68,10 +65,7 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Fill ``drawn`` with the first multiset of ``size`` cards of the kinds from ``first`` on, in lexicographic order.
-
-    Returns False if the pile has too few cards.
-    """
+    """Fill ``drawn[first:]`` with the lexicographically first multiset of ``size`` cards; False if too few are left."""
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])
         size -= drawn[kind]
@@ -80,13 +74,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Start listing the multisets of ``size`` cards of ``pile`` in lexicographic order; False if there is none."""
+    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of ``pile``; False if there is none."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` by the next multiset of its size; False if it was the last."""
+    """Replace ``drawn`` with the next multiset of the same size; False if it was the last."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:
@@ -98,7 +92,7 @@ def next_subset(pile, drawn):
 
 @routine
 def possible_added(unseen):
-    """Bit mask of the multisets of up to three cards that ``unseen`` contains."""
+    """Return a bit mask of the multisets of up to three cards that ``unseen`` contains."""
     mask = 0
     for a in range(N_ADDED):
         fits = True

@@ -1,4 +1,4 @@
-"""The colour, marker, line style and hatch of each card, the same in every plot."""
+"""Colour, marker, line style and hatch of each card, the same in every plot."""
 
 from __future__ import annotations
 

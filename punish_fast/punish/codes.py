@@ -1,8 +1,7 @@
-"""Information states and their codes: mixed-radix codes inside, decimal codes for interchange.
+"""Information states and their codes: mixed-radix codes for internal use, decimal codes for interchange.
 
-`State` is for people, `Layout` holds the radices that follow from the rules. The digits of the mixed-radix code are
-drawn in the docstring of ``_codes.py``; here they are worked out for whole arrays. The notebook's decimal code of a
-state has 18 digits::
+`State` is the readable form, and `Layout` holds the radices that follow from the rules. ``_codes.py`` defines the
+mixed-radix code; the functions here convert whole arrays. The notebook's decimal code of a state has 18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
     |   |      | | |   | | | |   discard pile: guard, rush, dodge, strike, punish
@@ -11,7 +10,7 @@ state has 18 digits::
     |   own hand: guard, rush, dodge, strike, punish
     breath
 
-Win is -1 and loss is -2. A decimal action code is the card from 1 to 5 and then 1 for a feint or 0; rest is 90.
+Win is -1 and loss is -2. A decimal action code is the card (1 to 5), then 1 for a feint or 0; rest is 90.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 N_DIGITS = 18
 
-# One for each digit of the decimal code.
+# Names of the digits of the decimal code.
 FIELDS = (
     "breath",
     *(f"hand_{card}" for card in CARDS),
@@ -36,7 +35,7 @@ FIELDS = (
 )
 ACTIONS = (10, 11, 20, 21, 30, 31, 40, 41, 50, 51, REST_ACTION)
 
-# Columns of the decimal digits: cards of the hand and of the discard pile, and the fields of a `Status` in its order.
+# Columns of the decimal digits; `STATUS` lists them in the order of the fields of `Status`.
 BREATH = 0
 HAND = slice(1, 6)
 _OWN_HP, _OWN_EXHAUSTED, _OWN_FEINTED, _ENEMY_HP, ENEMY_HAND, _ENEMY_EXHAUSTED, _ENEMY_FEINTED = range(6, 13)
@@ -47,11 +46,11 @@ _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
 class StateError(PunishFastError, ValueError):
-    """A code or a tuple that is no information state; the message says why."""
+    """Raised when a code or tuple is not an information state; the message says why."""
 
 
 class State(NamedTuple):
-    """What one player knows. Hands and piles count guard, rush, dodge, strike, punish."""
+    """Information state of one player. Hand and discard pile count guard, rush, dodge, strike, punish."""
 
     breath: int
     hand: Five
@@ -66,18 +65,15 @@ class State(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The radices of the codes and the sizes of the game, as kernels take them.
+    """The radices of the codes and the sizes of the game, for use in kernels."""
 
-    ``place`` (the place values of the digits of the cards under ``view``) and ``copies`` are int64 ``[5]``.
-    """
-
-    place: np.ndarray
+    place: np.ndarray  # int64 [5], place values of the cards' digits under ``view``
     n_cards_codes: int
     n_statuses: int
     hp: int
     feints: int
     breaths: int
-    copies: np.ndarray
+    copies: np.ndarray  # int64 [5]
     n_cards: int
     hand_size: int
     reveal_size: int
@@ -85,11 +81,11 @@ class Layout(NamedTuple):
 
 
 class CodedStates(Protocol):
-    """The states of one player's decision process: a `StateSpace` of the view, or a file that holds their codes."""
+    """The states of one player's decision process: a `StateSpace` under ``view``, or a file that holds their codes."""
 
     @property
     def rules(self) -> Rules:
-        """The rules."""
+        """The rules of the game."""
 
     @property
     def layout(self) -> Layout:
@@ -101,7 +97,7 @@ class CodedStates(Protocol):
 
 
 def layout_of(rules: Rules) -> Layout:
-    """The radices that follow from ``rules``."""
+    """Return the radices of the codes under ``rules``."""
     place = []
     n_cards_codes = 1
     for copies in reversed(rules.copies):
@@ -127,7 +123,7 @@ def _five(counts: list[int]) -> Five:
 
 
 def _problem(layout: Layout, state: State) -> str | None:
-    """The first contradiction in ``state``, in words; None if there is none."""
+    """Describe the first contradiction in ``state``, or return None."""
     between = state.breath == layout.breaths + 1
     feints = 0 if between else layout.feints
     limits = {
@@ -156,7 +152,7 @@ def _problem(layout: Layout, state: State) -> str | None:
 
 
 def _cards_problem(layout: Layout, state: State) -> str | None:
-    """The first contradiction between hand and discard pile, in words."""
+    """Describe the first contradiction between hand and discard pile, or return None."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
         return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile, allowed are 5 each"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
@@ -168,13 +164,13 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def _drawn(layout: Layout, state: State) -> int:
-    """Cards that left the deck in this measure, by counting all others."""
+    """Return the number of cards drawn from the deck in this measure, by counting all other cards."""
     deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
     return layout.deck_size - deck
 
 
 def encode(layout: Layout, state: State) -> int:
-    """The mixed-radix code of ``state``."""
+    """Return the mixed-radix code of ``state``; raise `StateError` if it contradicts the rules."""
     problem = _problem(layout, state)
     if problem is not None:
         raise StateError(f"position: {problem}")
@@ -183,7 +179,7 @@ def encode(layout: Layout, state: State) -> int:
 
 
 def decode(layout: Layout, code: int) -> State:
-    """The state of a mixed-radix code."""
+    """Return the state of a mixed-radix code; raise `StateError` if the code is invalid."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
         raise StateError(f"code {code}: allowed are 0 to {n_codes - 1}")
@@ -195,17 +191,17 @@ def decode(layout: Layout, code: int) -> State:
 
 
 def state_of_digits(digits: list[int]) -> State:
-    """Return the state with these 18 decimal digits."""
+    """Return the state with the given 18 decimal digits."""
     return State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
 
 
 def to_decimal(state: State) -> int:
-    """The notebook's 18-digit decimal code of ``state``."""
+    """Return the notebook's 18-digit decimal code of ``state``."""
     return int("".join(map(str, (state.breath, *state.hand, *state[2:9], *state.discard))))
 
 
 def from_decimal(layout: Layout, code: int) -> State:
-    """The state of an 18-digit decimal code."""
+    """Return the state of an 18-digit decimal code; raise `StateError` if the code is invalid."""
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
         raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")
@@ -217,7 +213,7 @@ def from_decimal(layout: Layout, code: int) -> State:
 
 
 def action_name(action: int) -> str:
-    """An action in words: ``strike``, ``feint with strike`` or ``rest``."""
+    """Return the name of an action, such as ``strike``, ``feint with strike`` or ``rest``."""
     if action == REST_ACTION:
         return "rest"
     card = CARDS[action // 10 - 1]
@@ -225,50 +221,40 @@ def action_name(action: int) -> str:
 
 
 def digits_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """The decimal digits of states, uint8 ``[k, 18]``.
-
-    Args:
-        states: The states of the game.
-        rows: ``[k]``, rows of states; all of them if None.
-    """
+    """Return the decimal digits of the states in ``rows`` (``[k]``, all if None), uint8 ``[k, 18]``."""
     code = states.code if rows is None else states.code[np.asarray(rows, dtype=np.int64)]
     return _digits_of_codes(states.layout, code.astype(np.int64)).astype(np.uint8)
 
 
 def decimals_of(states: CodedStates, rows: np.ndarray | None = None) -> np.ndarray:
-    """The decimal codes of states, int64 ``[k]``; arguments as in `digits_of`."""
+    """Return the decimal codes of the states in ``rows`` (``[k]``, all if None), int64 ``[k]``."""
     return digits_of(states, rows) @ _PLACES
 
 
 def split_digits(decimals: np.ndarray) -> np.ndarray:
-    """The digits of decimal codes with 18 digits, uint8 ``[k, 18]``."""
+    """Return the digits of 18-digit decimal codes, uint8 ``[k, 18]``."""
     return (np.asarray(decimals, dtype=np.int64)[:, np.newaxis] // _PLACES % 10).astype(np.uint8)
 
 
 def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """The rows of decimal codes, int64 ``[k]``; -1 for a number that is no reachable state.
-
-    Args:
-        states: The states of the game.
-        decimals: ``[k]``, whole numbers of any size.
-    """
+    """Return the rows of decimal codes, int64 ``[k]``; -1 if a number is not the code of a reachable state."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     rows = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
     rows = np.minimum(rows, len(states.code) - 1)
-    # Digits that contradict each other or the rules lead to another state, or to none.
+    # Contradictory digits can give the code of a different state, so compare the decimal codes.
     return np.where(decimals_of(states, rows) == decimals, rows, -1)
 
 
 def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """The five digits of cards codes with these place values, int64 ``[k, 5]``."""
+    """Return the five digits of cards codes, int64 ``[k, 5]``; ``weight`` holds their place values."""
     digits = cards[:, np.newaxis] // weight
     digits[:, 1:] -= digits[:, :-1] * (weight[:-1] // weight[1:])
     return np.asarray(digits)
 
 
 def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hands and discard piles of cards codes of the view, or the first and second of two hands: int64 ``[k, 5]``."""
+    """Split cards codes under ``view`` into hands and discard piles (or into two hands), int64 ``[k, 5]`` each."""
     digits = cards_digits(layout.place, cards)
     t = np.arange(int(layout.copies.max()) + 2)
     starts = t * (t + 1) // 2
@@ -278,13 +264,13 @@ def split_pairs(layout: Layout, cards: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def join_pairs(layout: Layout, hand: np.ndarray, discard: np.ndarray) -> np.ndarray:
-    """The inverse of `split_pairs`, int64 ``[k]``."""
+    """Return the cards codes of hands and discard piles, int64 ``[k]``: the inverse of `split_pairs`."""
     both = hand + discard
     return np.asarray((both * (both + 1) // 2 + hand) @ layout.place)
 
 
 def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
-    """Statuses during a measure, int64 ``[k]`` each."""
+    """Split codes of statuses during a measure into fields, int64 ``[k]`` each."""
     radix = layout.feints + 1
     rest, enemy_feinted = np.divmod(codes.astype(np.int64), radix)
     rest, enemy_exhausted = np.divmod(rest, 2)
@@ -295,7 +281,7 @@ def split_statuses(layout: Layout, codes: np.ndarray) -> Status:
 
 
 def join_statuses(layout: Layout, status: Status) -> np.ndarray:
-    """The inverse of `split_statuses`, int64 ``[k]``."""
+    """Return the codes of statuses during a measure, int64 ``[k]``: the inverse of `split_statuses`."""
     radix = layout.feints + 1
     code = (np.asarray(status.own_hp) - 1) * layout.hp + status.enemy_hp - 1
     code = (code * 2 + status.own_exhausted) * radix + status.own_feinted
@@ -303,14 +289,14 @@ def join_statuses(layout: Layout, status: Status) -> np.ndarray:
 
 
 def split_between_statuses(layout: Layout, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Own HP, enemy HP and cards drawn of statuses between two measures, int64 ``[k]`` each."""
+    """Split statuses between two measures into own HP, enemy HP and cards drawn, int64 ``[k]`` each."""
     rest, enemy_hp = np.divmod(codes, layout.hp)
     drawn, own_hp = np.divmod(rest, layout.hp)
     return own_hp + 1, enemy_hp + 1, drawn
 
 
 def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
-    """The decimal digits of mixed-radix codes, int16 ``[k, 18]``; contradictory codes may have any."""
+    """Return the decimal digits of mixed-radix codes, int16 ``[k, 18]``; meaningless for contradictory codes."""
     rest, status = np.divmod(codes, layout.n_statuses)
     layer, cards = np.divmod(rest, layout.n_cards_codes)
     digits = np.zeros((len(codes), N_DIGITS), dtype=np.int16)
@@ -318,14 +304,14 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     digits[:, HAND], digits[:, DISCARD] = split_pairs(layout, cards)
     play, between = _status_tables(layout)
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
-    # So far the column of the enemy's hand holds the cards drawn from the deck.
+    # Here the column of the enemy's hand still counts the cards drawn from the deck.
     seen = digits[:, HAND].sum(axis=1) + digits[:, DISCARD].sum(axis=1)
     digits[:, ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
     return digits
 
 
 def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """The seven middle digits of every status during and between measures; cards drawn stand for the enemy's hand."""
+    """Return the seven middle digits of every status during and between measures, with cards drawn as enemy's hand."""
     codes = np.arange(layout.n_statuses)
     play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
     status = split_statuses(layout, codes)
@@ -338,7 +324,7 @@ def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _codes_of_digits(layout: Layout, digits: np.ndarray) -> np.ndarray:
-    """The mixed-radix codes of decimal digits, int64 ``[k]``; contradictory digits may have any."""
+    """Return the mixed-radix codes of decimal digits, int64 ``[k]``; meaningless for contradictory digits."""
     hand, discard = digits[:, HAND], digits[:, DISCARD]
     play = join_statuses(layout, Status(*digits[:, STATUS].T))
     seen = hand.sum(axis=1) + discard.sum(axis=1) + digits[:, ENEMY_HAND]

@@ -1,7 +1,7 @@
-"""A position in words: hands as initials, statuses by player.
+"""Positions in words: hands as initials of cards, exhaustion and feints by player.
 
-A position in a measure determines more than it names: the deck is what feints have left of it, so the enemy's hand has
-the cards that are neither in the own hand nor in the discard pile nor in the deck.
+During a measure the size of the enemy's hand need not be given. The number of feints determines the size of the deck,
+and the enemy holds all cards that are not in the own hand, the discard pile or the deck.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from punish_fast.punish.codes import State, StateError, encode, layout_of
 from punish_fast.punish.rules import CARDS, Five, Rules, cards_text, load_rules
 
 INITIALS = "".join(card[0] for card in CARDS)
-# Flags of own and enemy's side.
+# Flags of the player and the enemy.
 SIDES = {"own": (1, 0), "enemy": (0, 1), "both": (1, 1)}
 
 
@@ -27,21 +27,21 @@ def position(
     exhausted: str | None = None,
     feinted: str | tuple[int, int] | None = None,
 ) -> State:
-    """Return the information state of a position in words.
+    """Return the information state of a position described in words.
 
     Args:
-        hand: The own hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
-        discard: The discard pile, revealed cards included, as initials.
-        rules: The rules, a preset's name or a TOML file.
-        hp: Own and enemy's HP; full by default.
-        breath: The breath, from 1; one more than the last breath stands for the time between two measures.
-        enemy_hand: Number of cards in the enemy's hand; by default, all cards that are nowhere else.
+        hand: Player's hand as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
+        discard: Initials of the cards in the discard pile, revealed cards included.
+        rules: `Rules`, name of a preset or path of a TOML file.
+        hp: HP of the player and the enemy; full by default.
+        breath: Breath, from 1; ``rules.breaths + 1`` stands for the time between two measures.
+        enemy_hand: Number of cards in the enemy's hand; by default all remaining cards.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
-        feinted: Players with a feint in this measure, ``own``, ``enemy`` or ``both``; or their numbers of feints.
+        feinted: Who has feinted in this measure (``own``, ``enemy`` or ``both``), or the players' numbers of feints.
 
     Raises:
         RulesError: If the rules are invalid.
-        StateError: If an argument is invalid, or the cards do not add up to a position.
+        StateError: If an argument is invalid or the cards contradict the rules.
 
     Examples:
         >>> position("rrspp", discard="ddd", hp=(3, 2)).enemy_hand
@@ -68,7 +68,7 @@ def position(
 
 
 def position_text(rules: Rules, state: State) -> str:
-    """A position in two or three sentences for its player."""
+    """Describe a position to its player in a few sentences."""
     between = state.breath > rules.breaths
     when = "Between two measures" if between else f"Breath {state.breath} of {rules.breaths}"
     enemy_hand = f"{state.enemy_hand} card{'' if state.enemy_hand == 1 else 's'}"
@@ -112,7 +112,7 @@ def _check_copies(rules: Rules, own: Five, gone: Five) -> None:
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
-    """The enemy's cards during a measure, by counting all others."""
+    """Return the size of the enemy's hand during a measure, by counting all other cards."""
     deck = rules.deck_size - feints
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:

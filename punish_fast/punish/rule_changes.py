@@ -1,4 +1,4 @@
-"""What differs between two sets of rules, by name: ``hp``, or ``damage.strike`` for one card."""
+"""Differences between two sets of rules, by name: ``hp``, or ``damage.strike`` for one card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_CHARACTERS = 500
 
 
 def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
-    """The values of ``rules`` that differ from ``base``, by name, as a TOML file has them."""
+    """Return the values of ``rules`` that differ from ``base``, by name, in the form used in TOML files."""
     own, other = to_mapping(rules), to_mapping(base)
     found: dict[str, Any] = {}
     for field, value in own.items():
@@ -25,24 +25,24 @@ def changes_of(rules: Rules, base: Rules) -> dict[str, Any]:
 
 
 def value_of(rules: Rules, name: str) -> Any:
-    """The value that a name of `changes_of` has in ``rules``."""
+    """Return the value in ``rules`` of a name from `changes_of`."""
     field, _, card = name.partition(".")
     value = to_mapping(rules)[field]
     return value[CARDS.index(card)] if card else value
 
 
 def change_text(name: str, value: Any) -> str:
-    """A change in a word: ``damage.strike=3``."""
+    """Format a change as ``damage.strike=3``."""
     return f"{name}={value_text(value)}"
 
 
 def value_text(value: Any) -> str:
-    """The value of a field in words; lists of cards have commas."""
+    """Format the value of a field; lists of cards are separated by commas."""
     return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
 
 
 def changed(base: Rules, text: str) -> Rules:
-    """Rules with a change such as ``damage.strike=3`` or ``redeal=discard``, the value as in a TOML file."""
+    """Return rules with a change such as ``damage.strike=3`` or ``redeal=discard``; quotes are optional."""
     fields = _parse(text)
     if fields is None:
         raise RulesError(f"rules: {text[:60]!r} is no change, allowed are those such as hp=4 or damage.strike=3")
@@ -53,7 +53,7 @@ def _parse(text: str) -> Mapping[str, Any] | None:
     if len(text) > _MOST_CHARACTERS or "\n" in text or "=" not in text:
         return None
     name, _, value = text.partition("=")
-    # A word needs no quotes.
+    # If the text is not valid TOML, retry with the value in quotes.
     for line in (text, f'{name}="{value.strip()}"'):
         try:
             return tomllib.loads(line)

@@ -1,8 +1,7 @@
-"""The rules of a game of Punish, as data.
+"""The rules of Punish, as data.
 
-All sizes, radices, tables and counts are computed from a `Rules` tuple. The annotations of its fields are the table
-from which ranges, files and lists of fields derive. There are three presets, and a TOML file changes any field of the
-``notebook`` preset::
+All sizes, radices, tables and counts are computed from a `Rules` tuple. Its annotations define the form, range and
+meaning of every field. There are three presets, and a TOML file can change any field of the ``notebook`` preset::
 
     hp = 4
     copies = { strike = 2, punish = 2 }
@@ -30,7 +29,7 @@ Six = tuple[int, int, int, int, int, int]
 
 
 class RulesError(PunishFastError, ValueError):
-    """Invalid rules; the message names the field, its value and the allowed values."""
+    """Raised when rules are invalid; the message names the field, its value and the allowed values."""
 
 
 # Forms of a field in a TOML file.
@@ -42,18 +41,18 @@ CHOICE = "name"
 
 
 class Field(NamedTuple):
-    """What may stand in a field of the rules."""
+    """Form, range and meaning of a field of the rules."""
 
     form: str
-    low: int  # range of its numbers
+    low: int  # minimum and maximum of its numbers
     high: int
     meaning: str
 
 
 class Rules(NamedTuple):
-    """The rules of one game. Tuples of five follow the order guard, rush, dodge, strike, punish.
+    """The rules of a game. Tuples of five are in the order guard, rush, dodge, strike, punish.
 
-    The defaults are those of the notebook. They are frozen, since digests leave out fields with default values.
+    The defaults are the notebook's rules. They must never change, because digests omit fields with default values.
     """
 
     copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
@@ -65,7 +64,7 @@ class Rules(NamedTuple):
     feints: Annotated[int, Field(NUMBER, 0, 9, "feints of each player per measure")] = 1
     damage: Annotated[Five, Field(BY_CARD, 0, 99, "base damage of each card")] = (0, 1, 0, 2, 3)
     guard_reduction: Annotated[int, Field(NUMBER, 0, 99, "damage that a guard takes off each attack")] = 1
-    # 1 for each of these cards, as in `exhausting`
+    # 1 for the cards listed, 0 for the others; the same holds for `exhausting`
     dodge_stops: Annotated[Five, Field(CARD_NAMES, 0, 1, "cards that do no damage to a dodge")] = (0, 0, 0, 1, 1)
     # rank of rest, guard, rush, dodge, strike, punish
     priority: Annotated[Six, Field(ORDER, 0, 5, "if both players fall, the lower card wins")] = (0, 1, 2, 3, 4, 5)
@@ -74,17 +73,17 @@ class Rules(NamedTuple):
 
     @property
     def n_cards(self) -> int:
-        """Cards in play."""
+        """Number of cards in play."""
         return sum(self.copies)
 
     @property
     def deck_size(self) -> int:
-        """Cards in the deck at the start of a measure."""
+        """Number of cards in the deck at the start of a measure."""
         return self.n_cards - 2 * self.hand_size - self.reveal_size
 
     @property
     def digest(self) -> str:
-        """A short fingerprint of the fields that differ from their defaults; equal rules have equal digests."""
+        """SHA-256 digest of the fields that differ from their defaults, as 16 hexadecimal digits."""
         defaults = to_mapping(Rules())
         changed = {field: value for field, value in to_mapping(self).items() if value != defaults[field]}
         return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()[:16]
@@ -101,23 +100,23 @@ PRESETS: dict[str, Rules] = {
 }
 
 _MOST_CHARACTERS = 80
-# Of a file: the time and memory that dotted keys take grow with the square of their length.
+# Size limit of a file of rules: parsing dotted keys takes time and memory quadratic in their length.
 _MOST_BYTES = 8192
 
 
 def by_card(counts: Iterable[int]) -> dict[str, int]:
-    """Counts of the five cards by name."""
+    """Map the names of the five cards to ``counts``."""
     return dict(zip(CARDS, counts, strict=True))
 
 
 def cards_text(counts: Iterable[int]) -> str:
-    """Counts of the five cards in words, such as ``2 rush, punish``."""
+    """Format counts of the five cards, such as ``2 rush, punish``."""
     names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
     return ", ".join(names) or "nothing"
 
 
 def _brief(value: object) -> str:
-    """A value for an error message, shortened if it is long."""
+    """Format a value for an error message, shortened if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -130,7 +129,7 @@ def _error(field: str, value: object, told: str) -> RulesError:
 
 
 def _check(field: str, value: object) -> None:
-    """Raise `RulesError` unless `Rules` may hold ``value`` in a field."""
+    """Raise `RulesError` if ``value`` is invalid in a field."""
     form, low, high, _ = FIELDS[field]
     if form == CHOICE:
         if value not in REDEALS:
@@ -149,7 +148,7 @@ def _check(field: str, value: object) -> None:
 
 
 def validate(rules: Rules) -> Rules:
-    """Return ``rules`` unchanged if they are valid."""
+    """Return ``rules`` unchanged, or raise `RulesError` if they are invalid."""
     if not isinstance(rules, Rules):
         raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop") makes')
     for field, value in rules._asdict().items():
@@ -164,7 +163,7 @@ def validate(rules: Rules) -> Rules:
 
 
 def _read(field: str, value: Any, default: Any) -> Any:
-    """Return a value of a TOML file as `Rules` holds it."""
+    """Convert a value from a TOML file to its form in `Rules`."""
     form = FIELDS[field].form
     if form == BY_CARD and isinstance(value, Mapping):
         unknown = [name for name in value if name not in CARDS]
@@ -188,7 +187,7 @@ def _read(field: str, value: Any, default: Any) -> Any:
 
 
 def _write(field: str, value: Any) -> Any:
-    """Return a value of `Rules` as in a TOML file."""
+    """Convert a value of `Rules` to its form in a TOML file."""
     form = FIELDS[field].form
     if form == BY_CARD:
         return list(value)
@@ -198,7 +197,7 @@ def _write(field: str, value: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Rules that differ from ``base`` in the given fields, written as in a TOML file."""
+    """Return ``base`` with some fields replaced; the values have the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
@@ -207,20 +206,20 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
 
 
 def to_mapping(rules: Rules) -> dict[str, Any]:
-    """The fields of ``rules`` as `from_mapping` and a TOML file take them."""
+    """Return the fields of ``rules`` in the form used by `from_mapping` and TOML files."""
     return {field: _write(field, value) for field, value in rules._asdict().items()}
 
 
 def to_json(rules: Rules) -> str:
-    """The rules as one line of JSON; equal rules give equal text."""
+    """Return the rules as one line of JSON with sorted keys."""
     return json.dumps(to_mapping(rules), sort_keys=True)
 
 
 def load_rules(name_or_path: str | Path) -> Rules:
-    """Rules from a preset's name or a TOML file of the fields that differ from ``notebook``.
+    """Load rules from a preset's name, or from a TOML file with the fields that differ from ``notebook``.
 
     Raises:
-        RulesError: neither a preset nor a readable TOML file, or the rules in it are invalid.
+        RulesError: If the argument is neither a preset nor a readable TOML file, or if the rules are invalid.
     """
     name = str(name_or_path)
     if name in PRESETS:
@@ -250,7 +249,7 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
 
 def name_of(rules: Rules) -> str:
-    """The preset's name, followed by the redeal if only that differs; a name made of the digest for other rules."""
+    """Return the preset's name, with the redeal appended if only that differs; for other rules, ``house-DIGEST``."""
     for name, preset in PRESETS.items():
         if preset == rules:
             return name
@@ -261,5 +260,5 @@ def name_of(rules: Rules) -> str:
 
 
 def true_rules(rules: Rules) -> Rules:
-    """The rules of the game between two players: the same with the redeal ``reshuffle``."""
+    """Return the rules with the redeal ``reshuffle``, as used in games between two players."""
     return rules._replace(redeal="reshuffle")
