@@ -83,7 +83,7 @@ class Rules(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """SHA-256 digest of the fields that differ from their defaults, as 16 hexadecimal digits."""
+        """First 16 hexadecimal digits of a SHA-256 digest of the fields that differ from their defaults."""
         defaults = to_mapping(Rules())
         changed = {field: value for field, value in to_mapping(self).items() if value != defaults[field]}
         return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()[:16]

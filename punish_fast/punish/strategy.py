@@ -1,11 +1,11 @@
 """Strategies: policies over information states, and their tables by action.
 
 A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of each legal action in its state. Every
-player, enemy or agent, is one. Two players meet in mirrored states: the enemy looks up the state that it sees, in which
-its own hand and statuses come first.
+player, whether enemy or agent, has a policy. The enemy looks up its actions in the mirrored state, in which its own
+hand and status come first.
 
-A *table* is float64 ``[k, 11]``, the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states, legal or
-not. Files, recorded choices and networks have tables; a state without an entry is played uniformly.
+A *table* is float64 ``[k, 11]``: the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states. Files,
+recorded choices and networks use tables; play is uniform in states without an entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from punish_fast.punish.states.information import digits_within
 from punish_fast.punish.states.space import StateSpace, must_be_space
 from punish_fast.runtime.errors import PunishFastError
 
-# From a two-digit action code to its column in a table; -1 for a number that is no action.
+# Column of each two-digit action code in a table; -1 for other numbers.
 COLUMN = np.full(256, -1, dtype=np.int64)
 COLUMN[list(ACTIONS)] = np.arange(len(ACTIONS))
 
@@ -28,20 +28,20 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 
 
 class StrategyError(PunishFastError, ValueError):
-    """A table that is no strategy; the message names the state and the value."""
+    """Raised when a table is not a valid strategy; the message names the state and the value."""
 
 
 def uniform_policy(space: StateSpace) -> np.ndarray:
-    """The policy of the player *random*: all legal actions are equally likely, float64 ``[n_rows]``."""
+    """Return the policy of the player *random*, uniform over the legal actions, float64 ``[n_rows]``."""
     lengths = np.diff(space.state_ptr)
     return np.repeat(1 / lengths, lengths)
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """A checked policy whose probabilities add up to 1 in every state, to within rounding."""
+    """Check a policy and normalize the probabilities of states where they do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
-    # Rounding alone is left as it is, so that a policy that was normalised before keeps its bits.
+    # Ignore rounding errors, so that a normalized policy is returned bit for bit.
     is_off = np.abs(sums - 1) > 32 * _ROUNDING
     if not is_off.any():
         return policy
@@ -49,16 +49,16 @@ def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
 
 
 def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The policy of a table, float64 ``[n_rows]``, checked; states without an entry are played uniformly.
+    """Convert a table to a policy, float64 ``[n_rows]``, uniform in states without an entry.
 
     Args:
         space: The states of the game.
-        state: ``[k]`` distinct rows of states, in any order.
-        p: ``[k, 11]`` probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
+        state: int ``[k]``, distinct rows of states, in any order.
+        p: ``[k, 11]``, probabilities of the actions 10, 11, 20, 21, ..., 51, 90.
 
     Raises:
-        StrategyError: wrong shapes, rows that are no states or repeated, or probabilities that are negative, not
-            finite, do not add up to 1, or belong to illegal actions.
+        StrategyError: If shapes are wrong, rows are out of range or repeated, or probabilities are negative, not
+            finite, do not add up to 1 or belong to illegal actions.
     """
     state, p = np.asarray(state), np.asarray(p, dtype=np.float64)
     if state.ndim != 1 or p.shape != (len(state), len(ACTIONS)):
@@ -81,13 +81,7 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
 
 
 def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """The table of a policy in the given states, float64 ``[k, 11]``.
-
-    Args:
-        space: The states of the game.
-        policy: float64 ``[n_rows]``.
-        state: int ``[k]``, rows of states.
-    """
+    """Return the table of a policy (float64 ``[n_rows]``) in the given states (int ``[k]``), float64 ``[k, 11]``."""
     begins, lengths = space.state_ptr[state], np.diff(space.state_ptr)[state]
     entry = np.repeat(np.arange(len(state)), lengths)
     rows = np.arange(len(entry)) + np.repeat(begins - (np.cumsum(lengths) - lengths), lengths)
@@ -97,7 +91,7 @@ def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) ->
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
-    """Whether the actions 10, 11, 20, 21, ..., 51, 90 are legal in each state, bool ``[n_states, 11]``."""
+    """Return which of the actions 10, 11, 20, 21, ..., 51, 90 are legal in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask
@@ -124,11 +118,9 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """The state of a coarser model that each state of a measure of a finer one belongs to, int32 ``[n_states]``.
+    """Map each state of a measure under a finer model to its state under a coarser one, int32 ``[n_states]``.
 
-    Args:
-        fine: The states of the finer model.
-        coarse: The states of the coarser one, under the same rules.
+    Both spaces must have the same rules.
     """
     must_be_space(fine)
     must_be_space(coarse)
@@ -143,18 +135,18 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 
 
 def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """A policy of a coarser model as one of a finer model.
+    """Convert a policy for a coarser information model to one for a finer model.
 
     Args:
-        fine: The states of the finer model.
-        coarse: The states of the coarser one, under the same rules.
-        weight: float64 ``[n_rows]``, the policy, by rows of ``coarse``.
+        fine: States under the finer model.
+        coarse: States under the coarser model, for the same rules.
+        weight: float64 ``[n_rows]``, policy by rows of ``coarse``.
 
     Returns:
-        float64 ``[n_rows]``, by rows of ``fine``: in every state the policy of the state it belongs to.
+        Policy by rows of ``fine``, float64 ``[n_rows]``; each state is played like its state under ``coarse``.
 
     Raises:
-        InformationError: ``coarse`` tells apart what ``fine`` does not.
+        InformationError: If ``coarse`` distinguishes states that ``fine`` does not.
     """
     match = belongs_to(fine, coarse)
     lifted = np.ones(len(fine.action))
@@ -174,17 +166,17 @@ _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 
 
 def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
-    """Return the identity of an agent: a hash of its states, actions and values, whatever file it is in.
+    """Return the identity of an agent, a hash of its states, actions and values that does not depend on its file.
 
-    It is BLAKE2b with 16 bytes and the key ``8248`` over all triples of state, action and value, ascending by state and
-    then by action, as 32 hexadecimal digits. Each triple is 24 bytes, little-endian: the decimal code of the state as
-    int64, the two-digit action as int64 and the value as float64, in which -0 counts as 0.
+    The hash is BLAKE2b with 16 bytes and the key ``8248``, as 32 hexadecimal digits, over triples of state, action and
+    value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code of the state as
+    int64, the two-digit action as int64 and the value as float64, with -0 replaced by 0.
 
     Args:
-        states: ``[n_states]``, all different.
-        state_ptr: ``[n_states + 1]``, where the rows of each state begin.
-        actions: ``[n_rows]``, two-digit actions, ascending in every state.
-        values: float64 ``[n_rows]``, the value of each action; for a strategy, its probability.
+        states: ``[n_states]``, distinct decimal codes.
+        state_ptr: ``[n_states + 1]``, first row of each state.
+        actions: ``[n_rows]``, two-digit action codes, ascending in every state.
+        values: float64 ``[n_rows]``, value of each action, or its probability in a strategy.
     """
     order = np.argsort(states)
     begins, counts = state_ptr[:-1][order], np.diff(state_ptr)[order]

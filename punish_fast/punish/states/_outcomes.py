@@ -1,18 +1,18 @@
-"""Outcomes of one breath for the status, tabulated once for all cards.
+"""Outcomes of one breath by status, tabulated once for all cards.
 
-A breath moves cards and status independently. The cards: the pick leaves the hand, and up to three cards come from out
-of sight (the own feint's draw, the enemy's pick, the enemy's draw). The status: a function of the status before and of
-the two resolved cards. So for every status and every *way* to act (resolve one of five cards, feint, rest) the
-successors are listed once as *outcomes*: pairs of the cards that *join* and a next status, or win, or loss. Different
+A breath changes cards and status independently. The pick leaves the hand, and up to three cards come from out of sight
+(the own feint's draw, the enemy's pick, the enemy's draw). The next status depends on the previous status and the two
+resolved cards. For every status and every *way* to act (resolve one of five cards, feint, rest), the successors are
+therefore listed once as *outcomes*: pairs of the cards that *join* and the next status, or win, or loss. Different
 *plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
 
-The cards that join are numbered ``56 * draw + multiset``. Under ``view`` all of them go to the discard pile: ``draw``
-is 0 and the multiset holds all three. A model that distinguishes own and enemy cards keeps the own draw apart, as its
-kind plus 1 (0 for none), and has only the enemy's cards in the multiset.
+The cards that join are numbered ``56 * draw + multiset``. Under ``view`` they all go to the discard pile: ``draw``
+is 0 and the multiset holds all three. If a model distinguishes own and enemy cards, ``draw`` is the kind of the own
+draw plus 1 (0 for none), and the multiset holds only the enemy's cards.
 
-Plays are numbered ``31 * (own draw + 1) + enemy play``, 0 standing for no own draw, and enemy plays are 0 for rest,
-``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible exactly if the unseen cards
-contain the cards of one of its plays.
+Plays are numbered ``31 * d + enemy play``, where ``d`` is the kind of the own draw plus 1 (0 for none). Enemy plays are
+0 for rest, ``1 + pick`` without a feint and ``6 + 5 * pick + draw`` with one. An outcome is possible if and only if
+the unseen cards contain the cards of one of its plays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ N_ENEMY_PLAYS = 1 + N_KINDS + N_KINDS * N_KINDS
 N_PLAYS = (1 + N_KINDS) * N_ENEMY_PLAYS
 EMPTY = 0
 
-# Of each enemy play: the pick, the draw (5 for none), the card resolved, and whether it is a feint.
+# Pick, draw (5 for none), resolved card and feint flag of each enemy play.
 _no_draw = [(REST, REST)] + [(pick, N_KINDS) for pick in range(N_KINDS)]
 _draws = [(pick, draw) for pick in range(N_KINDS) for draw in range(N_KINDS)]
 PICK_OF = np.array([pick for pick, _ in _no_draw + _draws])
@@ -45,46 +45,32 @@ N_WAYS = 7
 
 
 class BreathOutcomes(NamedTuple):
-    """The outcomes of every status and way, in one of the two kinds of breath (last of a measure, or not).
+    """The outcomes of every status and way, for the last breath of a measure or for the others."""
 
-    Attributes:
-        ptr: int32 ``[n_statuses * 7 + 1]``, the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``.
-            They are in the order of their successors' codes; win, then loss come last.
-        joined: uint16 ``[n]``, number of the cards that join; 0 for win and loss.
-        status: int32 ``[n]``, next status, or `WIN`, or `LOSS`.
-        mask: int64 ``[n]``, bit mask of the multisets (own draw included) that have this outcome.
-        play_ptr: int32 ``[n + 1]``, where the plays of each outcome begin.
-        play: uint8 ``[m]``, plays.
-        reach: int64 ``[n_statuses * 7, n_draws]``, bit mask of all multisets that do not decide the game, by own
-            draw; ``n_draws`` is 1 if own draws are not distinguished, or 6.
-    """
-
+    # int32 [n_statuses * 7 + 1]: the outcomes of status ``s`` and way ``w`` begin at ``ptr[7 s + w]``, in the order of
+    # their successors' codes, followed by win, then loss
     ptr: np.ndarray
-    joined: np.ndarray
-    status: np.ndarray
-    mask: np.ndarray
-    play_ptr: np.ndarray
-    play: np.ndarray
+    joined: np.ndarray  # uint16 [n], index of the cards that join; 0 for win and loss
+    status: np.ndarray  # int32 [n], next status, or `WIN`, or `LOSS`
+    mask: np.ndarray  # int64 [n], bit mask of the multisets (own draw included) that have this outcome
+    play_ptr: np.ndarray  # int32 [n + 1], first play of each outcome
+    play: np.ndarray  # uint8 [m], plays
+    # int64 [n_statuses * 7, n_draws], bit masks of all multisets that do not end the game, by own draw; n_draws is 6,
+    # or 1 if own draws are not distinguished
     reach: np.ndarray
 
 
 class PlayList(NamedTuple):
-    """Plays of a status and way, sorted by key: by outcome, undecided games first, then win, then loss.
+    """Plays of a status and way, int64 ``[186]`` each, sorted by key: undecided games, then wins, then losses."""
 
-    Attributes:
-        key: int64 ``[186]``, ``joined * n_statuses + next status``.
-        play: int64 ``[186]``, plays.
-        multiset: int64 ``[186]``, all cards that come from out of sight.
-    """
-
-    key: np.ndarray
+    key: np.ndarray  # ``joined * n_statuses + next status``, or `end_key` for a win and one more for a loss
     play: np.ndarray
-    multiset: np.ndarray
+    multiset: np.ndarray  # all cards that come from out of sight
 
 
 @routine
 def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
-    """List the plays of a status and way; return their number."""
+    """List the plays of a status and way and return their number."""
     own_feints = 1 if way == FEINT else 0
     if status.own_feinted + own_feints > layout.feints:
         return 0
@@ -110,13 +96,13 @@ def list_plays(rules, layout, status, way, is_last, tells_draws, plays):
 
 @routine
 def end_key(layout):
-    """The key of a win, beyond those of all undecided games; a loss has the next one."""
+    """Return the key of a win, greater than the keys of undecided games; the key of a loss is one more."""
     return (N_KINDS + 1) * N_ADDED * layout.n_statuses
 
 
 @routine
 def add_play(key, play, multiset, n, plays):
-    """Insert a play among the first ``n`` so that the keys stay sorted."""
+    """Insert a play into the first ``n``, keeping the keys sorted."""
     place = n
     while place > 0 and plays.key[place - 1] > key:
         plays.key[place] = plays.key[place - 1]
@@ -130,7 +116,7 @@ def add_play(key, play, multiset, n, plays):
 
 @routine
 def merge_plays(layout, n, plays, outcomes, reach, n_outcomes, n_plays):
-    """Append the outcomes of ``n`` sorted plays; return the new numbers of outcomes and plays."""
+    """Append the outcomes of ``n`` sorted plays and return the new numbers of outcomes and plays."""
     win = end_key(layout)
     for k in range(n):
         key = plays.key[k]
@@ -151,7 +137,7 @@ def merge_plays(layout, n, plays, outcomes, reach, n_outcomes, n_plays):
 
 @kernel
 def tabulate_outcomes(rules, layout, is_last, outcomes):
-    """Fill ``outcomes``, whose ``reach`` must be 0; return the numbers of outcomes and plays written."""
+    """Fill ``outcomes`` (``reach`` must be 0) and return the numbers of outcomes and plays."""
     plays = PlayList(
         key=np.zeros(N_PLAYS, dtype=np.int64),
         play=np.zeros(N_PLAYS, dtype=np.int64),

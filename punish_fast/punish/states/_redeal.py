@@ -1,7 +1,7 @@
-"""The redeal after a measure: the deals of hand and revealed cards that follow, with their probabilities.
+"""Redeal after a measure: the possible deals of hand and revealed cards, with their probabilities.
 
-The pool is the discard pile ``M``, joined, under the true rule, by the deck ``K``: ``d`` of the unseen cards ``U``, all
-subsets equally likely. The player draws ``D`` from the pool and then ``R`` is revealed::
+The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins it: ``d`` of the unseen cards ``U``,
+with all subsets equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 
@@ -9,12 +9,12 @@ A sum of products over the kinds is a coefficient of a product of polynomials, o
 
     ways(D, R) = [z^d]  prod_k  sum_j  C(U_k, j) C(M_k + j, D_k) C(M_k + j - D_k, R_k) z^j
 
-so a depth-first walk over the kinds, with the partial product at hand, lists every deal once, in the order of the
-codes, with its weight. The notebook's rule, without the deck in the pool, is ``d = 0``.
+so a depth-first search over the kinds that keeps partial products lists every deal once, in the order of the codes,
+with its weight. Under the notebook's rules the deck does not join the pool, so ``d = 0``.
 
-Counting deals takes no weights. The polynomial of a kind has a term for every ``j`` from what the pile lacks, ``max(0,
-D_k + R_k - M_k)``, to ``U_k``, so a deal is possible if no kind lacks more than ``U_k`` and all kinds together lack at
-most ``d``. The number of such deals is a sum over the kinds, one after the other.
+Deals are counted without weights. The polynomial of a kind has a term for every ``j`` from the number of cards that the
+pile lacks, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if no kind lacks more than ``U_k`` and
+all kinds together lack at most ``d``. These deals are counted by dynamic programming over the kinds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
-    """``product[kind + 1]`` becomes ``product[kind]`` times the polynomial of the kind; False if that is zero."""
+    """Set ``product[kind + 1]`` to ``product[kind]`` times the polynomial of the kind; return False if it is zero."""
     degree = product.shape[1] - 1
     product[kind + 1, :] = 0.0
     positive = False
@@ -46,11 +46,11 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 
 @routine
 def redeal(layout, piles, sizes, joining, codes, weights):
-    """List the cards codes and weights of all deals that follow; return their number and the sum of the weights.
+    """List the cards codes and weights of all deals; return their number and the sum of the weights.
 
     ``piles`` holds the counts of own hand, discard pile and unseen cards, ``sizes`` the sizes of the first two;
-    ``joining`` unseen cards join the pool. In the walk, ``both`` cards of a kind leave the pool, ``drawn`` of them for
-    the hand; ``left`` holds the numbers of cards still to draw and to reveal.
+    ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the pool, ``drawn`` of them
+    for the hand; ``left`` holds the numbers of cards still to draw and to reveal.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -80,7 +80,7 @@ def redeal(layout, piles, sizes, joining, codes, weights):
             kind += 1
             left[kind, 0] = draws - drawn[kind - 1]
             left[kind, 1] = reveals - shown
-            # The last kind must supply the rest.
+            # The last kind must supply all remaining cards.
             both[kind] = left[kind, 0] + left[kind, 1] if kind == N_KINDS - 1 else 0
             drawn[kind] = max(0, both[kind] - left[kind, 1]) - 1
         elif product[N_KINDS, joining] > 0:
@@ -95,9 +95,9 @@ def redeal(layout, piles, sizes, joining, codes, weights):
 
 @routine
 def count_deals(layout, piles, sizes, joining, ways):
-    """The number of deals that `redeal` lists.
+    """Return the number of deals that `redeal` lists.
 
-    ``ways[kind, lack, drawn, shown]`` becomes the number of ways to draw and reveal these numbers of cards from the
+    Set ``ways[kind, lack, drawn, shown]`` to the number of ways to draw and reveal these numbers of cards from the
     kinds before ``kind`` if the discard pile lacks ``lack`` of them.
     """
     draws, reveals = layout.hand_size - sizes[0], layout.reveal_size
@@ -125,15 +125,15 @@ def count_deals(layout, piles, sizes, joining, ways):
 
 @routine
 def joining_cards(layout, reshuffles, drawn):
-    """The number of cards of the deck that join the pool."""
+    """Return the number of cards of the deck that join the pool."""
     return layout.deck_size - drawn if reshuffles else 0
 
 
 @kernel
 def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, owner):
-    """Count the possible deals after the states of the given blocks, and find the first of those that share them.
+    """Count the possible deals after each state of the given blocks, and find the first state with the same deals.
 
-    Both are written from state number ``first_state`` on, and owners are counted from it.
+    Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to state ``first_state``.
     """
     shape = (N_KINDS + 1, layout.deck_size + 1, layout.hand_size + 1, layout.reveal_size + 1)
     ways = np.zeros(shape, dtype=np.int64)
@@ -158,9 +158,9 @@ def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, o
 
 @kernel
 def fill_redeals(begin, end, layout, reshuffles, layers, first_state, indptr, data_ptr, indices, data):
-    """Fill the rows of the given blocks of the layer between two measures; ``layers`` are it and the first one.
+    """Fill the rows of the given blocks of the layer between two measures; ``layers`` are this layer and the first.
 
-    Both pointers begin with state number ``first_state``. States that differ only in HP share their deals.
+    Both pointer arrays begin with state ``first_state``. States that differ only in HP share their deals.
     """
     layer, opening = layers
     codes = np.zeros(len(opening.cards), dtype=np.int64)

@@ -1,16 +1,16 @@
-"""Enumeration and numbering of the states of a layer, from those of the layer before.
+"""Enumerate and number the states of each layer, starting from the previous layer.
 
 A layer is a sorted list of blocks (states that share their cards). Its states are numbered in the order of their
 codes, so the row of a state is the first row of its block plus the rank of its status in the block::
 
     row(cards, status) = first[b] + rank[b, status]        b = block of cards, by a hash table
 
-The hash table of a layer is direct (as long as the space of cards codes) while that costs at most 16 MiB, so that a
-lookup never collides; beyond, it is as long as twice the number of blocks and probed linearly. The rank table costs
-two bytes for each status, reachable or not, about as much as the codes of the states themselves.
+If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, so a lookup
+never collides. Otherwise it has twice as many slots as blocks and uses linear probing. The rank table takes two bytes
+for each status, reachable or not, about as much memory as the codes of the states.
 
-A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It decides the cards code of
-the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.
+A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It determines the cards code
+of the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.
 """
 
 from __future__ import annotations
@@ -25,59 +25,38 @@ from punish_fast.punish._multisets import ADDED, N_ADDED, N_KINDS, first_subset,
 from punish_fast.punish.states._outcomes import FEINT, N_WAYS, REST_WAY
 from punish_fast.runtime._jit import inlined_routine, kernel, routine
 
-# In the rank table: the status cannot occur with these cards.
+# Entry of the rank table for a status that cannot occur with these cards.
 ABSENT = np.uint16(65535)
 
 
 class Layer(NamedTuple):
-    """The blocks of one layer.
+    """The blocks of one layer."""
 
-    Attributes:
-        cards: int64 ``[n_blocks]``, cards codes, ascending.
-        first: int32 ``[n_blocks + 1]``, row of the first state of each block.
-        rank: uint16 ``[n_blocks, n_statuses]``, place of each status in its block, or `ABSENT`.
-        status: uint16 ``[n_states]``, status of each state of the layer.
-        slots: int32 ``[size]``, hash table from cards codes to blocks, -1 for empty.
-        piles: uint8 ``[n_blocks, 2, 5]``, hand and discard pile of each block.
-    """
-
-    cards: np.ndarray
-    first: np.ndarray
-    rank: np.ndarray
-    status: np.ndarray
-    slots: np.ndarray
-    piles: np.ndarray
+    cards: np.ndarray  # int64 [n_blocks], cards codes, ascending
+    first: np.ndarray  # int32 [n_blocks + 1], row of the first state of each block
+    rank: np.ndarray  # uint16 [n_blocks, n_statuses], rank of each status in its block, or `ABSENT`
+    status: np.ndarray  # uint16 [n_states], status of each state of the layer
+    slots: np.ndarray  # int32 [size], hash table from cards codes to blocks, -1 for empty
+    piles: np.ndarray  # uint8 [n_blocks, 2, 5], hand and discard pile of each block
 
 
 class Moves(NamedTuple):
-    """The moves from a block, and working memory to list them.
+    """The moves from a block, and working memory to list them; all arrays are int64."""
 
-    Attributes:
-        piles: int64 ``[3, 5]``, hand, discard pile and unseen cards.
-        digits: int64 ``[5]``, digits of the cards code.
-        reach: int64 ``[6, n_draws]``, bit masks of the multisets that do not decide the game, by pick and own draw.
-        possible: int64 ``[n_draws]``, bit masks of the multisets that the unseen cards contain, by own draw.
-        joined: int64 ``[56]``, cards codes after each multiset has joined.
-        change: int64 ``[4]``, what a pick changes in them, by the cards of its kind that have joined.
-        number: int64 ``[6 * 56 * n_draws]``, moves, ``(pick * n_draws + draw) * 56 + multiset``.
-        cards: int64 ``[6 * 56 * n_draws]``, cards codes that they lead to.
-        target: int64 ``[6 * 56 * n_draws]``, block of the next layer that each move leads to, by its number.
-    """
-
-    piles: np.ndarray
-    digits: np.ndarray
-    reach: np.ndarray
-    possible: np.ndarray
-    joined: np.ndarray
-    change: np.ndarray
-    number: np.ndarray
-    cards: np.ndarray
-    target: np.ndarray
+    piles: np.ndarray  # [3, 5], hand, discard pile and unseen cards
+    digits: np.ndarray  # [5], digits of the cards code
+    reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and own draw
+    possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by own draw
+    joined: np.ndarray  # [56], cards codes after each multiset has joined
+    change: np.ndarray  # [56], of which 4 used: change of these codes by a pick, by joined cards of the picked kind
+    number: np.ndarray  # [6 * 56 * n_draws], moves as ``(pick * n_draws + draw) * 56 + multiset``
+    cards: np.ndarray  # [6 * 56 * n_draws], cards code after each move in `number`
+    target: np.ndarray  # [6 * 56 * n_draws], block of the next layer after a move, indexed by the move itself
 
 
 @routine
 def find_block(layer, cards):
-    """The block of a cards code, or -1."""
+    """Return the block of a cards code, or -1."""
     slots, codes = layer.slots, layer.cards
     size = len(slots)
     slot = cards % size
@@ -90,13 +69,13 @@ def find_block(layer, cards):
 
 @routine
 def row_of(layer, block, status):
-    """The row of a state that is in the layer."""
+    """Return the row of a state, which must be in the layer."""
     return layer.first[block] + layer.rank[block, status]
 
 
 @kernel
 def index_blocks(cards, slots):
-    """Enter the blocks into an empty hash table."""
+    """Insert the blocks into an empty hash table."""
     size = len(slots)
     for block in range(len(cards)):
         slot = cards[block] % size
@@ -107,7 +86,7 @@ def index_blocks(cards, slots):
 
 @routine
 def insert_cards(cards, slots, found, n_found):
-    """Enter a cards code into the hash table of the codes found so far; return their number."""
+    """Insert a cards code into the hash table of the codes found so far and return their number."""
     size = len(slots)
     slot = cards % size
     while slots[slot] >= 0:
@@ -121,7 +100,7 @@ def insert_cards(cards, slots, found, n_found):
 
 @kernel
 def deal_openings(layout, places, found):
-    """List the cards codes of all deals of hand and revealed cards; with ``found`` empty, only count them."""
+    """List the cards codes of all deals of hand and revealed cards, as far as they fit; return the number of deals."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     revealed = np.zeros(N_KINDS, dtype=np.int64)
     left = np.zeros(N_KINDS, dtype=np.int64)
@@ -144,21 +123,21 @@ def deal_openings(layout, places, found):
 
 @routine
 def first_way(layout, code, status, sizes):
-    """The first way of a status in the tables of outcomes; an enemy without cards rests like an exhausted one."""
+    """Return the index of the first way of a status in `BreathOutcomes`; an enemy without cards counts as exhausted."""
     resting = status.enemy_exhausted == 0 and count_enemy_hand(layout, status, sizes) == 0
     return (np.int64(code) + (layout.feints + 1 if resting else 0)) * N_WAYS
 
 
 @routine
 def block_statuses(layer, block):
-    """The status codes of the states of a block, ascending."""
+    """Return the status codes of the states of a block, ascending."""
     origin = layer.first[0]
     return layer.status[layer.first[block] - origin : layer.first[block + 1] - origin]
 
 
 @routine
 def open_block(layout, layer, block, piles):
-    """Write hand, discard pile and unseen cards of a block; return the sizes of the first two."""
+    """Write hand, discard pile and unseen cards of a block to ``piles``; return the sizes of the first two."""
     hand_size = 0
     discard_size = 0
     for kind in range(N_KINDS):
@@ -220,7 +199,7 @@ def list_possible(unseen, possible):
 
 @routine
 def join_multisets(places, digits, joining, joined):
-    """Write the cards codes after each multiset of the bit mask ``joining``."""
+    """Write the cards code after each multiset of the bit mask ``joining`` to ``joined``."""
     weight, digit_after = places.weight, places.joined
     for a in range(N_ADDED):
         if (joining >> a) & 1:
@@ -232,7 +211,7 @@ def join_multisets(places, digits, joining, joined):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Write the change of a cards code by a pick, after 0 to 3 cards of its kind have joined."""
+    """Write the change of a cards code by a pick, by the number of cards of its kind that join (0 to 3)."""
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(places.joined.shape[1]):
         change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
@@ -286,9 +265,9 @@ def find_targets(layout, places, outcomes, layer, after, block, moves):
 
 @kernel
 def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_found):
-    """Find the cards codes that the blocks from ``begin`` to ``end`` lead to.
+    """Find the cards codes that follow the blocks from ``begin`` to ``end``, until the hash table might overflow.
 
-    Stops early when the hash table could overflow. Returns the next block and the number found.
+    Returns the next block and the number of codes found.
     """
     moves = room_for_moves(outcomes)
     cards = moves.cards
@@ -303,7 +282,7 @@ def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_
 
 @inlined_routine
 def mark_outcomes(ptr, joined, status_after, mask, index, possible, target, origin, reached):
-    """Mark the states that one status and way lead to after a pick, whose moves begin at ``origin``."""
+    """Mark the successors of a status and way; ``target[origin:]`` holds the blocks after this pick."""
     for outcome in range(ptr[index], ptr[index + 1]):
         if mask[outcome] & possible and status_after[outcome] >= 0:
             reached[target[origin + joined[outcome]], status_after[outcome]] = 1
@@ -311,9 +290,9 @@ def mark_outcomes(ptr, joined, status_after, mask, index, possible, target, orig
 
 @kernel
 def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
-    """Set ``reached[block, status]`` for every state that the given blocks of ``layer`` lead to.
+    """Set ``reached[block, status]`` to 1 for all successors of the given blocks of ``layer``.
 
-    Threads may write the same cell at once, but they all write 1.
+    Threads may write the same element concurrently, but they all write 1.
     """
     moves = room_for_moves(outcomes)
     hand, target = moves.piles[0], moves.target
@@ -339,7 +318,7 @@ def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
 
 @kernel
 def number_states(begin, end, first, reached, rank, status):
-    """Write rank and status of every reached state of the given blocks, the latter from ``first[block]`` on."""
+    """Write the rank of every reached state of the given blocks, and its status from ``status[first[block]]`` on."""
     for block in range(begin, end):
         n = 0
         for candidate in range(reached.shape[1]):

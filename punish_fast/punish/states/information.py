@@ -1,14 +1,14 @@
 """Information models: how much of a measure a player remembers.
 
-Both players see everything that is played in a measure. An information model says what they remember of it, by the
-*places* of a card that it tells apart:
+Both players see everything that is played in a measure. An information model defines how much of it they remember, by
+the *places* of a card that they distinguish:
 
-*view*: the discard pile alone. Its states are those of one player's decision process.
+*view*: only the cards in the discard pile. The states of one player's decision process use this model.
 
 *memory*: which cards were revealed, which the player played and which the enemy played, but not in which order.
 
-Both forget what happened before the last deal. A model is *finer* than another if it tells apart everything that the
-other does.
+Under both models, players forget everything before the last deal. A model is *finer* than another if it distinguishes
+all states that the other distinguishes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class InformationError(PunishFastError, ValueError):
-    """An unknown information model, or one that forgets what another needs; the message says which."""
+    """Raised for an information model that is unknown, or not fine enough; the message names it."""
 
 
 class Information(NamedTuple):
-    """An information model: the number of the place of each card."""
+    """An information model: the place of revealed, own and enemy cards."""
 
     name: str
     revealed: int  # index of the digit of revealed cards
@@ -38,29 +38,29 @@ class Information(NamedTuple):
 
     @property
     def n_places(self) -> int:
-        """How many places are told apart."""
+        """Number of places."""
         return 1 + max(self.revealed, self.own, self.enemy)
 
     @property
     def keeps_revealed(self) -> bool:
-        """Whether revealed cards are told apart from played ones."""
+        """True if revealed cards are distinguished from played ones."""
         return self.revealed not in (self.own, self.enemy)
 
 
 _MODELS = (Information("view", 0, 0, 0), Information("memory", 0, 1, 2))
-# Each is finer than the one before.
+# Each model is finer than the one before.
 MODELS = tuple(model.name for model in _MODELS)
 
 
 def information_of(name: str) -> Information:
-    """The model of a name."""
+    """Return the information model with this name; raise `InformationError` if it is unknown."""
     if name not in MODELS:
         raise InformationError(f"information: {name!r} is not allowed, it must be one of {', '.join(MODELS)}")
     return _MODELS[MODELS.index(name)]
 
 
 def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
-    """The tuples (hand, places) that the digits of a model stand for, in the order of the digits."""
+    """Return the tuples ``(hand, *places)`` of a model in the order of their digits."""
     n_tuples = information.n_places + 1
     tuples = [
         tuple(chosen.count(k) for k in range(n_tuples))
@@ -71,7 +71,7 @@ def tuples_of(information: Information, rules: Rules) -> list[tuple[int, ...]]:
 
 
 def places_of(information: Information, rules: Rules) -> Places:
-    """The digits of the cards under a model."""
+    """Return the digits of the cards under a model."""
     tuples = tuples_of(information, rules)
     number = {t: digit for digit, t in enumerate(tuples)}
     n_digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]
@@ -99,14 +99,14 @@ def places_of(information: Information, rules: Rules) -> Places:
 
 
 def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
-    """A number for the revealed cards that go with each cards code, int64 ``[n]``, in a model that keeps them."""
+    """Encode the revealed cards of each cards code as an integer, int64 ``[n]``; the model must keep them."""
     revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
     counts = revealed[cards_digits(places_of(information, rules).weight, cards)]
     return np.asarray(counts @ (int(revealed.max()) + 1) ** np.arange(counts.shape[1] - 1, -1, -1))
 
 
 def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.ndarray:
-    """The digit of a coarser model for every digit of a finer one, int64 ``[n_digits]``."""
+    """Map the digits of a finer model to those of a coarser one, int64 ``[n_digits]``."""
     place_of: dict[int, int] = {}
     for place, into in zip(fine[1:], coarse[1:], strict=True):
         if place_of.setdefault(place, into) != into:

@@ -1,4 +1,4 @@
-"""Openings: the deals that begin a game, with their probabilities, and the worth of each card.
+"""Openings: the deals that begin a game, with their probabilities, and the value of each card.
 
 A hand ``D`` is dealt from all cards ``M`` and cards ``R`` are revealed from the rest, uniformly::
 
@@ -23,35 +23,31 @@ from punish_fast.punish.codes import CodedStates, digits_of
 class Openings(NamedTuple):
     """All openings of a game, in the order of their codes."""
 
-    row: np.ndarray  # int64 ``[n]``, rows of their states
-    hand: np.ndarray  # int64 ``[n, 5]``, hands dealt
-    revealed: np.ndarray  # int64 ``[n, 5]``, cards revealed
-    p: np.ndarray  # float64 ``[n]``, probabilities
+    row: np.ndarray  # int64 [n], rows of their states
+    hand: np.ndarray  # int64 [n, 5], hands dealt
+    revealed: np.ndarray  # int64 [n, 5], cards revealed
+    p: np.ndarray  # float64 [n], probabilities
 
 
 class Worth(NamedTuple):
-    """Values of openings by the copies of a card in hand."""
+    """Expected value of the openings by the number of copies of a card in hand."""
 
-    copies: np.ndarray  # int64 ``[m]``, numbers of copies that occur
-    p: np.ndarray  # float64 ``[m]``, their probabilities
-    mean: np.ndarray  # float64 ``[m]``, expected value of the openings with each number
+    copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
+    p: np.ndarray  # float64 [m], probability of each number
+    mean: np.ndarray  # float64 [m], expected value of the openings with each number
     step: float  # average gain from one more copy; NaN if all openings have the same number
 
 
 def count_reachable(states: CodedStates, mdp: MDP) -> int:
-    """How many of the enumerated states play can reach from an opening, with the transitions of ``mdp``.
+    """Count the states that can be reached from an opening by the transitions of ``mdp``.
 
-    Under some house rules not all of them can occur together, or only by actions that the enemy never takes.
+    Under some house rules, or if the enemy never plays some actions, not all enumerated states are reachable.
     """
     return len(reachable_states(mdp, openings(states).row))
 
 
 def openings(states: CodedStates) -> Openings:
-    """The openings of a game: breath 1 with full HP on both sides.
-
-    Args:
-        states: The states: a `StateSpace` or a loaded file.
-    """
+    """Return the openings of a game: breath 1 with full HP on both sides."""
     rules, layout = states.rules, states.layout
     end = int(np.searchsorted(states.code, np.uint64(layout.n_cards_codes * layout.n_statuses)))
     digits = digits_of(states, np.arange(end)).astype(np.int64)
@@ -66,12 +62,12 @@ def openings(states: CodedStates) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """Values of openings by the copies of a card in hand.
+    """Return the expected value of the openings by the number of copies of a card in hand.
 
     Args:
-        counts: ``[n]``, copies of the card in each opening.
-        p: float64 ``[n]``, probabilities of the openings.
-        value: float64 ``[n]``, their values.
+        counts: int ``[n]``, copies of the card in each opening.
+        p: float64 ``[n]``, probability of each opening.
+        value: float64 ``[n]``, value of each opening.
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)

@@ -1,8 +1,8 @@
 """All information states of a game under an information model, breath by breath, in the order of their codes.
 
-The first layer holds every deal of a hand and revealed cards with every pair of HP that two survivors can start a
-measure with. Each further layer holds the successors of the one before. Under ``view`` the last layer lies between two
-measures; finer models are used in the real game only, whose graph has nodes of its own there.
+The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
+a measure. Each further layer holds the successors of the previous one. Under ``view`` the last layer lies between two
+measures. Finer models have no such layer, because the graph of the two-player game has its own nodes there.
 """
 
 from __future__ import annotations
@@ -35,27 +35,18 @@ from punish_fast.punish.states.information import InformationError, information_
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
-# Tensors and graphs number states, and two terminals behind them, by int32.
+# Tensors and graphs use int32 indices for states and the two terminals after them.
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
-# Enough for a call to pay, few enough for an interrupt not to wait.
+# Large enough to make the overhead of a call negligible, small enough to react to interrupts.
 _BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
 
 
 class StateSpace:
-    """The information states of a game.
-
-    Attributes:
-        rules: The rules.
-        information: The information model.
-        layout: The radices of the codes.
-        places: The digits of the cards under the model.
-        layers: Block tables, one for each breath and, under ``view``, one for the time between measures.
-        layer_ptr: int64 ``[n_layers + 1]``, row of the first state of each layer.
-    """
+    """The information states of a game."""
 
     def __init__(
         self,
@@ -67,35 +58,36 @@ class StateSpace:
         """Enumerate the states.
 
         Args:
-            rules: The rules.
+            rules: Rules of the game.
             information: Name of an information model: ``view`` or ``memory``.
-            progress: Called as ``progress(what, done, layers)`` after each layer; ``what`` tells how many states there
-                are so far.
-            most_states: Stop as soon as there are more.
+            progress: Called as ``progress(text, done, layers)`` after each layer; ``text`` gives the number of states.
+            most_states: Maximum number of states.
 
         Raises:
-            RulesError: the rules name no game.
-            InformationError: there is no such model.
-            MemoryError: there are more states than allowed.
+            RulesError: If the rules are invalid.
+            InformationError: If the information model is unknown.
+            MemoryError: If there are more than ``most_states`` states, or the tables do not fit into memory.
         """
         self._most_states = min(most_states, MOST_STATES)
         self.rules = validate(rules)
         self.information = information_of(information)
         self.layout = layout_of(rules)
         self.places = places_of(self.information, rules)
+        # One layer for each breath and, under `view`, one for the time between measures.
         self.layers: list[Layer] = []
         n_layers = rules.breaths + (information == "view")
         for number in range(n_layers):
             self.layers.append(self._next_layer(number))
             if progress is not None:
                 progress(f"states ({int(self.layers[-1].first[-1]):,} so far), breaths", number + 1, n_layers)
+        # int64 [n_layers + 1], row of the first state of each layer
         self.layer_ptr = np.array([0, *(layer.first[-1] for layer in self.layers)], dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"StateSpace({name_of(self.rules)}, {self.information.name}: {self.n_states:,} states)"
 
     def outcomes_of(self, number: int) -> BreathOutcomes:
-        """The outcomes of the breath of layer ``number``."""
+        """Return the outcomes of the breath of layer ``number``."""
         return self._last_outcomes if number == self.rules.breaths - 1 else self._outcomes
 
     @cached_property
@@ -108,7 +100,7 @@ class StateSpace:
 
     def _tabulate(self, is_last: bool) -> BreathOutcomes:
         n_statuses = self.layout.n_statuses
-        # Only a feint can have every play; the other ways have no own draw.
+        # Feints have up to N_PLAYS plays; the other ways have no own draw.
         n_most = n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
         n_draws = 1 if self.information.own == self.information.enemy else N_KINDS + 1
         outcomes = BreathOutcomes(
@@ -144,27 +136,27 @@ class StateSpace:
         return self._number(cards, reached, int(before.first[-1]))
 
     def _opening_cards(self) -> np.ndarray:
-        """Sorted cards codes of all deals of a hand and revealed cards, int64."""
+        """Return the sorted cards codes of all deals of a hand and revealed cards, int64."""
         cards = np.zeros(0, dtype=np.int64)
         cards = np.zeros(_space.deal_openings(self.layout, self.places, cards), dtype=np.int64)
         _space.deal_openings(self.layout, self.places, cards)
         return np.sort(cards)
 
     def _opening_statuses(self) -> np.ndarray:
-        """The statuses with which a measure may begin."""
+        """Return the status codes with which a measure can begin."""
         rules = self.rules
         hps = sorted({min(rules.hp, hp + rules.healing) for hp in range(1, rules.hp + 1)})
         return join_statuses(self.layout, Status(np.repeat(hps, len(hps)), np.tile(hps, len(hps)), 0, 0, 0, 0))
 
     def _nothing_reached(self, cards: np.ndarray, number: int) -> np.ndarray:
-        """Marks for every status of every block, if all tables fit into memory."""
+        """Return a table of zeros, uint8 ``[n_blocks, n_statuses]``; raise `MemoryError` if memory is short."""
         cells = len(cards) * self.layout.n_statuses
         what = f"the {len(cards):,} hands and discard piles of breath {number + 1}"
         require_memory(self.nbytes + 3 * cells, what)
         return np.zeros((len(cards), self.layout.n_statuses), dtype=np.uint8)
 
     def _discover(self, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
-        """Sorted cards codes of the blocks of the next layer."""
+        """Return the sorted cards codes of the blocks of the next layer."""
         found = [np.zeros(0, dtype=np.int64)]
 
         def discover(begin: int, end: int) -> None:
@@ -174,7 +166,7 @@ class StateSpace:
         return np.unique(np.concatenate(found))
 
     def _discover_from(self, begin: int, end: int, outcomes: BreathOutcomes, before: Layer) -> np.ndarray:
-        """Cards codes that the blocks from ``begin`` to ``end`` lead to."""
+        """Return the cards codes of the successors of the blocks from ``begin`` to ``end``."""
         found = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         slots = self._empty_slots(len(found))
         args = (self.layout, self.places, outcomes, before)
@@ -191,13 +183,13 @@ class StateSpace:
             _space.index_blocks(found[:n_found], slots)
 
     def _empty_slots(self, n_blocks: int) -> np.ndarray:
-        """An empty hash table for ``n_blocks`` blocks."""
+        """Return an empty hash table for ``n_blocks`` blocks."""
         n_first = np.count_nonzero(self.places.hand + self.places.discard <= self.rules.copies[0])
         n_codes = int(self.places.weight[0]) * n_first
         return np.full(n_codes if n_codes <= _DIRECT_SLOTS else 2 * n_blocks + 1, -1, dtype=np.int32)
 
     def _bare_layer(self, cards: np.ndarray) -> Layer:
-        """A layer of known blocks without states."""
+        """Return a layer with the given blocks but without states."""
         slots = self._empty_slots(len(cards))
         _space.index_blocks(cards, slots)
         digits = cards_digits(self.places.weight, cards)
@@ -211,7 +203,7 @@ class StateSpace:
         )
 
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
-        """The layer of the reached states, whose rows begin at ``origin``."""
+        """Return the layer of the reached states; its first row is ``origin``."""
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
         must_have_numbers(origin + int(begin[-1]), self._most_states)
         rank = np.empty(reached.shape, dtype=np.uint16)
@@ -221,10 +213,10 @@ class StateSpace:
 
     @cached_property
     def code(self) -> np.ndarray:
-        """Mixed-radix codes under ``view``, uint64 ``[n_states]``, ascending.
+        """Mixed-radix codes, uint64 ``[n_states]``, ascending.
 
         Raises:
-            InformationError: the states are of another model.
+            InformationError: If the information model is not ``view``.
         """
         self.must_be_view()
         layout = self.layout
@@ -236,45 +228,41 @@ class StateSpace:
 
     @property
     def is_view(self) -> bool:
-        """Whether the states are those of one player's decision process."""
+        """True if the information model is ``view``."""
         return self.information.name == "view"
 
     def must_be_view(self) -> None:
-        """Check that the states are those of one player's decision process.
-
-        Raises:
-            InformationError: they are of another model.
-        """
+        """Raise `InformationError` if the information model is not ``view``."""
         if not self.is_view:
             raise InformationError(f"information: {self.information.name!r} is not allowed here, only 'view' is")
 
     @property
     def n_states(self) -> int:
-        """States without the two terminals."""
+        """Number of states, without the two terminals."""
         return int(self.layer_ptr[-1])
 
     @property
     def states_by_breath(self) -> list[int]:
-        """States of each layer."""
+        """Number of states of each layer."""
         return [int(n) for n in np.diff(self.layer_ptr)]
 
     def state(self, row: int) -> State:
-        """The state of a row.
+        """Return the state of a row.
 
         Raises:
-            IndexError: there is no such row.
-            InformationError: the states are not of ``view``.
+            IndexError: If the row is out of range.
+            InformationError: If the information model is not ``view``.
         """
         if not 0 <= row < self.n_states:
             raise IndexError(f"row {row}: allowed are 0 to {self.n_states - 1}")
         return decode(self.layout, int(self.code[row]))
 
     def row(self, state: State) -> int:
-        """The row of a state.
+        """Return the row of a state.
 
         Raises:
-            StateError: the state contradicts the rules, or is not reachable.
-            InformationError: the states are not of ``view``.
+            StateError: If the state contradicts the rules or is not reachable.
+            InformationError: If the information model is not ``view``.
         """
         code = np.uint64(encode(self.layout, state))
         row = int(np.searchsorted(self.code, code))
@@ -304,44 +292,44 @@ class StateSpace:
 
     @property
     def state_ptr(self) -> np.ndarray:
-        """int64 ``[n_states + 1]``, where the legal actions of each state begin in `action`."""
+        """Index of each state's first legal action in `action`, int64 ``[n_states + 1]``."""
         return self._legal[0]
 
     @property
     def action(self) -> np.ndarray:
-        """uint8 ``[n_rows]``, the two-digit codes of the legal actions of all states, ascending in each."""
+        """Two-digit codes of the legal actions of all states, uint8 ``[n_rows]``, ascending in each state."""
         return self._legal[1]
 
     @property
     def n_openings(self) -> int:
-        """Deals of a hand and revealed cards."""
+        """Number of deals of a hand and revealed cards."""
         return len(self.layers[0].cards)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the block tables."""
+        """Size of the layers in bytes."""
         return sum(array.nbytes for layer in self.layers for array in layer)
 
 
 def _legal_actions() -> np.ndarray:
-    """The legal actions by ``3 * (bit mask of the kinds in hand) + mode``, uint8 ``[96, 11]``; 0 behind the last."""
+    """Return the legal actions by ``3 * (bit mask of the kinds in hand) + mode``, uint8 ``[96, 11]``, padded with 0."""
     table = np.zeros((3 << N_KINDS, len(ACTIONS)), dtype=np.uint8)
     for which, actions in enumerate(table):
         kinds, mode = divmod(which, 3)
-        # The mode is the number of ways to play a card: none, plainly, or also as a feint.
+        # The mode is the number of ways to play a card: not at all, without a feint, or also as a feint.
         legal = [10 * (k + 1) + feint for k in range(N_KINDS) if kinds >> k & 1 for feint in range(mode)]
         actions[: max(1, len(legal))] = legal or [REST_ACTION]
     return table
 
 
 def must_have_numbers(n_states: int, most: int = MOST_STATES) -> None:
-    """Check that states are not too many; int32 must number them and two terminals behind them."""
+    """Raise `MemoryError` if there are more than ``most`` states."""
     if n_states > most:
         raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
 
 
 def must_be_space(space: object) -> None:
-    """Check that an argument is a state space."""
+    """Raise `TypeError` if ``space`` is not a `StateSpace`."""
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
         raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules) makes")

@@ -1,4 +1,4 @@
-"""Marginals: probabilities of the enemy's plays, for a player who does not see the enemy's hand.
+"""Marginals: probabilities of plays for a player who does not see the enemy's hand.
 
 Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
 probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
@@ -10,8 +10,8 @@ enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of th
     P(own draw o, pick j)             = sum_E P(E) strategy(E, j) K_o / d
     P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
-Marginals are kept as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
-by 1 to 10, every numerator against the uniform enemy is a whole number, and the quotient is rounded once.
+Marginals are stored as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
+by 1 to 10, every numerator against the uniform enemy is an integer, and the quotient is rounded once.
 """
 
 from __future__ import annotations
@@ -31,30 +31,23 @@ UNIT = 2520.0
 
 
 class EnemyHands(NamedTuple):
-    """The possible hands of the enemy, given the cards that a player sees.
+    """The possible hands of the enemy, given the cards that a player sees."""
 
-    Attributes:
-        n_hands: int64 ``[n_decks]``, number of different hands, by the cards drawn from the deck.
-        deck: int64 ``[n_decks, n, 5]``, cards in the deck beside each hand.
-        block: int64 ``[n_decks, n]``, block of the enemy's own information states.
-        ways: float64 ``[n_decks, n]``, number of ways in which the unseen cards make this hand.
-    """
-
-    n_hands: np.ndarray
-    deck: np.ndarray
-    block: np.ndarray
-    ways: np.ndarray
+    n_hands: np.ndarray  # int64 [n_decks], number of different hands, by the number of cards drawn from the deck
+    deck: np.ndarray  # int64 [n_decks, n, 5], cards in the deck for each hand
+    block: np.ndarray  # int64 [n_decks, n], block of the enemy's own information states
+    ways: np.ndarray  # float64 [n_decks, n], number of ways to draw each hand from the unseen cards
 
 
 @routine
 def denominator(enemy_hand, deck):
-    """The common denominator of the numerators of a marginal."""
+    """Return the common denominator of a marginal."""
     return BINOMIAL[enemy_hand + deck, enemy_hand] * max(deck, 1) * max(deck - 1, 1) * UNIT
 
 
 @routine
 def uniform_weights(hand, mode, weights):
-    """Weights, in units of 1/2520, of a uniformly playing enemy."""
+    """Write the probabilities of the uniform enemy's actions, in units of 1/2520."""
     n_legal = 0
     for kind in range(N_KINDS):
         n_legal += hand[kind] > 0
@@ -70,7 +63,7 @@ def uniform_weights(hand, mode, weights):
 
 @routine
 def list_kinds(pile, kinds):
-    """List the kinds in a pile; return their number."""
+    """List the kinds in a pile and return their number."""
     n = 0
     for kind in range(N_KINDS):
         if pile[kind] > 0:
@@ -81,9 +74,9 @@ def list_kinds(pile, kinds):
 
 @routine
 def add_hand(deck, kinds, own_feints, ways, weights, marginal):
-    """Add to ``marginal`` the plays of an enemy with these ``weights``, if the deck is ``deck``.
+    """Add to ``marginal`` the plays of an enemy with these ``weights`` for a given deck.
 
-    ``kinds`` is room for five numbers; without ``own_feints``, plays with an own draw are left out.
+    ``kinds`` is working memory for five integers. Plays with an own draw are added only if ``own_feints`` is True.
     """
     n_kinds = list_kinds(deck, kinds)
     n_deck = 0
@@ -105,7 +98,7 @@ def add_hand(deck, kinds, own_feints, ways, weights, marginal):
 
 @inlined_routine
 def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
-    """The enemy draws nothing; the own feint may draw."""
+    """Add the plays in which the enemy does not feint."""
     kinds, _, n_own = drawn
     marginal[play] += no_draw
     for k in range(n_own):
@@ -114,7 +107,7 @@ def add_plain(deck, drawn, play, no_draw, one_draw, marginal):
 
 @inlined_routine
 def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
-    """The enemy draws a card; the own feint may draw another one."""
+    """Add the plays in which the enemy's feint draws a card."""
     kinds, n_kinds, n_own = drawn
     for i in range(n_kinds):
         draw = kinds[i]
@@ -127,7 +120,7 @@ def add_feint(deck, drawn, play, one_draw, two_draws, marginal):
 
 @routine
 def uniform_marginal(unseen, enemy_hand, mode, marginal):
-    """The marginal against the uniformly playing enemy."""
+    """Compute the marginal against the uniform enemy."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     deck = np.zeros(N_KINDS, dtype=np.int64)
     kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -159,7 +152,7 @@ def room_for_hands(layout):
 
 @routine
 def list_hands(layout, layer, discard, unseen, hands):
-    """List all hands of the enemy and the blocks of its information states, for every number of cards drawn."""
+    """List all hands of the enemy, and the blocks of its information states, by the number of cards drawn."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     for drawn in range(len(hands.n_hands)):
         n = 0
@@ -174,7 +167,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # A loop, since assigning slices makes Numba compile error messages, a tenth of all compiled code.
+            # For an assignment of slices, Numba compiles error messages, which make up a tenth of all compiled code.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
@@ -183,9 +176,10 @@ def list_hands(layout, layer, discard, unseen, hands):
 
 @inlined_routine
 def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
-    """The marginal against an enemy's policy, looked up in the mirrored state of each hand.
+    """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand.
 
-    The rows of that state are its legal actions: for each kind in hand the plain pick, then the feint if one is left.
+    The rows of that state are its legal actions: for each kind in hand the pick without a feint, then with one if a
+    feint is left.
     """
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints
@@ -219,7 +213,7 @@ def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, m
 
 @routine
 def unseen_code(layout, unseen):
-    """A number for the unseen cards."""
+    """Encode the unseen cards as an integer."""
     code = 0
     for kind in range(N_KINDS):
         code = code * (layout.copies[kind] + 1) + unseen[kind]
@@ -228,7 +222,7 @@ def unseen_code(layout, unseen):
 
 @routine
 def decode_unseen(layout, code, unseen):
-    """The inverse of `unseen_code`; returns the number of cards."""
+    """Invert `unseen_code`, writing to ``unseen``; return the number of cards."""
     size = 0
     for kind in range(N_KINDS - 1, -1, -1):
         code, unseen[kind] = divmod(code, layout.copies[kind] + 1)
@@ -238,13 +232,13 @@ def decode_unseen(layout, code, unseen):
 
 @routine
 def uniform_key(layout, code, deck, mode):
-    """A number for everything that the marginal against the uniform enemy depends on."""
+    """Return an index made of all variables that determine the marginal against the uniform enemy."""
     return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
 
 
 @kernel
 def fill_uniform_marginals(begin, end, layout, keys, marginals):
-    """Row ``i`` of ``marginals`` (float64 ``[n, 186]``) becomes the marginal of key ``keys[i]``."""
+    """Set row ``i`` of ``marginals`` (float64 ``[n, 186]``) to the marginal of key ``keys[i]``."""
     unseen = np.zeros(N_KINDS, dtype=np.int64)
     for i in range(begin, end):
         code, mode = divmod(keys[i], N_MODES)

@@ -1,16 +1,16 @@
-"""The rows of the transition tensor: count, then fill, one owner per row.
+"""Rows of the transition tensor: count their entries, then fill them, each row in a single thread.
 
 A row is a state and an action. Its entries are the possible outcomes of the state's status and way to act (see
-``_outcomes.py``), each with the sum of the marginal (see ``_marginals.py``) over the outcome's plays. The unseen cards
-alone decide which outcomes are possible, so counting needs no probabilities, and the rows of all feints of a state
-share theirs. Outcomes are in the order of their successors' codes, hence columns ascend within a row.
+``_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``) over its plays.
+Which outcomes are possible depends only on the unseen cards, so counting needs no probabilities. Outcomes are in the
+order of their successors' codes, so columns ascend within a row.
 
-The rows of all feints of a state have the same probabilities in the same order, for different columns; so have
-redeals of states that differ only in HP. A compact tensor stores them once, for the first of these rows, their
-*owner*. The pattern does not depend on the enemy, so for another enemy only the probabilities are refilled.
+The rows of all feints of a state have the same probabilities in the same order, in different columns. The same holds
+for redeals of states that differ only in HP. A compact tensor stores these probabilities once, for the first of the
+rows, their *owner*. The pattern does not depend on the enemy, so only the probabilities change for another enemy.
 
-Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that count at once wait
-for each other. So loops over rows pass arrays singly and whole; only scalars are bundled.
+Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that do this
+simultaneously slow each other down. Loops over rows therefore pass whole arrays one by one and bundle only scalars.
 """
 
 from __future__ import annotations
@@ -43,33 +43,24 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 
 
 class UniformEnemy(NamedTuple):
-    """The uniformly playing enemy, against which states share marginals.
+    """Marginals against the uniform enemy, shared by many states."""
 
-    Attributes:
-        slot: int32 ``[n_keys]``, from `uniform_key` to a row of `marginal`.
-        marginal: float64 ``[n, 186]``.
-    """
-
-    slot: np.ndarray
-    marginal: np.ndarray
+    slot: np.ndarray  # int32 [n_keys], maps `uniform_key` to a row of `marginal`
+    marginal: np.ndarray  # float64 [n, 186]
 
 
 class PolicyEnemy(NamedTuple):
-    """An enemy with a policy.
+    """The policy of an enemy."""
 
-    Attributes:
-        state_ptr: int64 ``[n_states + 1]``, where the legal actions of each state begin.
-        weights: float64 ``[n_rows]``, their probabilities in units of 1/2520.
-    """
-
-    state_ptr: np.ndarray
-    weights: np.ndarray
+    state_ptr: np.ndarray  # int64 [n_states + 1], first row of each state
+    weights: np.ndarray  # float64 [n_rows], probabilities of the actions in units of 1/2520
 
 
 class TensorRows(NamedTuple):
-    """The rows of a tensor, or some of them: see `punish_fast.mdp.model.MDP`; ``data_ptr`` may be ``indptr``.
+    """All or some rows of a tensor, as in `punish_fast.mdp.model.MDP`.
 
-    The pointers and rewards are those of the rows from number ``first_row`` on, ``state_ptr`` has all states.
+    ``state_ptr`` covers all states. The other pointers and ``reward`` begin with row ``first_row``. ``data_ptr`` is
+    ``indptr`` if rows do not share probabilities.
     """
 
     state_ptr: np.ndarray
@@ -83,7 +74,7 @@ class TensorRows(NamedTuple):
 
 @inlined_routine
 def count_possible(ptr, mask, index, possible):
-    """The number of possible outcomes of a status and way."""
+    """Return the number of possible outcomes of a status and way."""
     n = 0
     for outcome in range(ptr[index], ptr[index + 1]):
         n += (mask[outcome] & possible) != 0
@@ -94,7 +85,7 @@ def count_possible(ptr, mask, index, possible):
 def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_row, lengths, owner):
     """Count the entries of the rows of the given blocks, and find their owners.
 
-    Both are written from row number ``first_row`` on, and owners are counted from it.
+    Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to row ``first_row``.
     """
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     ptr, mask = outcomes.ptr, outcomes.mask
@@ -120,13 +111,11 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_
 
 @kernel
 def place_rows(indptr, data_ptr):
-    """Turn lengths and owners of all rows into the offsets of their entries and probabilities.
+    """Replace lengths and owners of all rows, in place, with offsets of their entries and probabilities.
 
-    ``indptr[row + 1]`` is the number of entries of a row and becomes their end. ``data_ptr[row]`` is its owner, the
-    row itself or one before it, and becomes the offset of the owner's probabilities.
-
-    Returns:
-        The number of probabilities.
+    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is its owner, which must not
+    come after it. On return, these are the end of its entries and the offset of the owner's probabilities. Returns the
+    number of probabilities.
     """
     n_data = 0
     indptr[0] = 0
@@ -144,7 +133,7 @@ def place_rows(indptr, data_ptr):
 
 @kernel
 def mark_keys(begin, end, layout, layer, used):
-    """Set ``used`` for the key of every state of the given blocks; threads may write the same cell, but only 1."""
+    """Set ``used[key]`` to 1 for the key of every state of the given blocks (safe in concurrent threads)."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, piles)
@@ -158,8 +147,8 @@ def mark_keys(begin, end, layout, layer, used):
 def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
     """List the possible outcomes of a status and way with their probabilities; return their number.
 
-    ``where`` bundles the index of status and way, the mask of possible multisets, the line of ``marginal``, its
-    denominator, and the line of ``chosen`` and ``p`` to write.
+    ``where`` bundles the index of status and way, the mask of possible multisets, the row of ``marginal``, its
+    denominator, and the row of ``chosen`` and ``p`` to write.
     """
     index, possible, place, total, line = where
     n = 0
@@ -177,7 +166,7 @@ def weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p):
 
 @inlined_routine
 def sum_reward(status_after, n, chosen, p, line):
-    """The expected reward of ``n`` chosen outcomes; win and loss come last."""
+    """Return the expected reward of ``n`` chosen outcomes, of which win and loss come last."""
     reward = 0.0
     for k in range(max(n - 2, 0), n):
         status = status_after[chosen[line, k]]
@@ -190,8 +179,8 @@ def sum_reward(status_after, n, chosen, p, line):
 def write_columns(status_after, joined, first, rank, target, chosen, where, indices):
     """Write the columns of the chosen outcomes of a pick.
 
-    ``where`` bundles the pick, the number of outcomes, their line in ``chosen``, the number of states, and the first
-    entry.
+    ``where`` bundles the pick, the number of outcomes, their row in ``chosen``, the number of states, and the index of
+    the first entry.
     """
     pick, n, line, n_states, entry = where
     for k in range(n):
@@ -207,21 +196,21 @@ def write_columns(status_after, joined, first, rank, target, chosen, where, indi
 
 @kernel
 def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, action, rows):
-    """Fill the rows of the given blocks; ``layers`` are theirs and the next.
+    """Fill the rows of the given blocks; ``layers`` holds their layer and the next.
 
-    Either ``uniform`` or ``policy`` is None, and the code for it is not compiled.
+    One of ``uniform`` and ``policy`` must be None.
     """
     layer, after = layers
     moves = room_for_moves(outcomes)
     discard, unseen, target = moves.piles[1], moves.piles[2], moves.target
-    # Numba leaves out branches on an argument that is None.
+    # Numba does not compile branches that require an argument that is None.
     if uniform is not None:
         slot, marginal = uniform
     if policy is not None:
         marginal = np.zeros((1, N_PLAYS))
         hands = room_for_hands(layout)
         kinds = np.zeros(N_KINDS, dtype=np.int64)
-    # One line for an action without a feint, one for all feints of a state, which share their outcomes.
+    # Row 0: outcomes of the current action without a feint. Row 1: outcomes shared by all feints of the state.
     chosen = np.empty((2, N_PLAYS), dtype=np.int64)
     p = np.empty((2, N_PLAYS))
     ptr, joined, status_after, mask, play_ptr, play, _ = outcomes
@@ -266,7 +255,7 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, a
 
 @kernel
 def refill_blocks(begin, end, layout, outcomes, layer, policy, action, rows):
-    """Replace the probabilities of the given blocks by those against an enemy's policy."""
+    """Replace the probabilities and rewards of the given blocks with those against another policy."""
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     discard, unseen = piles[1], piles[2]
     kinds = np.zeros(N_KINDS, dtype=np.int64)
@@ -305,7 +294,7 @@ def refill_blocks(begin, end, layout, outcomes, layer, policy, action, rows):
 
 @kernel
 def count_positive(begin, end, indptr, data, lengths):
-    """``lengths[row]`` becomes the number of entries of the row that are not zero, for the given rows."""
+    """Set ``lengths[row]`` to the number of nonzero entries of each given row."""
     for row in range(begin, end):
         n = 0
         for entry in range(indptr[row], indptr[row + 1]):
@@ -315,7 +304,7 @@ def count_positive(begin, end, indptr, data, lengths):
 
 @kernel
 def copy_positive(begin, end, indptr, indices, data, new_indptr, new_indices, new_data):
-    """Copy the entries that are not zero, for the given rows."""
+    """Copy the nonzero entries of the given rows."""
     for row in range(begin, end):
         new = new_indptr[row]
         for entry in range(indptr[row], indptr[row + 1]):

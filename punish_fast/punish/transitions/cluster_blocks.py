@@ -1,13 +1,13 @@
 """Backups of the states of a layer by the workers of a cluster.
 
-A worker lists the states of the game once and keeps them. The values of the layer that follows are handed to a worker,
-from which each of the others fetches them once. Each task backs up a run of batches and sends the new values back.
-Each thread gets two tasks of a layer, more if these would take longer than ten seconds, and one if handing out a
-second took more than a tenth of its time, as measured.
+A worker enumerates the states of the game once and keeps them. The values of the following layer are sent to one
+worker, from which each other worker fetches them once. Each task backs up consecutive batches and returns the new
+values. Each thread gets two tasks per layer; more if these would take longer than ten seconds, and only one if
+submitting a second would take more than a tenth of its run time.
 
-Every state has one owner, so values have the same bits for any number of workers and any tasks. Dask gives the tasks of
-a worker that died to others. If that fails, for example because no worker has some values any more, the layer is done
-again.
+Each state is backed up by one task, so values are bitwise identical for any number of workers and tasks. Dask moves
+the tasks of a lost worker to other workers. If this fails, for example because no worker holds some values any longer,
+the layer is repeated.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Called with the tasks done, all tasks of the sweep, and the seconds left.
+# Called with the number of finished tasks, of all tasks of the sweep, and the seconds left.
 TaskProgress = Callable[[int, int, float], None]
 
-# Number of times that Dask repeats a failed task.
+# Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# A longer task would be too much to lose with a worker, and too long to wait for at the end of a layer.
+# With longer tasks, too much work is lost with a worker, and the wait at the end of a layer is too long.
 _MOST_SECONDS = 10.0
-# Work of a task, as a multiple of the time to hand it out.
+# Minimum work of a task, as a multiple of the time to submit it.
 _LEAST_WORK = 10
 _SAMPLE = 32
-# Seconds of a thread to make an entry of a row, until they are measured.
+# Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
 
 
@@ -53,15 +53,15 @@ class SharedGame(NamedTuple):
     """A game against an enemy."""
 
     rules: Rules
-    enemy: str  # a name for the enemy's policy, unique in this run; empty for uniform play
+    enemy: str  # unique id of the enemy's policy in this run; empty for uniform play
 
 
 class LayerValues(NamedTuple):
-    """Values of the states that a layer leads to."""
+    """Values of the successors of a layer."""
 
     first: int  # index of the first state
-    v: np.ndarray  # float64 ``[n]``
-    terminals: np.ndarray  # float64 ``[2]``, values of win and loss
+    v: np.ndarray  # float64 [n]
+    terminals: np.ndarray  # float64 [2], values of win and loss
 
 
 class RowTask(NamedTuple):
@@ -79,36 +79,30 @@ class TaskResult(NamedTuple):
     """Result of a task."""
 
     seconds: float  # duration
-    arrays: dict[str, np.ndarray]  # the updated ones of its `RowArrays`, by name
-    parts: list[Any]  # result of each batch; changes of values are unknown to workers
+    arrays: dict[str, np.ndarray]  # updated arrays of its `RowArrays`, by name
+    parts: list[Any]  # result of each batch; the caller sets the changes of values, since workers lack the old ones
 
 
 class ClusterBlocks:
-    """The workers of a cluster; see `punish_fast.punish.transitions.row_backups.BlockExecutor`."""
+    """A `punish_fast.punish.transitions.row_backups.BlockExecutor` that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
-        """Measure the cost of a task.
-
-        Args:
-            client: The cluster.
-            batches: The rows of the game.
-            progress: Called as ``progress(done, tasks, seconds_left)`` after each task of a sweep.
-        """
+        """Measure the overhead of a task; ``progress`` is called after each task of a sweep."""
         self._client, self._batches = client, batches
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
         self._own_reward: np.ndarray | None = None
-        # The enemy's policy; all workers fetch it.
+        # The enemy's policy, fetched by all workers.
         self._policy: Future[Any] | None = None
         self._progress = SweepProgress([int(n.sum()) for n in batches.n_entries_of], progress)
-        # Seconds to submit a task and fetch its result, and of a thread to make an entry of a row.
+        # Seconds to submit a task and fetch its result, and for a thread to make an entry of a row.
         self._task_seconds, self._entry_seconds = _seconds_of_a_task(client), _USUAL_PACE
 
     def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """See `punish_fast.punish.transitions.row_backups.BlockExecutor`."""
+        """Call ``work`` for all batches of a layer on the workers."""
         if work is find_rewards:
             self._own_reward = arrays.reward
-        # Workers know the game's own rewards.
+        # Workers compute the game's own rewards themselves.
         given = arrays._replace(reward=None if arrays.reward is self._own_reward else arrays.reward)
         paces: list[float] = []
         parts: dict[int, list[Any]] = {}
@@ -125,7 +119,7 @@ class ClusterBlocks:
             paces.append(found.seconds / task.n_entries)
             self._progress.end_task(task.n_entries)
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
-        if paces:  # a layer may have no states; the first tasks may compile
+        if paces:  # empty if a layer has no states; the median ignores first tasks that compile
             self._entry_seconds = float(np.median(paces))
         return [part for number in sorted(parts) for part in parts[number]]
 
@@ -133,14 +127,14 @@ class ClusterBlocks:
         self._policy = None
 
     def _submit(self, work: Work, layer: int, tasks: list[RowTask], given: RowArrays) -> list[Future[Any]]:
-        """Submit tasks together with their arrays."""
+        """Submit tasks with their arrays."""
         if self._policy is None:
             self._policy = hand_out(self._client, [self._batches.policy])[0]
         following = [] if given.v is None else hand_out(self._client, [self._following(layer, given.v)])
         sent = given._replace(v=None, values=None)
         own: list[Any] = [sent.part(task.states, task.rows) for task in tasks]
         if any(isinstance(each, np.ndarray) for each in sent):
-            # Arrays go to workers as data, since tasks themselves should be small.
+            # Tasks should be small, so arrays are sent to workers as data.
             own = hand_out(self._client, own)
         return [
             submit(self._client, do_task, work, task, self._policy, each, *following, retries=_RETRIES)
@@ -148,7 +142,7 @@ class ClusterBlocks:
         ]
 
     def _following(self, layer: int, v: np.ndarray) -> LayerValues:
-        """The values that a layer leads to."""
+        """Return the values of the successors of a layer."""
         following = (layer + 1) % (len(self._layer_ptr) - 1)
         first, end = self._layer_ptr[following : following + 2].tolist()
         return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
@@ -158,7 +152,7 @@ class ClusterBlocks:
         ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
         seconds = n_entries.sum() * self._entry_seconds / threads
-        # As many for each thread, so that none waits for another.
+        # Every thread gets the same number of tasks, so that no thread waits for another.
         worthwhile = math.ceil(seconds / (_LEAST_WORK * self._task_seconds))
         per_thread = max(min(_TASKS_PER_THREAD, worthwhile), math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(n_entries), per_thread * threads).tolist()
@@ -172,7 +166,7 @@ class ClusterBlocks:
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
-    """Write the updated arrays of a task over the old ones; return its results, with the change of values."""
+    """Copy the updated arrays of a task into ``arrays``; return its results, with the changes of values filled in."""
     parts = found.parts
     if arrays.values is not None:
         table = np.array(parts)
@@ -184,7 +178,7 @@ def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
 
 
 def _seconds_of_a_task(client: Client) -> float:
-    """Seconds to hand out a task that does nothing, and to fetch its result; the smaller of two measurements."""
+    """Return the seconds to submit an empty task and fetch its result, the smaller of two measurements."""
     sample, seconds = dict(enumerate(range(_SAMPLE))), []
 
     def submit_all(numbers: list[int]) -> list[Future[Any]]:
@@ -202,7 +196,7 @@ def _do_nothing(number: int) -> int:
 
 
 class _Kept:
-    """Data that a process keeps between tasks: the maker of the rows of its last game, and the last values."""
+    """Data kept by a process between tasks: the `RowMaker` of its last game, and the last values."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -210,7 +204,7 @@ class _Kept:
         self._values: tuple[LayerValues, np.ndarray] | None = None
 
     def maker(self, game: SharedGame, policy: np.ndarray | None) -> RowMaker:
-        """Return the maker of the rows of a game."""
+        """Return the `RowMaker` of a game."""
         with self._lock:
             if self._game is None or self._game[0] != game:
                 self._game = None
@@ -218,7 +212,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Values of all columns, of which only those that are read take memory."""
+        """Return the values of all columns; elements of other layers are uninitialized and take no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))
@@ -234,7 +228,7 @@ _kept = _Kept()
 def do_task(
     work: Work, task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
 ) -> TaskResult:
-    """Call ``work`` for each batch of a task on a worker, on copies of the arrays."""
+    """Call ``work`` for each batch of a task, on copies of the arrays; runs on a worker."""
     maker = _kept.maker(task.game, policy)
     updated: dict[str, Any]
     if following is None:
@@ -257,10 +251,10 @@ def _from(origin: slice, part: slice) -> slice:
 
 
 class SweepProgress:
-    """Tasks of a sweep as they are done, and the time left; a sweep takes each layer once, in any order."""
+    """Number of finished tasks and remaining time of a sweep, which processes each layer once, in any order."""
 
     def __init__(self, n_entries: Sequence[int], progress: TaskProgress | None = None) -> None:
-        """Begin; ``n_entries`` are the entries of each layer, from which the tasks of later ones are estimated."""
+        """Start with no layers; ``n_entries`` of each layer serve to estimate the number of tasks of later layers."""
         self._n_entries, self._tell = n_entries, progress
         self._seen: set[int] = set()
         self._begin()
@@ -271,7 +265,7 @@ class SweepProgress:
         self._start = time.perf_counter()
 
     def begin_layer(self, layer: int, n_tasks: int) -> None:
-        """Begin a layer, and with a layer that was done already the next sweep."""
+        """Begin a layer; a layer that was already processed begins the next sweep."""
         if layer in self._seen or len(self._seen) == len(self._n_entries):
             self._begin()
         self._seen.add(layer)
@@ -280,7 +274,7 @@ class SweepProgress:
         self._total = max(self._planned, round(self._planned * sum(self._n_entries) / max(seen, 1)))
 
     def end_task(self, n_entries: int) -> None:
-        """Count a task by its entries."""
+        """Count a finished task and report progress."""
         self._done += 1
         self._made += n_entries
         if self._tell is not None:

@@ -1,7 +1,7 @@
-"""The rows of a game, a batch at a time: made, used, and thrown away.
+"""Rows of a game in batches that are made, used and discarded.
 
-A *batch* is a run of consecutive blocks. A thread counts its rows, fills them, hands them on, and uses the same memory
-for its next batch, so that all rows of a game can be gone through without a tensor.
+A *batch* is a run of consecutive blocks. A thread counts and fills its rows, passes them to a function and reuses the
+memory for its next batch, so all rows of a game can be processed without storing a tensor.
 """
 
 from __future__ import annotations
@@ -15,41 +15,34 @@ from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, RowCounts, RowMaker, count_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Entries of a batch, unless a single block has more: few enough for a processor's cache, enough for calls to pay.
+# Entries of a batch, unless a single block has more: it fits into a CPU cache, and the overhead of calls is small.
 _BATCH = 1 << 18
-# Rows that are counted at once.
+# Maximum number of rows to count in one call, unless a single block has more.
 _COUNTED = 1 << 18
-# Bytes of an entry and of a row of a batch.
+# Bytes per entry and per row of a batch.
 _ENTRY_BYTES, _ROW_BYTES = 12, 24
 
 
 class RowBatches:
-    """The rows of a game, cut into batches.
-
-    Attributes:
-        space: The states of the game.
-        policy: The enemy's policy, None for uniform play.
-        ranges: The blocks of each batch, by layer.
-        n_entries_of: The entries of each batch, int64, by layer.
-        longest_rows: int64 ``[n_layers]``, entries of the longest row of each layer.
-        n_entries: Entries of all rows, those that the enemy makes impossible included.
-        n_probabilities: How many of them a compact tensor stores.
-    """
+    """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
         """Count the rows.
 
         Args:
-            space: The states of the game.
-            policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-            progress: Called as ``progress("rows", done, layers)`` when those of a layer are counted.
+            space: States under the model ``view``.
+            policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+            progress: Called as ``progress("rows", done, layers)`` after each layer.
         """
         self.space = space
         self.policy = policy
         self._maker = RowMaker(RowBuilder(space, policy))
+        # Number of entries of the longest row of each layer.
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
+        # Number of entries of all rows (including entries of probability 0), and of probabilities in a compact tensor.
         self.n_entries = self.n_probabilities = 0
         self._most_rows = self._most_entries = 0
+        # Blocks and number of entries (int64) of each batch, by layer.
         self.ranges: list[list[BlockRange]] = []
         self.n_entries_of: list[np.ndarray] = []
         for layer in range(len(space.layers)):
@@ -62,19 +55,15 @@ class RowBatches:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a batch, which each thread has."""
+        """Maximum size of a batch in bytes; each thread holds one batch."""
         return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
 
     def places(self, blocks: BlockRange) -> tuple[slice, slice]:
-        """The states and rows of some blocks."""
+        """Return the states and rows of some blocks."""
         return self._maker.places(blocks)
 
     def for_rows(self, layer: int, work: Callable[[int, MadeRows], None]) -> int:
-        """Make the rows of a layer, and call ``work(batch, made)`` for each batch, spread over threads.
-
-        Returns:
-            The number of batches.
-        """
+        """Make the rows of a layer in threads, call ``work(index, made)`` for each batch, and return their number."""
         ranges = self.ranges[layer]
 
         def make(begin: int, end: int) -> None:
@@ -85,10 +74,10 @@ class RowBatches:
         return len(ranges)
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
-        """How long one thread takes to make an entry, from a sample of batches."""
+        """Measure the seconds that one thread takes to make an entry, in a sample of batches."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
-        # The first calls may compile, between two measures another kernel than before.
+        # The first calls can trigger compilation, and the last layer uses a different kernel.
         self._maker.make(sample[0])
         self._maker.make(ranges[-1])
         begin = time.perf_counter()
@@ -96,7 +85,7 @@ class RowBatches:
         return (time.perf_counter() - begin) / n_entries
 
     def _cut(self, layer: int) -> None:
-        """Count the rows of a layer, and cut it into batches of similar size."""
+        """Count the rows of a layer, and divide it into batches of similar size."""
         first, state_ptr = self.space.layers[layer].first, self.space.state_ptr
         n_entries, n_shared, longest = np.zeros((3, len(first) - 1), dtype=np.int64)
 
@@ -120,7 +109,7 @@ class RowBatches:
         self._join_blocks(layer, cumulated(n_entries))
 
     def _join_blocks(self, layer: int, entry_ptr: np.ndarray) -> None:
-        """Make batches of the blocks of a layer, which have their entries from ``entry_ptr`` on."""
+        """Group the blocks of a layer into batches; the entries of block ``b`` begin at ``entry_ptr[b]``."""
         ranges, ends, begin = [], [0], 0
         while begin < len(entry_ptr) - 1:
             end = max(begin + 1, int(np.searchsorted(entry_ptr, entry_ptr[begin] + _BATCH, side="right")) - 1)

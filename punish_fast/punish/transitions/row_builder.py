@@ -1,8 +1,8 @@
-"""The rows of the transition tensor of a game against an enemy, block by block.
+"""Rows of the transition tensor of a game against an enemy, block by block.
 
-The pattern of rows follows from the rules alone: count the entries of each row, take cumulative sums, then let each row
-be filled by its one owner. A tensor does this once for whole layers; a process that stores no transitions does it again
-in every sweep, for a few blocks at a time.
+The pattern of the rows depends only on the rules: count the entries of each row, take cumulative sums, then fill each
+row. A stored tensor is built this way once, by whole layers; a matrix-free process repeats it in every sweep, a few
+blocks at a time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from punish_fast.runtime.parallel import for_chunks, for_each
 
 
 class RowCounts(NamedTuple):
-    """The number of entries of rows."""
+    """The number of entries of some rows."""
 
-    first_row: int  # the number of the first of these rows
-    length: np.ndarray  # int64 ``[n]``
-    owner: np.ndarray  # int64 ``[n]``, the row that owns the probabilities of each row, counted from ``first_row``
+    first_row: int
+    length: np.ndarray  # int64 [n]
+    owner: np.ndarray  # int64 [n], row that owns the probabilities of each row, relative to `first_row`
 
 
 def count_rows(begin: int, end: int, space: StateSpace, number: int, counts: RowCounts) -> None:
@@ -49,23 +49,14 @@ def _reshuffles(space: StateSpace) -> bool:
 
 
 class RowBuilder:
-    """Fills the rows of any blocks.
-
-    Attributes:
-        space: The states of the game.
-    """
+    """Fills the rows of any blocks for a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare the enemy.
-
-        Args:
-            space: The states of the game.
-            policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-        """
+        """Prepare an enemy with a policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
         must_be_space(space)
         space.must_be_view()
         self.space = space
-        # The uniform enemy has marginals that states share.
+        # States share marginals against the uniform enemy.
         self._uniform = _uniform_marginals(space) if policy is None else None
         self._policy = None if policy is None else policy_enemy(space, policy)
 
@@ -85,12 +76,12 @@ class RowBuilder:
 
 
 def policy_enemy(space: StateSpace, policy: np.ndarray) -> _tensor.PolicyEnemy:
-    """An enemy as the kernels take it."""
+    """Return the policy of an enemy in the form used by kernels."""
     return _tensor.PolicyEnemy(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
 
 
 def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
-    """The marginals against the uniform enemy, which many states share."""
+    """Compute the marginals against the uniform enemy."""
     layout = space.layout
     n_unseen = int(np.prod(layout.copies + 1))
     used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)
@@ -107,34 +98,29 @@ def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
 class BlockRange(NamedTuple):
     """Consecutive blocks."""
 
-    layer: int  # the number of their layer
-    begin: int  # the first block
-    end: int  # the block after the last
+    layer: int
+    begin: int
+    end: int  # exclusive
 
 
 class MadeRows(NamedTuple):
-    """The rows of some blocks, until their thread makes others."""
+    """The rows of some blocks, valid until the same thread makes others."""
 
-    states: slice  # the states of the blocks
+    states: slice
     rows: slice
-    tensor: TensorRows  # the transitions and rewards of these rows
+    tensor: TensorRows  # transitions and rewards of these rows
 
 
 class RowMaker:
-    """Counts and fills the rows of any blocks.
-
-    Attributes:
-        space: The states of the game.
-    """
+    """Counts and fills the rows of any blocks."""
 
     def __init__(self, builder: RowBuilder) -> None:
-        """Make the rows of the game and the enemy of a builder."""
         self.space = builder.space
         self._builder = builder
         self._own = threading.local()
 
     def make(self, blocks: BlockRange) -> MadeRows:
-        """The rows of some blocks, in memory that the thread uses again."""
+        """Make the rows of some blocks in memory that is reused by the next call in the same thread."""
         states, rows = self.places(blocks)
         n_rows = rows.stop - rows.start
         indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
@@ -146,17 +132,17 @@ class RowMaker:
         tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
         self._builder.fill(blocks.begin, blocks.end, blocks.layer, tensor)
         if blocks.layer == self.space.rules.breaths:
-            # Between two measures nothing is paid.
+            # There are no rewards between two measures.
             reward[:] = 0.0
         return MadeRows(states, rows, tensor)
 
     def places(self, blocks: BlockRange) -> tuple[slice, slice]:
-        """The states and rows of some blocks."""
+        """Return the states and rows of some blocks."""
         first, end = self.space.layers[blocks.layer].first[[blocks.begin, blocks.end]].tolist()
         return slice(first, end), slice(*self.space.state_ptr[[first, end]].tolist())
 
     def _room(self, name: str, size: int) -> np.ndarray:
-        """The first ``size`` places of an array of this thread, which grows when it is too small."""
+        """Return the first ``size`` elements of this thread's array, which is replaced if it is too small."""
         array: np.ndarray | None = getattr(self._own, name, None)
         if array is None or len(array) < size:
             array = np.zeros(size, dtype=_DTYPE[name])
