@@ -81,7 +81,7 @@ def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, ow
     """Return the code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
     ``own_feints`` and ``enemy_feints`` (0 or 1) count feints in this breath. After the last breath of a measure, the
-    code is that of a status between two measures.
+    new status lies between two measures, with the code of `between_status`.
     """
     own = effects_of(rules, is_last, own_resolved, enemy_resolved)
     enemy = effects_of(rules, is_last, enemy_resolved, own_resolved)

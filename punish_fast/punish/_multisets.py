@@ -1,8 +1,9 @@
 """Hands as multisets: count them, list them, and count the ways to draw them.
 
-A multiset of cards is five counts. Of the ``C(sum m, sum x)`` equally likely draws of ``sum x`` cards from a pile with
-counts ``m``, ``prod_k C(m_k, x_k)`` give the multiset ``x`` (multivariate hypergeometric distribution). Numerators and
-denominators are kept as separate integers in float64, exact below 2**53, so a probability is rounded once.
+A multiset of cards is five counts. When ``sum x`` cards are drawn from a pile with counts ``m``, the multiset ``x``
+results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely draws (multivariate hypergeometric
+distribution). Numerators and denominators are kept as separate integers in float64, exact below 2**53, so a
+probability is rounded once.
 
 At most three cards join the discard pile from out of sight in one breath: the card drawn by the own feint, the enemy's
 pick and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order

@@ -37,7 +37,7 @@ def position(
         breath: Breath, from 1; ``rules.breaths + 1`` stands for the time between two measures.
         enemy_hand: Number of cards in the enemy's hand; by default all remaining cards.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
-        feinted: Who has feinted in this measure (``own``, ``enemy`` or ``both``), or the players' numbers of feints.
+        feinted: ``own``, ``enemy`` or ``both`` if these players have feinted in this measure, or two numbers of feints.
 
     Raises:
         RulesError: If the rules are invalid.

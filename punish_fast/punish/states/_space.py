@@ -6,8 +6,8 @@ codes, so the row of a state is the first row of its block plus the rank of its 
     row(cards, status) = first[b] + rank[b, status]        b = block of cards, by a hash table
 
 If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, so a lookup
-never collides. Otherwise it has twice as many slots as blocks and uses linear probing. The rank table takes two bytes
-for each status, reachable or not, about as much memory as the codes of the states.
+never collides. Otherwise it has two slots per block and uses linear probing. The rank table takes two bytes for each
+status, reachable or not, about as much memory as the codes of the states.
 
 A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It determines the cards code
 of the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.

@@ -106,7 +106,7 @@ def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) ->
 
 
 def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.ndarray:
-    """Map the digits of a finer model to those of a coarser one, int64 ``[n_digits]``."""
+    """Map the digits of a finer model to digits of a coarser model, int64 ``[n_digits]``."""
     place_of: dict[int, int] = {}
     for place, into in zip(fine[1:], coarse[1:], strict=True):
         if place_of.setdefault(place, into) != into:

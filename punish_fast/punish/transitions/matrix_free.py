@@ -1,11 +1,12 @@
-"""The decision process of a game without its transitions: rows are made again in each sweep, and thrown away.
+"""Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
 
-The transitions of a game take some hundred bytes a state, its values eight. So a large game is solved *matrix-free*: a
-thread makes the rows of a few blocks, backs up their states, and uses the same memory for the next blocks. Left are the
-state index (`StateSpace`), the rewards and values of rows, and a *batch* of rows for each thread.
+The transitions of a game take some hundred bytes per state, its values eight. Large games are therefore solved
+*matrix-free*: a thread makes the rows of a few blocks, backs up their states, and reuses the memory for the next
+blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
+stored.
 
-The rows are those of a compact tensor, made by the same kernels (``row_builder.py``) and backed up by the same kernels
-(``punish_fast/mdp/_bellman.py``) in the same order. So all values have the same bits, wherever rows are made.
+The same kernels make rows as for a compact tensor (``row_builder.py``) and back them up
+(``punish_fast/mdp/_bellman.py``), in the same order. Values are therefore bitwise identical in all modes.
 """
 
 from __future__ import annotations
@@ -20,29 +21,20 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 
 class MatrixFree(Process):
-    """A process that makes its transitions when they are needed.
+    """A process that computes its transitions when they are needed."""
 
-    Attributes:
-        batches: The rows of the game.
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[2]``, those of win and loss at every step.
-        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
-        action: uint8 ``[n_rows]``, the two-digit codes of the actions.
-    """
-
-    # Every layer leads only to the next one, and the last to the first.
+    # Every layer leads only to the next layer, and the last to the first.
     is_cycle = True
 
     def __init__(
         self, batches: RowBatches, progress: Progress | None = None, executor: BlockExecutor | None = None
     ) -> None:
-        """Find the rewards, which takes as long as a sweep.
+        """Compute the rewards, which takes as long as a sweep.
 
         Args:
             batches: The rows of the game.
-            progress: Called as ``progress("rewards", done, layers)`` when those of a layer are found.
-            executor: Makes the rows and backs up their states; the threads of this process if None.
+            progress: Called as ``progress("rewards", done, layers)`` after each layer.
+            executor: Makes the rows and backs up their states; threads of this process if None.
         """
         space = batches.space
         self.batches = batches
@@ -63,21 +55,21 @@ class MatrixFree(Process):
 
     @property
     def backups(self) -> RowBackups:
-        """How its states are backed up."""
+        """Backups of the states."""
         return self._backups
 
     @property
     def n_entries(self) -> int:
-        """Entries of all rows, those that the enemy makes impossible included."""
+        """Number of entries of all rows, including entries of probability 0."""
         return self.batches.n_entries
 
     @property
     def longest_rows(self) -> np.ndarray:
-        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+        """Number of entries of the longest row of each layer, int64 ``[n_layers]``."""
         return self.batches.longest_rows
 
     def nonzeros(self) -> NonzeroCount:
-        """How many successors rows have."""
+        """Return the number of entries with positive probability."""
         return self._nonzeros
 
     def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself

@@ -1,17 +1,17 @@
-"""How much memory the solution of a game takes, and how long, by where its transitions are.
+"""Memory and time to solve a game, depending on how its transitions are stored.
 
-There are three *modes*. All give the same bits.
+There are three *modes*, with bitwise identical results.
 
-=============== ======================================================== ==================================
-mode            what is stored                                           bytes of transitions
-=============== ======================================================== ==================================
-``tensor``      every entry: a column and a probability                  12 an entry, 8 a row
-``compact``     every column; probabilities that rows share, once        4 an entry, 8 a probability, 16 a row
-``matrix-free`` nothing: rows are made again in every sweep              a batch of rows for each thread
-=============== ======================================================== ==================================
+=============== ======================================================== ==========================================
+mode            stored transitions                                       bytes of transitions
+=============== ======================================================== ==========================================
+``tensor``      every entry: a column and a probability                  12 per entry, 8 per row
+``compact``     every column; shared probabilities once                  4 per entry, 8 per probability, 16 per row
+``matrix-free`` none: rows are recomputed in every sweep                 one batch of rows per thread
+=============== ======================================================== ==========================================
 
-Besides, each mode holds the state index and the rewards, values and actions of rows and states. Times follow from a
-sample of batches, made by one thread: a stored tensor is made once, and its sweep takes a fixed share of that time.
+Each mode also needs the state index and the rewards, values and actions of rows and states. Times are estimated from a
+sample of batches, made by one thread: a stored tensor is made once, and a sweep takes a fixed fraction of that time.
 """
 
 from __future__ import annotations
@@ -28,69 +28,69 @@ from punish_fast.runtime.limits import total_memory
 
 TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
 MODES = (TENSOR, COMPACT, MATRIX_FREE)
-# Of a row: reward, value, action. Of a state: its code, its first row, its choice, and some copies of its value.
+# Per row: reward, value and action. Per state: code, first row, choice and several copies of the value.
 _ROW_BYTES, _STATE_BYTES = 17, 72
-# The enemy's policy as it was given and as kernels take it.
+# The enemy's policy as passed by the caller and in the form used by kernels.
 _POLICY_BYTES = 16
 # Sweeps to the default tolerance at the default discount, under the notebook's rules and most others.
 SWEEPS = 10
-# How long a stored entry takes in a sweep, as a share of the time to make it.
+# Time of a stored entry in a sweep, as a fraction of the time to make it.
 _STORED_SHARE = 0.07
 
 
 class MemoryPlan(NamedTuple):
     """Memory and time of a mode."""
 
-    mode: str  # ``"tensor"``, ``"compact"`` or ``"matrix-free"``
+    mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
-    # expected time of the transitions and `SWEEPS` sweeps, without listing states and writing a file
+    # estimated time of building transitions and of the sweeps, without enumerating states and writing a file
     seconds: float
 
 
 def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
-    """What each mode takes, in the order of `MODES`.
+    """Estimate the memory and time of each mode, in the order of `MODES`.
 
     Args:
         batches: The rows of the game.
-        has_policy: Whether the enemy has a policy of its own, rather than uniform play.
-        sweeps: How many sweeps to expect; 0 for none, as if the transitions were only stored.
+        has_policy: Whether the enemy has a policy instead of playing uniformly.
+        sweeps: Expected number of sweeps; 0 if the transitions are only stored.
     """
     space, n_entries = batches.space, batches.n_entries
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
     stored = {
-        # Entries that a policy makes impossible are dropped from a copy.
+        # With a policy, entries of probability 0 are dropped in a copy.
         TENSOR: (1 + has_policy) * (12 * n_entries + 8 * n_rows),
         COMPACT: 4 * n_entries + 8 * batches.n_probabilities + 16 * n_rows,
         MATRIX_FREE: _jit.threads() * batches.nbytes,
     }
     a_sweep = batches.seconds_to_make() * n_entries / _jit.threads()
     seconds = dict.fromkeys((TENSOR, COMPACT), a_sweep * (1 + _STORED_SHARE * sweeps))
-    # Rewards are found by making all rows once.
+    # All rows are made once before the first sweep, to compute rewards.
     seconds[MATRIX_FREE] = a_sweep * (1 + sweeps)
     return [MemoryPlan(mode, own + stored[mode], seconds[mode]) for mode in MODES]
 
 
 def mode_of(process: Process) -> str:
-    """The mode of a process."""
+    """Return the mode of a process."""
     if not isinstance(process, MDP):
         return MATRIX_FREE
     return TENSOR if process.data_ptr is None else COMPACT
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """The memory that may be used: what was asked for, or that of the machine, if it tells."""
+    """Return the memory limit in bytes: ``n_bytes``, or if None the machine's memory, infinity if that is unknown."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
 
 
 def most_states(limit: float) -> int:
-    """The most states that may fit into ``limit`` bytes, whatever their rows take."""
+    """Return an upper bound on the number of states that fit into ``limit`` bytes, ignoring their rows."""
     return int(min(limit / _STATE_BYTES, MOST_STATES))
 
 
 def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float) -> str:
-    """The first of some modes that fits."""
+    """Return the first of ``modes`` that fits into ``limit`` bytes, or raise `MemoryError`."""
     n_bytes = {plan.mode: plan.n_bytes for plan in plans}
     fitting = [mode for mode in modes if n_bytes[mode] <= limit]
     if fitting:

@@ -1,11 +1,10 @@
-"""The transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
+"""Transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
 
-The pattern of the tensor follows from the rules alone: count the rows of each state and the entries of each row, take
-cumulative sums, then let each row be filled by its one owner. Entries that the enemy's policy makes impossible are
-dropped at the end.
+The pattern of the tensor depends only on the rules: count the rows of each state and the entries of each row, take
+cumulative sums, then fill each row. Entries with probability 0 under the enemy's policy are dropped at the end.
 
-A compact tensor, in which rows share probabilities, takes two thirds of the memory and of the time of a sweep. It keeps
-impossible entries, so its pattern is the same for all enemies.
+In a compact tensor, rows share probabilities. It takes two thirds of the memory, and of the time per sweep. Entries
+with probability 0 are kept, so its pattern is the same for all enemies.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ TERMINAL_REWARD = np.array([1.0, -1.0])
 
 
 def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer | None = None) -> MDP:
-    """The Markov decision process of one player against an enemy.
+    """Build the Markov decision process of one player against an enemy.
 
-    Rows follow the states' codes and, within a state, the two-digit action codes; columns ``n_states`` and
-    ``n_states + 1`` are win and loss, which pay +1 and -1. Within a row, columns ascend.
+    Rows are in the order of the states' codes and, within a state, of the two-digit action codes. Columns ``n_states``
+    and ``n_states + 1`` are win and loss, with rewards +1 and -1. Within a row, columns ascend.
 
     Args:
-        space: The states of the game.
-        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+        space: States under the information model ``view``.
+        policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
         on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be written
-            while the next ones are computed.
+            while the next layer is computed.
 
     Raises:
-        PolicyError: the policy does not belong to these states.
-        InformationError: the states are not of the model ``view``.
-        MemoryError: the tensor would not fit into memory.
+        PolicyError: If the policy is invalid for these states.
+        InformationError: If the information model is not ``view``.
+        MemoryError: If the tensor does not fit into memory.
     """
     builder = RowBuilder(space, policy)
     indptr, _, _ = _place(space)
@@ -69,17 +68,17 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
 
 def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
-    """Build the same process with probabilities that rows share, zeros included.
+    """Build the process of `build` with shared probabilities, including zeros.
 
     Args:
-        space: The states of the game.
-        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
+        space: States under the information model ``view``.
+        policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
         progress: Called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
 
     Raises:
-        PolicyError: the policy does not belong to these states.
-        InformationError: the states are not of the model ``view``.
-        MemoryError: the tensor would not fit into memory.
+        PolicyError: If the policy is invalid for these states.
+        InformationError: If the information model is not ``view``.
+        MemoryError: If the tensor does not fit into memory.
     """
     builder = RowBuilder(space, policy)
     rows = _room_for_rows(space, *_place(space))
@@ -102,7 +101,7 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
 
 def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, n_data: int) -> _tensor.TensorRows:
     n_entries = int(indptr[-1])
-    # Besides columns and probabilities, what there is of each row: two pointers, a reward, an owner and an action.
+    # Columns, probabilities and, for each row, two pointers, a reward, an owner and an action.
     n_bytes = 4 * n_entries + 8 * n_data + 29 * len(space.action)
     require_memory(n_bytes + space.nbytes, f"a tensor of {n_entries:,} nonzeros")
     return _tensor.TensorRows(
@@ -117,9 +116,9 @@ def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, 
 
 
 def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
-    """Offsets of the entries of each row, int64 ``[n_rows + 1]``, and of its shared probabilities, int64 ``[n_rows]``.
+    """Compute the offsets of entries and of shared probabilities.
 
-    The third value is the number of shared probabilities.
+    Returns ``indptr``, int64 ``[n_rows + 1]``; ``data_ptr``, int64 ``[n_rows]``; and the number of probabilities.
     """
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
@@ -134,12 +133,9 @@ def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
 
 
 def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
-    """Replace the probabilities and rewards in ``mdp`` by those against another enemy.
+    """Replace the probabilities and rewards of a process from `build_compact`, in place, for another enemy.
 
-    Args:
-        space: The states of the game.
-        mdp: The process that `build_compact` made of them.
-        policy: The enemy's policy, float64 ``[n_rows]`` along ``space.action``.
+    The enemy's policy is float64 ``[n_rows]`` along ``space.action``.
     """
     assert mdp.data_ptr is not None
     table = policy_enemy(space, policy)
@@ -151,7 +147,7 @@ def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
 
 
 def _without_zeros(mdp: MDP) -> MDP:
-    """The same process without entries of probability zero."""
+    """Return the process without entries of probability zero."""
     lengths = np.empty(mdp.n_rows, dtype=np.int64)
     for_chunks(_tensor.count_positive, mdp.indptr, mdp.indptr, mdp.data, lengths)
     indptr = cumulated(lengths)
@@ -166,37 +162,35 @@ def _without_zeros(mdp: MDP) -> MDP:
 
 
 class Refillable:
-    """A process whose enemy can be replaced: the pattern is computed once, and probabilities are refilled.
+    """A process whose enemy can be replaced: the pattern is computed once, and only probabilities are recomputed.
 
-    Starting from the values against the previous enemy, few sweeps are left::
+    Starting from the values against the previous enemy saves sweeps::
 
         game = Refillable(space)
         solution = None
         for policy in policies:
             solution = solve(game.fill(policy), start=None if solution is None else solution.v)
-
-    Attributes:
-        space: The states of the game.
-        mdp: The process against the current enemy, at first the uniform one.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        """Compute the pattern.
+        """Build the process against the uniform enemy.
 
         Raises:
-            MemoryError: the tensor would not fit into memory.
+            InformationError: If the information model is not ``view``.
+            MemoryError: If the tensor does not fit into memory.
         """
         self.space = space
+        # The process against the current enemy.
         self.mdp: MDP = build_compact(space)
 
     def __repr__(self) -> str:
         return f"Refillable({self.space!r})"
 
     def fill(self, policy: np.ndarray) -> MDP:
-        """The process against an enemy's policy (float64 ``[n_rows]``), in the arrays of the one before.
+        """Return the process against an enemy's policy (float64 ``[n_rows]``), reusing the arrays of `mdp`.
 
         Raises:
-            PolicyError: the policy does not belong to these states.
+            PolicyError: If the policy is invalid for these states.
         """
         refill(self.space, self.mdp, policy)
         return self.mdp
