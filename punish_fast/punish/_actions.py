@@ -48,7 +48,6 @@ def mode_of(layout, exhausted, feinted, hand_size):
 
 @routine
 def own_mode(layout, status, hand_size):
-    """The mode of the player."""
     return mode_of(layout, status.own_exhausted, status.own_feinted, hand_size)
 
 

@@ -122,7 +122,7 @@ def cards_after(weight, move, digits, own_pick, own_draw, enemy_pick, enemy_draw
 
 @kernel
 def play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted):
-    """The code of a status during a measure."""
+    """Return the code of a status during a measure."""
     radix = layout.feints + 1
     status = (own_hp - 1) * layout.hp + enemy_hp - 1
     status = (status * 2 + own_exhausted) * radix + own_feinted
@@ -143,7 +143,6 @@ def split_status(layout, code):
 
 @routine
 def join_status(layout, status):
-    """The code of a `Status`."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
     return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
 

@@ -1,1 +1,1 @@
-"""Artefacts on disk: tensors, agents and strategies in HDF5."""
+"""Files of tensors, agents and strategies in HDF5."""

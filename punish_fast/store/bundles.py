@@ -1,6 +1,6 @@
 """Bundles: named arrays and a JSON header in a sealed HDF5 file.
 
-Agents that learned other games, and tournaments of leagues, are bundles. This module interprets only the ``kind`` in
+Agents for other games, and tournaments of leagues, are stored as bundles. This module interprets only the ``kind`` in
 the header.
 """
 
@@ -19,10 +19,10 @@ from punish_fast.store import schema
 from punish_fast.store.sealed_file import SealedFile, first_line, open_hdf5
 from punish_fast.store.writer import sealed_file
 
-# gzip cannot compress further than this.
+# Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
 
-# The dtype and the number of dimensions of each array.
+# Dtype and number of dimensions of each array.
 Layout = Mapping[str, tuple[str, int]]
 
 
@@ -34,7 +34,7 @@ class Bundle(NamedTuple):
 
 
 def save_bundle(path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a bundle, whole or not at all; arrays of float16 are compressed."""
+    """Write a bundle atomically; float16 arrays are compressed."""
     with sealed_file(path, schema.BUNDLE, header=json.dumps({"kind": kind, **header})) as out:
         for name, array in arrays.items():
             out.array(f"/arrays/{name}", array)
@@ -53,11 +53,7 @@ def _header(file: SealedFile) -> dict[str, Any]:
 
 
 def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
-    """Read a bundle.
-
-    Args:
-        layouts: The arrays of each kind that is allowed. Floats must be finite.
-    """
+    """Read a bundle of one of the kinds in ``layouts``, with the arrays listed there; floats must be finite."""
     file = SealedFile(path)
     header = _header(file)
     kind = header.get("kind")
@@ -72,7 +68,7 @@ def _array(file: SealedFile, name: str, dtype: str, n_dimensions: int) -> np.nda
     try:
         with open_hdf5(file.path) as hdf5:
             flaw, array = _read(hdf5["arrays"], name, dtype, n_dimensions)
-    # HDF5 reports damage in many ways.
+    # For damaged files, h5py raises exceptions of many types.
     except Exception as error:
         raise file.error(name, f"not readable ({first_line(error)})") from None
     if flaw:
@@ -81,7 +77,7 @@ def _array(file: SealedFile, name: str, dtype: str, n_dimensions: int) -> np.nda
 
 
 def _read(group: h5py.Group, name: str, dtype: str, n_dimensions: int) -> tuple[str, np.ndarray]:
-    """Return a description of the array's fault (empty if none) and the array."""
+    """Return a description of the array's defect (empty if none) and the array."""
     array = np.empty(0)
     if not isinstance(group.get(name, getlink=True), h5py.HardLink) or not isinstance(group[name], h5py.Dataset):
         return "missing", array

@@ -1,4 +1,4 @@
-"""Checkpoints of equilibria: all that is needed to resume as if the run had not stopped."""
+"""Checkpoints of equilibria, with the complete state needed to resume a run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Checkpoint(NamedTuple):
     """The state of an equilibrium after some iterations."""
 
     iterations: int  # number of iterations so far
-    best_response_share: float  # the share of games against a best response
-    tables: dict[str, np.ndarray]  # all its tables, by name
+    best_response_share: float  # fraction of games against a best response
+    tables: dict[str, np.ndarray]  # all tables, by name
 
 
 def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> None:
@@ -30,15 +30,15 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 
 
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """Return the state of an equilibrium that started with the tables `begin`."""
+    """Load the state of an equilibrium whose tables have the names and shapes of ``begin``, its initial tables."""
     if file.kind != "equilibrium":
         raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
-    # Before anything is read.
+    # Check all shapes before reading any table.
     for name, table in begin.items():
         file.must_have_shape(f"/equilibrium/{name}", table.shape)
     tables = {name: file.array(f"/equilibrium/{name}") for name in begin}
     if "response" in tables:
-        # It begins with the first row of each state.
+        # The initial response is the first row of each state.
         first, response, marked = begin["response"], tables["response"], tables["marked_rows"]
         if (response < first).any() or (response >= np.append(first[1:], len(begin["total"]))).any():
             raise file.error("/equilibrium/response", "must be rows of their states")

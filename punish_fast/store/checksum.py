@@ -1,15 +1,15 @@
-"""The seal of a file: its length and checksum, in its first bytes.
+"""The seal of a file: its length and checksum, stored in its first bytes.
 
-HDF5 leaves the first 512 bytes of a file to its user. The seal is checked before HDF5 opens the file, since HDF5 may
-crash on a file that was cut short or damaged::
+HDF5 leaves the first 512 bytes of a file to the user. The seal is checked before HDF5 opens the file, because HDF5 can
+crash on a truncated or damaged file::
 
     punish-fast
     bytes 268502016
     crc32 0a1b2c3d
 
-The checksum is the CRC-32 of the CRC-32s of pieces of 4 MiB, so that threads can share the work, and of the lines below
-it, which older versions wrote. It finds damage, not intent: HDF5 can crash, or never end, on a file whose structures
-were damaged on purpose and whose checksum was made right again.
+The checksum is a CRC-32 of the concatenated CRC-32s of all 4 MiB pieces, which can be computed in parallel, followed by
+any further lines of the seal, as written by older versions. It detects accidental damage only: HDF5 can crash or hang
+on a file that was manipulated and given a matching checksum.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PIECE = 1 << 22
 
 
 def seal_of(path: Path, further: bytes = b"") -> bytes:
-    """Return the right seal of a file, with ``further`` lines below the checksum."""
+    """Compute the seal of a file, with ``further`` lines below the checksum."""
     n_bytes = path.stat().st_size
 
     def checksum(begin: int) -> bytes:
@@ -43,12 +43,12 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
     return (_MAGIC + text.encode() + further).ljust(SIZE, b"\n")
 
 
-# An interrupt between the locks of a pool could make it wait for ever.
+# An interrupt while a pool acquires its locks could cause a deadlock.
 @uninterrupted()
 def seal(path: Path) -> None:
-    """Seal an HDF5 file whose first 512 bytes are free."""
+    """Write the seal of an HDF5 file into its first 512 bytes."""
     with path.open("r+b") as file, ThreadPoolExecutor(1) as pool:
-        # Flush to disk while the file is read again.
+        # Flush to disk while the checksum is computed.
         on_disk = pool.submit(os.fsync, file.fileno())
         content = seal_of(path)
         on_disk.result()
@@ -57,7 +57,7 @@ def seal(path: Path) -> None:
 
 
 def check_seal(path: Path) -> None:
-    """Refuse a file that has no seal, or has changed since it was sealed."""
+    """Raise `ReadError` if a file has no seal or has changed since it was sealed."""
     try:
         with path.open("rb") as file:
             found = file.read(SIZE)

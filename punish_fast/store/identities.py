@@ -1,4 +1,4 @@
-"""The identity of the agent or strategy in a file (``punish/strategy.py``)."""
+"""Identity of the agent or strategy in a file (see ``punish/strategy.py``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.store.reader import Artefact
 
 
 def identity_of(file: Artefact) -> str | None:
-    """Return the identity of an agent or of a strategy of the view, or None if the file is something else."""
+    """Return the identity of an agent or a strategy under ``view``, or None for other files."""
     if file.kind == "agent":
         state_ptr, action, _ = file.rows
         return identity(decimals_of(file), state_ptr, action, file.solution().q)

@@ -1,4 +1,4 @@
-"""What files note of enemies, in words."""
+"""Descriptions of the enemies recorded in files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def enemy_text(enemy: dict[str, Any]) -> str:
-    """What a file notes of the enemy, in words."""
+    """Describe the enemy recorded in a file."""
     temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
     unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
     return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"

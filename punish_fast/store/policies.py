@@ -1,9 +1,10 @@
 """Strategy files: policies under any information model, small enough to share.
 
-A policy of the view is stored as a table, exact to the last bit. Finer models have millions of states, so their rows
-are rounded to multiples of 1 / 65535 and compressed. A state plays its rounded probabilities divided by their sum, so
-the probabilities of ``n`` actions are off by at most ``n / 65535`` in total, and over games of ``L`` breaths on average
-the win rate changes by at most ``11 L / 65535``. States that are not covered need no entry: they are played uniformly.
+A policy under ``view`` is stored as a table of exact float64 numbers. Finer models have millions of states, so
+probabilities are rounded to multiples of 1 / 65535 and compressed. When they are read, they are divided by their sum
+in each state. The absolute errors of ``n`` probabilities thus add up to at most ``n / 65535``, and if games last ``L``
+breaths on average, the win rate changes by at most ``11 L / 65535``. States that are not covered need no entry; play
+is uniform there.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ def save_policy(
     """Write a policy as a strategy file.
 
     Args:
-        path: The file.
-        space: The information states.
+        path: Output file.
+        space: The states of the game, under any information model.
         policy: float64 ``[n_rows]`` along ``space.action``.
-        covered: bool ``[n_states]``, the states to store; all if None. Others are read back as uniform play.
-        name: The strategy's name; that of the file if None.
-        origin: How it was made, JSON-like; nothing if None.
-        response: float64 ``[n_rows]``, a response to it that takes one action in each state; none if None.
+        covered: bool ``[n_states]``, states to store; all if None. Other states are read back as uniform play.
+        name: Name of the strategy; the file name without its suffix if None.
+        origin: How the strategy was made, JSON-like; optional.
+        response: float64 ``[n_rows]``, deterministic response to the strategy; optional.
 
     Raises:
-        PolicyError: it is no policy of these states.
-        WriteError: writing failed.
+        PolicyError: If the policy is invalid for these states.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
     """
     path = Path(path)
     check_policy(space.state_ptr, policy)
@@ -57,7 +59,7 @@ def save_policy(
         if space.is_view:
             state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
             out.array("/strategy/state", state)
-            # Most actions are illegal in a state, and have probability 0.
+            # Most entries are 0 because most actions are illegal in a state, so the table compresses well.
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
             out.array("/strategy/rows", units_of_policy(space, policy, covered))
@@ -66,7 +68,7 @@ def save_policy(
 
 
 def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> np.ndarray:
-    """Probabilities in units of 1 / 65535, uint16 ``[n_rows]``; 0 in states that are not covered."""
+    """Round probabilities to units of 1 / 65535, uint16 ``[n_rows]``; 0 in states that are not covered."""
     units: np.ndarray = np.rint(policy * _UNITS).astype(np.uint16)
     if covered is not None:
         units[~np.repeat(covered, np.diff(space.state_ptr))] = 0
@@ -74,7 +76,7 @@ def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray |
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """The policy of rounded probabilities, float64 ``[n_rows]``: normalised, and uniform where all are 0."""
+    """Convert rounded probabilities to a policy, float64 ``[n_rows]``; uniform in states where all are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

@@ -1,7 +1,7 @@
-"""Tensors, agents, strategies and checkpoints, read from files.
+"""Read tensors, agents, strategies and checkpoints from files.
 
-The checksum finds damage. Further checks keep kernels inside their arrays if a file was forged: dtypes, shapes,
-pointers, indices, finite numbers, and rows that sum to one.
+The checksum detects damage. Dtypes, shapes, pointers, indices, finiteness and sums of rows are checked too, so kernels
+stay within array bounds even if a file was forged.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from punish_fast.store.sealed_file import SealedFile, first_line, open_hdf5, sho
 
 
 class Artefact(SealedFile):
-    """A tensor, agent, strategy or checkpoint. Its parts are read, and checked, when they are asked for."""
+    """A tensor, agent, strategy or checkpoint, whose arrays are read and checked on first use."""
 
     rules: Rules
 
     def __init__(self, path: str | Path) -> None:
-        """Read the attributes, and check that the shapes of the datasets fit together.
+        """Read the attributes, and check that the shapes of the datasets are consistent.
 
         Raises:
-            ReadError: If the file cannot be read, or is not one of these; the message names the field.
+            ReadError: If the file cannot be read, or is of another kind; the message names the field.
         """
         super().__init__(path)
         if self.kind not in schema.KINDS:
@@ -57,7 +57,7 @@ class Artefact(SealedFile):
 
     @cached_property
     def enemy(self) -> dict[str, Any]:
-        """The enemy of a tensor or an agent, JSON-like with a ``kind``."""
+        """Enemy of a tensor or an agent, JSON-like with a ``kind``."""
         enemy: dict[str, Any] = self.attributes.get("enemy", {})
         if "kind" not in enemy or not all(isinstance(enemy.get(key, ""), str) for key in ("kind", "name", "file")):
             raise self.error("enemy", "not a JSON object with a kind in words")
@@ -69,27 +69,27 @@ class Artefact(SealedFile):
 
     @property
     def origin(self) -> dict[str, Any] | None:
-        """How a strategy was made, JSON-like, or None."""
+        """Origin of a strategy, JSON-like, or None."""
         return self.attributes.get("origin")
 
     @property
     def information(self) -> str:
-        """The information model of a strategy or a checkpoint."""
+        """Name of the information model of a strategy or a checkpoint."""
         return str(self.attributes.get("information", MODELS[0]))
 
     @cached_property
     def layout(self) -> Layout:
-        """The radices of the codes."""
+        """Radices of the codes."""
         return layout_of(self.rules)
 
     @property
     def layer_ptr(self) -> np.ndarray:
-        """int64 ``[n_layers + 1]``."""
+        """Row of the first state of each layer, int64 ``[n_layers + 1]``."""
         return self._states[0]
 
     @property
     def code(self) -> np.ndarray:
-        """uint64 ``[n_states]``, ascending."""
+        """Mixed-radix codes, uint64 ``[n_states]``, ascending."""
         return self._states[1]
 
     @cached_property
@@ -114,21 +114,21 @@ class Artefact(SealedFile):
 
     @property
     def has_transitions(self) -> bool:
-        """Whether the file holds transitions."""
+        """True if the file contains transitions."""
         return "/transitions/indptr" in self.shapes
 
     def must_have_transitions(self) -> None:
-        """Refuse a file without the transition tensor."""
+        """Raise `ReadError` if the file has no transition tensor."""
         if self.kind == "strategy":
             raise self.error("kind", "a strategy is no tensor")
         if not self.has_transitions:
             raise self.error("/transitions/indptr", "missing, the file was written without its tensor")
 
     def mdp(self) -> MDP:
-        """Return the Markov decision process, checked.
+        """Read and check the Markov decision process.
 
         Raises:
-            ReadError: If the file has none, or it is damaged.
+            ReadError: If the file has no transitions or is damaged.
         """
         self.must_have_transitions()
         state_ptr, action, reward = self.rows
@@ -140,10 +140,10 @@ class Artefact(SealedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the columns and probabilities of one row, without reading the whole tensor.
+        """Read the columns and probabilities of one row without reading the whole tensor.
 
         Raises:
-            ReadError: If the file has no transitions, or this row is damaged.
+            ReadError: If the file has no transitions or this row is damaged.
         """
         self.must_have_transitions()
         try:
@@ -159,10 +159,10 @@ class Artefact(SealedFile):
         return columns, p
 
     def solution(self) -> Solution:
-        """Return the solution, checked.
+        """Read and check the solution.
 
         Raises:
-            ReadError: If the file is not an agent, or damaged.
+            ReadError: If the file is not an agent or is damaged.
         """
         return self._solution
 
@@ -193,16 +193,16 @@ class Artefact(SealedFile):
 
     @cached_property
     def terminal_values(self) -> tuple[float, float]:
-        """The values of win and loss that belong to the solution."""
+        """Values of win and loss in the solution."""
         values = self.attributes.get("terminal_values", _terminal_values(self.solution()))
         win, loss = np.asarray(values).tolist()
         return win, loss
 
     def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
-        """Check that the file belongs to ``rules``, or with ``any_redeal`` to rules that differ in redeal only.
+        """Check that the file was made for ``rules``; with ``any_redeal`` the redeal may differ.
 
         Raises:
-            ReadError: it belongs to others.
+            ReadError: If the rules differ.
         """
         own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
         if own != rules:
@@ -210,19 +210,19 @@ class Artefact(SealedFile):
             raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
 
     def must_have_information(self, information: str) -> None:
-        """Check that the file's information model is this one or a coarser one.
+        """Check that the file's information model is not finer than ``information``.
 
         Raises:
-            ReadError: it remembers more.
+            ReadError: If the model is finer.
         """
         if MODELS.index(self.information) > MODELS.index(information):
             raise ReadError(f"{self.path}: information model {self.information}, allowed here is {information}")
 
     def must_have_states(self, space: StateSpace) -> None:
-        """Check that states and rows are those of ``space``.
+        """Check that states and rows are equal to those of ``space``.
 
         Raises:
-            ReadError: they are not.
+            ReadError: If states or rows differ.
         """
         state_ptr, action, _ = self.rows
         for name, found, wanted in (
@@ -234,15 +234,16 @@ class Artefact(SealedFile):
                 raise self.error(name, f"is not that of a game under rules {name_of(space.rules)}")
 
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
-        """The policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
+        """Read the policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
 
         Args:
             space: The states of the game, under the file's information model or a finer one.
-            temperature: Let an agent play by softmax at this temperature, in the unit of its values; greedily if None.
+            temperature: Softmax temperature of an agent, in units of its values; the agent is greedy if None.
 
         Raises:
-            ReadError: the file is neither, is damaged, remembers more, or its rules differ in more than the redeal.
-            PolicyError: the temperature is not above 0, or the file is a strategy, which has no values.
+            ReadError: If the file is not an agent or a strategy, is damaged, has a finer information model, or was made
+                for rules that differ in more than the redeal.
+            PolicyError: If the temperature is not positive, or is given for a strategy, which has no values.
         """
         self.must_play()
         self.must_have_rules(space.rules, any_redeal=True)
@@ -265,7 +266,7 @@ class Artefact(SealedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def covered(self, space: StateSpace) -> np.ndarray:
-        """Which states the file has an entry for, bool ``[n_states]``; errors as in `strategy`."""
+        """Return which states have an entry in the file, bool ``[n_states]``; raises the errors of `strategy`."""
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
@@ -274,27 +275,27 @@ class Artefact(SealedFile):
         """Check that the file is an agent or a strategy.
 
         Raises:
-            ReadError: it is a tensor or a checkpoint.
+            ReadError: If the file is of another kind.
         """
         if self.kind not in ("agent", "strategy"):
             what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
             raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the states covered and their action probabilities, as stored.
+        """Read the rows of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
 
         Args:
-            space: The states of the game; those of the file's rules if None.
+            space: The states of the game; enumerated from the file's rules if None.
 
         Raises:
-            ReadError: the file is no strategy, or damaged.
+            ReadError: If the file is not a strategy under ``view``, or is damaged.
         """
         if self.kind != "strategy":
             raise self.error("kind", f"{self.kind!r}, but a strategy is needed")
         if self.information != "view":
             raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
-        # Before anything is read: what is compressed could be of any size.
+        # Check the size before reading, because compressed data can be of any size.
         if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
         return self.array("/strategy/state"), self.array("/strategy/p")
@@ -306,17 +307,17 @@ def _(player: Artefact, space: StateSpace) -> np.ndarray:
 
 
 def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
-    """The values of win and loss, float64 ``[2]``."""
+    """Return the values of win and loss, float64 ``[2]``."""
     if objective == "win-probability":
         return np.asarray(TERMINAL_REWARD > 0, dtype=np.float64)
     return np.asarray(TERMINAL_REWARD / (1 - discount) if discount < 1 else TERMINAL_REWARD)
 
 
 def _terminal_values(solution: Solution) -> np.ndarray:
-    """The values of win and loss that belong to a solution."""
+    """Return the values of win and loss in a solution."""
     if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
-    # Terminals take part in the published sweeps like all other states.
+    # The published sweeps update terminals like all other states.
     values = TERMINAL_REWARD
     for _ in range(solution.sweeps):
         values = TERMINAL_REWARD + solution.discount * values
@@ -324,5 +325,9 @@ def _terminal_values(solution: Solution) -> np.ndarray:
 
 
 def load(path: str | Path) -> Artefact:
-    """Open a tensor, an agent, a strategy or a checkpoint; errors as in `Artefact`."""
+    """Open a tensor, an agent, a strategy or a checkpoint.
+
+    Raises:
+        ReadError: If the file cannot be read, or is of another kind; the message names the field.
+    """
     return Artefact(path)

@@ -1,4 +1,4 @@
-"""The best response found to a strategy, kept in the strategy's file."""
+"""Best responses stored in strategy files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAME = "/response/choice"
 
 
 def response_of(file: Artefact, space: StateSpace) -> np.ndarray | None:
-    """The response that a file holds, float64 ``[n_rows]``; None if there is none for these states."""
+    """Return the response stored in a file, float64 ``[n_rows]``, or None if there is none for these states."""
     if _NAME not in file.shapes or file.information != space.information.name:
         return None
     file.must_have_shape(_NAME, (space.n_states,))

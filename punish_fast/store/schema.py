@@ -1,7 +1,7 @@
-"""The HDF5 files of punish-fast: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
+"""Schema of the HDF5 files: kinds, root attributes, and datasets with their dtypes, shapes and ranges.
 
-Readers and writers follow from these tables; ``docs/formats.md`` explains them. The first 512 bytes of a file, HDF5's
-user block, are its seal (``checksum.py``). Metadata is written in HDF5's 1.10 format.
+Readers and writers use these tables, which ``docs/formats.md`` documents. The first 512 bytes of a file, HDF5's user
+block, contain its seal (``checksum.py``). Metadata is written in the format of HDF5 1.10.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Arrays and a header that `bundles.py` reads.
+# Arrays and a header, read by `bundles.py`.
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far above all computed numbers. Sums and squares of such numbers are finite.
+# Far greater than all computed values, but sums and squares of values up to this limit are finite.
 LARGE = 1e100
-# Smallest number above 0.
+# Smallest positive float.
 TINY = 5e-324
 
 
@@ -30,7 +30,7 @@ class Attribute(NamedTuple):
     """A root attribute."""
 
     type: type  # str, int, float, dict (stored as JSON) or list (two numbers)
-    kinds: tuple[str, ...]  # the kinds of file that must have it
+    kinds: tuple[str, ...]  # kinds of file that require the attribute
     low: float = -inf
     high: float = inf
     allowed: tuple[str, ...] = ()  # any text if empty
@@ -72,15 +72,15 @@ class Dataset(NamedTuple):
     """A dataset."""
 
     dtype: str
-    shape: tuple[int | str, ...]  # numbers or names of sizes; a pointer has "n + 1"
+    shape: tuple[int | str, ...]  # numbers or names of sizes; pointers have "n + 1"
     low: float = -inf
     high: float = inf
-    may_be_nan: bool = False  # True if all numbers may be NaN
-    is_compressed: bool = False  # stored in chunks with gzip; otherwise in one piece
+    may_be_nan: bool = False  # allows a dataset that consists entirely of NaN
+    is_compressed: bool = False  # stored in chunks with gzip; otherwise contiguously
 
 
 _Q = (-LARGE, LARGE)
-# Win probabilities are sums that rounding may put outside [0, 1].
+# Win probabilities are sums, so rounding can place them slightly outside [0, 1].
 _WIN = (-1e-9, 1 + 1e-9)
 
 DATASETS = {
@@ -105,7 +105,7 @@ DATASETS = {
     "/equilibrium/total": Dataset("float64", ("n_rows",), 0, LARGE),
     "/equilibrium/regret": Dataset("float64", ("n_rows",), 0, LARGE),
     "/equilibrium/last_regret": Dataset("float64", ("n_rows",), *_Q),
-    # Their exponentials are finite.
+    # The exponentials of logits up to 700 are finite.
     "/equilibrium/logit": Dataset("float64", ("n_rows",), -LARGE, 700),
     "/equilibrium/variance": Dataset("float64", ("n_states",), TINY, LARGE),
     "/equilibrium/dealt": Dataset("float64", ("n_deals",), 0, LARGE),

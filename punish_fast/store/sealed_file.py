@@ -1,8 +1,8 @@
-"""Reading sealed HDF5 files: checksum, attributes and shapes, then datasets when they are asked for.
+"""Read sealed HDF5 files: checksum, attributes and shapes first, datasets on demand.
 
-HDF5 follows links into other files, gathers virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
+HDF5 follows links to other files, assembles virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
 read only if all links to it are hard, its dtype and number of dimensions match the schema, and the file itself stores
-enough bytes for it. Content that the schema does not name is ignored.
+enough bytes for it. Datasets and attributes that are not in the schema are ignored.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from punish_fast.runtime.printable import printable
 from punish_fast.store.checksum import check_seal
 from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute, Dataset
 
-# gzip cannot compress further than this.
+# Maximum compression ratio of gzip.
 _MOST_COMPRESSED = 1032
-# Chunks of h5py have 1 MiB at the most.
+# h5py writes chunks of at most 1 MiB.
 _LARGEST_CHUNK = 1 << 22
 _MOST_CHARACTERS = 80
 _LONGEST_TEXT = 1 << 20
@@ -31,7 +31,7 @@ _TYPES = {str: "a text", dict: "a JSON object", int: "a whole number", float: "a
 
 
 class FieldError(Exception):
-    """An attribute or dataset that is not as in the schema; the message names it."""
+    """Raised when an attribute or dataset does not match the schema; the message names it."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
@@ -43,27 +43,27 @@ def shorten(text: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's text, shortened."""
+    """Return the first line of an error message, shortened."""
     lines = str(error).splitlines()
     return shorten(lines[0] if lines else type(error).__name__)
 
 
 def open_hdf5(path: Path) -> h5py.File:
-    """Open a file to read it, without a lock: no file is written in place, and network folders may have no locks."""
+    """Open a file for reading, without a lock: files are never modified, and some network folders have no locks."""
     return h5py.File(path, "r", locking=False)
 
 
 class SealedFile:
-    """A file of one of the kinds in ``schema.py``; datasets are read when they are asked for."""
+    """A file of one of the kinds in ``schema.py``, whose datasets are read on demand."""
 
     path: Path
     kind: str
     attributes: dict[str, Any]  # root attributes by name; JSON objects as dictionaries
     shapes: dict[str, tuple[int, ...]]  # shapes of the datasets
-    sizes: dict[str, int]  # sizes that the shapes in the schema name
+    sizes: dict[str, int]  # values of the sizes named in the shapes of the schema
 
     def __init__(self, path: str | Path) -> None:
-        """Check the seal, read the attributes, and look at the datasets."""
+        """Check the seal and the datasets, and read the attributes."""
         self.path = Path(path)
         if fault := fault_of_input(self.path):
             raise ReadError(f"{self.path}: {fault}")
@@ -75,7 +75,7 @@ class SealedFile:
                     found = {name: _shape_of(file, name, dataset) for name, dataset in DATASETS.items()}
             except FieldError as error:
                 raise ReadError(f"{self.path}: {error}") from None
-            # HDF5 reports damage in many ways.
+            # For damaged files, h5py raises exceptions of many types.
             except Exception as error:
                 raise ReadError(f"{self.path}: not a readable HDF5 file ({first_line(error)})") from None
         self.kind = self.attributes["kind"]
@@ -83,11 +83,11 @@ class SealedFile:
         self.sizes = {"n_sweeps": self.attributes["sweeps"]} if "sweeps" in self.attributes else {}
 
     def error(self, field: str, problem: str) -> ReadError:
-        """Return the error of a field."""
+        """Return an error that names a field."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def check_shapes(self) -> None:
-        """Check that the shapes of all datasets fit together; `sizes` then holds their sizes."""
+        """Check that the shapes of all datasets are consistent, and set `sizes`."""
         for name, shape in self.shapes.items():
             expected = []
             for size, found in zip(DATASETS[name].shape, shape, strict=True):
@@ -99,7 +99,7 @@ class SealedFile:
             self.must_have_shape(name, tuple(expected))
 
     def must_have_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Refuse a dataset that is missing or has another shape."""
+        """Raise `ReadError` if a dataset is missing or has another shape."""
         if name not in self.shapes:
             raise self.error(name, "missing")
         if self.shapes[name] != shape:
@@ -107,7 +107,7 @@ class SealedFile:
 
     @uninterrupted()
     def array(self, name: str) -> np.ndarray:
-        """Read a dataset and check the range of its numbers."""
+        """Read a dataset and check the range of its elements."""
         if name not in self.shapes:
             raise self.error(name, "missing")
         dataset = DATASETS[name]
@@ -130,7 +130,7 @@ class SealedFile:
 
 
 def _attributes_of(file: h5py.File) -> dict[str, Any]:
-    """Return the attributes of a file, checked."""
+    """Read and check the attributes of a file."""
     head = {name: _value(file, name, ATTRIBUTES[name]) for name in ("format", "format_version", "kind")}
     return head | {
         name: _value(file, name, attribute)
@@ -161,7 +161,7 @@ def _value(file: h5py.File, name: str, attribute: Attribute) -> Any:
 
 
 def _plain(value: Any, wanted: type) -> Any:
-    """Return an attribute as a Python object, of the type ``wanted`` if possible."""
+    """Convert an attribute to a Python object, of the type ``wanted`` if possible."""
     if wanted in (str, dict):
         text = value.decode() if isinstance(value, bytes) else value
         if not isinstance(text, str) or len(text.encode()) > _LONGEST_TEXT:
@@ -183,7 +183,7 @@ def _range(of: Attribute | Dataset) -> str:
 
 
 def _shape_of(file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-    """Return the shape of a dataset that can be read as the schema says; None if it is missing."""
+    """Check a dataset against the schema; return its shape, or None if it is missing."""
     for part in (name.rpartition("/")[0], name):
         link = file.get(part, getlink=True)
         if link is None:

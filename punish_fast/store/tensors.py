@@ -1,7 +1,4 @@
-"""Transition tensors and agents, written to files: in one go, or while they are built and solved.
-
-A layer of the tensor is written as soon as it is filled, while the next one is computed.
-"""
+"""Write transition tensors and agents to files, either complete or while they are built and solved."""
 
 from __future__ import annotations
 
@@ -37,28 +34,17 @@ from punish_fast.store.reader import Artefact, final_values, load
 from punish_fast.store.schema import CHECKPOINT
 from punish_fast.store.writer import Writer, new_file
 
-# The tensor of so many states takes less than a gigabyte: no need to count its rows beforehand.
+# The tensor of a game with up to this many states takes less than a gigabyte, so its rows are not counted beforehand.
 _FEW_STATES = 1_000_000
 
-# Entered around each stage of the work: "tensor", "store", "solve".
+# Context manager entered for each stage of the work: "tensor", "store" or "solve".
 Stage = Callable[[str], AbstractContextManager[Any]]
 StepProgress = Callable[[str, int, int], None]
 SweepProgress = Callable[[str, int, float], None]
 
 
 class ModelSource:
-    """A model to be written: states and an enemy, or a file that holds its tensor.
-
-    Attributes:
-        states: The states, or the file.
-        policy: The enemy's policy, float64 ``[n_rows]``; None is uniform play. A file has its own.
-        note: How the file names the enemy, JSON-like with a ``kind``.
-        stage: Entered around each stage of the work, to time it.
-        progress: Called as ``progress("tensor", layers, n_layers)``.
-        memory: Bytes that may be used; None for all of the machine's.
-        executor: Makes the executor of a model without a tensor, for example on a cluster; None for the threads of this
-            process, where rows are kept if they fit.
-    """
+    """A model to write: a state space and an enemy, or a file that holds its tensor."""
 
     def __init__(
         self,
@@ -69,7 +55,19 @@ class ModelSource:
         progress: StepProgress | None = None,
         memory: int | None = None,
     ) -> None:
+        """Describe a model.
+
+        Args:
+            states: State space, or a file that holds the tensor.
+            policy: Enemy's policy, float64 ``[n_rows]``; uniform if None. Ignored for files.
+            note: Enemy as recorded in the new file, JSON-like with a ``kind``.
+            stage: Entered for each stage of the work, to time it.
+            progress: Called as ``progress("tensor", layers, n_layers)``.
+            memory: Memory limit in bytes; all memory of the machine if None.
+        """
         self.memory = memory
+        # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are
+        # used, and rows are stored if they fit into memory.
         self.executor: Callable[[RowBatches], BlockExecutor] | None = None
         self.states = states
         self.rules = states.rules
@@ -81,11 +79,14 @@ class ModelSource:
         self._progress = progress or (lambda *_: None)
 
     def open(self, stack: ExitStack, path: Path, kind: str) -> Writer:
-        """Begin the file, and close it with ``stack``."""
+        """Open the output file; ``stack`` closes it."""
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Write states, transitions and rows; a tensor that is not kept is compact, or not even made."""
+        """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed.
+
+        Without ``keep_tensor`` the returned process is compact or matrix-free.
+        """
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("executor: goes with rows that are made, not with a tensor")
         with self.stage("store"):
@@ -112,7 +113,7 @@ class ModelSource:
         return mdp
 
     def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
-        """The process in the fastest mode that fits into memory."""
+        """Build the process in the fastest mode that fits into memory."""
         if self.executor is not None:
             batches = RowBatches(space, self.policy, self._progress)
             return MatrixFree(batches, self._progress, self.executor(batches))
@@ -128,7 +129,7 @@ class ModelSource:
 
 
 def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:
-    """Return the values of an agent or a checkpoint on the scale of another objective, float64 ``[n_states]``."""
+    """Load the values of an agent or a checkpoint, float64 ``[n_states]``, rescaled to an objective and discount."""
     file = load(path)
     file.must_have_rules(rules)
     if file.kind == CHECKPOINT:
@@ -144,7 +145,7 @@ def start_values(path: Path, rules: Rules, objective: str, discount: float | Non
 
 
 def save_values(path: Path, rules: Rules, v: np.ndarray, objective: str, discount: float | None) -> None:
-    """Write a checkpoint: the values so far, float64 ``[n_states]``, from which `start_values` resumes."""
+    """Write current values, float64 ``[n_states]``, to a checkpoint that `start_values` can load."""
     discount = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT if discount is None else discount
     with new_file(path, CHECKPOINT, rules, objective=objective, discount=discount) as out:
         out.array("/solution/v", v)
@@ -169,11 +170,11 @@ def solve_file(
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
     Args:
-        path: The file.
+        path: Output file.
         source: The model.
         keep_tensor: Write the tensor too.
         progress: Called as ``progress("solve", sweeps, error_bound)``.
-        options: What `punish_fast.mdp.solver.solve` takes besides.
+        options: Other options of `punish_fast.mdp.solver.solve`.
     """
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")
@@ -194,18 +195,19 @@ def save(
     solution: Solution | None = None,
     enemy: dict[str, Any] | None = None,
 ) -> None:
-    """Write a tensor, or with its solution an agent; `save_policy` writes strategies.
+    """Write a tensor, or an agent if a solution is given; `save_policy` writes strategies.
 
     Args:
-        path: The file.
-        space: The states.
-        mdp: The process.
-        solution: Its solution; None for a tensor alone.
-        enemy: The enemy it was built against, JSON-like with a ``kind``; unknown if None.
+        path: Output file.
+        space: The states of the game.
+        mdp: Process from `build`.
+        solution: Solution of the process; if None, only the tensor is written.
+        enemy: Enemy of the process, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states or unknown actions.
-        WriteError: writing failed.
+        ValueError: If the process has a different number of states, or unknown actions.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
     """
     must_be_space(space)
     check_arrays(mdp)
@@ -237,7 +239,7 @@ def write_rows(out: Writer, mdp: Process) -> None:
 
 
 def write_transitions(out: Writer, mdp: MDP, layer: int) -> None:
-    """Write the transitions of a layer; the first layer comes first."""
+    """Write the transitions of a layer; the first layer must be written first."""
     if layer == 0:
         out.csr_matrix("/transitions", (mdp.n_rows, mdp.n_columns), mdp.indptr)
     begin, end = mdp.indptr[mdp.state_ptr[mdp.layer_ptr[layer : layer + 2]]]

@@ -1,4 +1,4 @@
-"""Writing sealed HDF5 files, piece by piece while they are computed, whole or not at all."""
+"""Write sealed HDF5 files atomically, piece by piece as data are computed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLOATS = {name for name, attribute in ATTRIBUTES.items() if attribute.type is f
 
 
 class _Sink(io.FileIO):
-    """The file that HDF5 writes to. Writing never fails, since HDF5 would not recover; `check` raises the error."""
+    """File object for HDF5 whose methods never fail, because HDF5 would not recover; `check` raises the first error."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
@@ -34,7 +34,7 @@ class _Sink(io.FileIO):
         self._syncing: Thread | None = None
 
     def write(self, data: Any) -> int:
-        """Write all of ``data``, or keep the error."""
+        """Write all of ``data``, or record the error."""
         view = memoryview(data).cast("B")
         done = 0
         try:
@@ -45,7 +45,7 @@ class _Sink(io.FileIO):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Change the length, or keep the error."""
+        """Change the length, or record the error."""
         try:
             return super().truncate(size)
         except OSError as error:
@@ -53,10 +53,10 @@ class _Sink(io.FileIO):
             return size or 0
 
     def sync(self) -> None:
-        """Flush to disk in the background; `wait` at the end."""
+        """Start flushing to disk in the background; call `wait` at the end."""
         if self._syncing is not None:
             self._syncing.join()
-        # The file may be closed before.
+        # The file can be closed before the flush ends.
         descriptor = os.dup(self.fileno())
 
         def work() -> None:
@@ -71,19 +71,19 @@ class _Sink(io.FileIO):
         self._syncing.start()
 
     def wait(self) -> None:
-        """Wait for `sync` and raise any error: the system reports a failed flush only once."""
+        """Wait for `sync` and raise any error; the operating system reports a failed flush only once."""
         if self._syncing is not None:
             self._syncing.join()
         self.check()
 
     def check(self) -> None:
-        """Raise the first error."""
+        """Raise the first recorded error."""
         if self._error is not None:
             raise self._error
 
 
 class Writer:
-    """A file that is being written, from `new_file` or `sealed_file`."""
+    """An open output file, made by `new_file` or `sealed_file`."""
 
     def __init__(self, file: h5py.File, sink: _Sink) -> None:
         self._file = file
@@ -96,10 +96,10 @@ class Writer:
                 self._file.attrs[name] = float(value) if name in _FLOATS else value
 
     def array(self, name: str, array: np.ndarray) -> None:
-        """Write a dataset as the schema says; one that it does not know keeps its dtype."""
+        """Write a dataset with the dtype and compression of the schema; unknown datasets keep their dtype."""
         known = DATASETS.get(name)
         is_compressed = array.dtype == np.float16 if known is None else known.is_compressed
-        # Higher levels take three times as long and save a few per cent.
+        # Higher levels take three times as long to save a few percent.
         options = {"compression": "gzip", "shuffle": True, "compression_opts": 4} if is_compressed else {}
         with uninterrupted():
             data = np.ascontiguousarray(array, dtype=known and known.dtype)
@@ -107,12 +107,12 @@ class Writer:
         self._sink.check()
 
     def sync(self) -> None:
-        """Start to flush to disk, so that there is less to wait for at the end."""
+        """Start flushing to disk, to shorten the wait at the end."""
         with uninterrupted():
             self._sink.sync()
 
     def csr_matrix(self, name: str, shape: tuple[int, int], indptr: np.ndarray) -> None:
-        """Create the group of a sparse matrix without entries; `part` writes them."""
+        """Create the group of a sparse matrix; `part` writes its entries."""
         with uninterrupted():
             group = self._file.create_group(name)
             group.attrs.update({"encoding-type": "csr_matrix", "encoding-version": "0.1.0", "shape": shape})
@@ -129,19 +129,16 @@ class Writer:
 
 @contextmanager
 def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator[Writer]:
-    """Write a file that belongs to ``rules``; other arguments and errors as in `sealed_file`."""
+    """Open a sealed file that records ``rules``, like `sealed_file`."""
     with sealed_file(path, kind, rules=to_json(rules), rules_digest=rules.digest, **attributes) as writer:
         yield writer
 
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Write a file in the block; it appears under ``path`` when the block ends, or not at all.
+    """Open a sealed file for writing; it is moved to ``path`` when the block ends without an error.
 
-    Args:
-        path: The file.
-        kind: Its kind, see ``schema.py``.
-        **attributes: Root attributes besides those of every file.
+    ``kind`` and additional root ``attributes`` are defined in ``schema.py``.
     """
     with replacing(path) as temporary:
         try:

@@ -151,7 +151,6 @@ def open_block(layout, layer, block, piles):
 
 @routine
 def room_for_moves(outcomes):
-    """Working memory for the moves from a block."""
     n_draws = outcomes.reach.shape[1]
     n_moves = (N_KINDS + 1) * n_draws * N_ADDED
     return Moves(
@@ -169,7 +168,6 @@ def room_for_moves(outcomes):
 
 @routine
 def block_reach(layout, outcomes, statuses, sizes, moves):
-    """Fill ``moves.reach``."""
     reach, hand, reach_of = moves.reach, moves.piles[0], outcomes.reach
     reach[:] = 0
     for code in statuses:
@@ -186,7 +184,7 @@ def block_reach(layout, outcomes, statuses, sizes, moves):
 
 @routine
 def list_possible(unseen, possible):
-    """Fill ``moves.possible``."""
+    """Set ``possible`` to bit masks of the multisets that ``unseen`` contains, by own draw."""
     possible[0] = possible_added(unseen)
     for draw in range(1, len(possible)):
         kind = draw - 1

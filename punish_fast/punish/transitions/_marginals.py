@@ -137,7 +137,6 @@ def uniform_marginal(unseen, enemy_hand, mode, marginal):
 
 @routine
 def room_for_hands(layout):
-    """Working memory for the possible hands of the enemy in the states of a block."""
     n_decks = 2 * layout.feints + 1
     most = 1
     for deck in range(layout.deck_size - n_decks + 1, layout.deck_size + 1):

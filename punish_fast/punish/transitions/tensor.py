@@ -127,7 +127,6 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
-    """Fill the rows of one layer."""
     weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
     for_chunks(builder.fill, weights, number, rows)
 
