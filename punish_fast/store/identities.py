@@ -9,7 +9,7 @@ from punish_fast.store.reader import Artefact
 
 
 def identity_of(file: Artefact) -> str | None:
-    """Return the identity of an agent or a strategy under ``view``, or None for other files."""
+    """Return the identity of an agent or a strategy under ``view``; other files give None."""
     if file.kind == "agent":
         state_ptr, action, _ = file.rows
         return identity(decimals_of(file), state_ptr, action, file.solution().q)

@@ -219,7 +219,7 @@ class Artefact(SealedFile):
             raise ReadError(f"{self.path}: information model {self.information}, allowed here is {information}")
 
     def must_have_states(self, space: StateSpace) -> None:
-        """Check that states and rows are equal to those of ``space``.
+        """Check that the file has the states and rows of ``space``.
 
         Raises:
             ReadError: If states or rows differ.

@@ -85,7 +85,7 @@ class ModelSource:
     def write(self, out: Writer, keep_tensor: bool) -> Process:
         """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed.
 
-        Without ``keep_tensor`` the returned process is compact or matrix-free.
+        The process of a state space is compact or matrix-free if ``keep_tensor`` is False.
         """
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("executor: goes with rows that are made, not with a tensor")

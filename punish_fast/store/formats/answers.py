@@ -1,16 +1,16 @@
-"""The values and the policy of an objective in an imported model, as a NumPy archive (``.npz``).
+"""Values and optimal policy of an imported model for one objective, as a NumPy archive (``.npz``).
 
 ::
 
-    v             float64 [n_states]       values; infinite where no policy has a finite one
-    choice        int64   [n_states]       the number of the choice that an optimal policy takes, in the file's order
-    action        uint32  [n_states]       and of its action; a number within the state if the model names no action
-    action_names  texts                    the names of actions
-    initial       int64                    the initial states
+    v             float64 [n_states]       values; infinite if no policy has a finite value
+    choice        int64   [n_states]       index of an optimal choice, in the file's order
+    action        uint32  [n_states]       index of its action; index within the state if the model names no actions
+    action_names  text                     names of the actions
+    initial       int64                    indices of the initial states
     error_bound   float64                  upper bound on the error of every finite value
     objective     text
 
-A state without a choice counts as one with a choice.
+States without choices are counted as having one choice.
 """
 
 from __future__ import annotations
@@ -25,14 +25,7 @@ from punish_fast.runtime.files import replacing
 
 
 def save_answer(path: str | Path, process: NamedProcess, objective: str, answer: ObjectiveValues | Solution) -> None:
-    """Write values and policy.
-
-    Args:
-        path: The file; no suffix is added.
-        process: The model.
-        objective: What was found, as text.
-        answer: Its values.
-    """
+    """Write values and policy to ``path`` (no suffix is added); ``objective`` describes the objective as text."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(
             file,

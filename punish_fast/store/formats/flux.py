@@ -1,7 +1,7 @@
-"""The notebook's weights: a JSON list of arrays, weights and biases of each layer in order.
+"""The notebook's network weights: a JSON list of arrays, alternating weights and biases of each layer.
 
-Flux writes a weight matrix column by column, so the list has one array for each input of the layer, with a number
-for each output: the transpose of Flux's matrix, which a row of inputs is multiplied by.
+Flux writes a weight matrix column by column, so each matrix is a list with one array per input, containing one number
+per output. This is the transpose of Flux's matrix, and is multiplied by a row vector of inputs from the left.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST_BYTES = 1 << 28
 
 
 def read_flux(path: str | Path) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer."""
+    """Read the weights, float64 ``[n_in, n_out]``, and biases, float64 ``[n_out]``, of each layer."""
     path = Path(path)
     arrays = _parse(path)
     if not isinstance(arrays, list) or not arrays or len(arrays) % 2:

@@ -1,8 +1,8 @@
-"""Large JSON files, an object of objects, read in pieces.
+"""Read large JSON files (an object of objects) in pieces.
 
-Millions of numbers as Python objects would take a gigabyte. A file can be cut where an inner object ends and a comma
-follows: the text between two cuts, put into braces, is JSON if and only if the whole file is. So each piece goes to the
-JSON decoder of the standard library, and only one of them is in memory.
+Millions of numbers would take a gigabyte as Python objects. A file can be cut wherever an inner object is followed by a
+comma: the pieces, enclosed in braces, are valid JSON if and only if the whole file is. Each piece is decoded by the
+JSON decoder of the standard library, so only one piece is in memory.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 from punish_fast.runtime.files import ReadError, fault_of_input
 
 _PIECE = 1 << 18
-# More than the longest inner object in any layout.
+# Greater than the length of any inner object, however it is formatted.
 _TAIL = 1 << 16
 _CUT = re.compile(rb"\}\s*,")
 
 
 def is_object(value: Any) -> bool:
-    """Whether a decoded value was an object: those become tuples of pairs of a key and a value."""
+    """Return True if a decoded value is an object, represented by a tuple of pairs of a key and a value."""
     return isinstance(value, tuple)
 
 
@@ -31,8 +31,8 @@ def _refuse_constant(name: str) -> float:
 
 
 def pieces(path: Path) -> Iterator[Any]:
-    """The members of the outer object as tuples of a key and a value, many at a time."""
-    # Floats also take numbers with a thousand digits, and pairs keep duplicate keys.
+    """Iterate over tuples of members of the outer object, which are pairs of a key and a value."""
+    # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
     decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
     for offset, piece in _raw_pieces(path):
         try:
@@ -47,7 +47,7 @@ def pieces(path: Path) -> Iterator[Any]:
 
 
 def _raw_pieces(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Pieces that are objects by themselves, and where in the file they begin."""
+    """Iterate over pieces that are complete objects, with their offsets in the file."""
     try:
         if fault := fault_of_input(path):
             raise ReadError(f"{path}: {fault}")
@@ -71,11 +71,11 @@ def _cut(path: Path, blocks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
             rest += block
             continue
         yield offset, rest[: cuts[-1].start() + 1] + b"}"
-        # The brace that opens the next piece is not in the file.
+        # The opening brace of the next piece is not in the file.
         offset += cuts[-1].end() - 1
         rest = b"{" + rest[cuts[-1].end() :] + block
         is_first = False
     if not is_first and rest[1:].strip() == b"}":
-        # A comma at the end is an error, which the added brace would hide.
+        # A trailing comma is an error that the added brace would hide.
         offset, rest = offset + 1, rest[1:]
     yield offset, rest

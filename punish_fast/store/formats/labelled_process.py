@@ -1,7 +1,7 @@
-"""A process with its positions in readable form, for other programs.
+"""A process with positions in readable form, for other programs.
 
-Inside the package a state is a number and a mixed-radix code. Outside it is what a player knows: 18 fields of one digit
-each, which together are the notebook's decimal code.
+Inside the package, a state is a row number and a mixed-radix code. Exported files describe the position by 18 fields of
+one digit each, which together form the notebook's decimal code.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from punish_fast.punish.rules import Rules
 
 TERMINALS = ("win", "loss")
 
-# States at a time, to save memory.
+# Number of states converted at a time, to save memory.
 _BLOCK = 1 << 17
 
 
 @dataclass(frozen=True)
 class LabelledProcess:
-    """A process of Punish, to be written in the format of another program."""
+    """A process of Punish with the data needed to export it."""
 
     mdp: MDP
-    states: CodedStates  # the states of the game
-    enemy: dict[str, Any]  # the enemy, JSON-like with a ``kind``
+    states: CodedStates
+    enemy: dict[str, Any]  # JSON-like with a `kind`
 
     @property
     def rules(self) -> Rules:
@@ -39,12 +39,12 @@ class LabelledProcess:
 
     @cached_property
     def fields(self) -> np.ndarray:
-        """The positions, uint8 ``[n_states, 18]``, named by ``FIELDS``."""
+        """Fields of all positions, uint8 ``[n_states, 18]``; their names are in ``FIELDS``."""
         return np.concatenate([digits_of(self.states, rows) for rows in self._blocks()])
 
     @property
     def decimals(self) -> np.ndarray:
-        """Decimal codes, int64 ``[n_columns]``, win and loss included."""
+        """Decimal codes, int64 ``[n_columns]``, including win and loss."""
         return np.concatenate([*(decimals_of(self.states, rows) for rows in self._blocks()), [WIN, LOSS]])
 
     def _blocks(self) -> Iterator[np.ndarray]:
@@ -53,7 +53,7 @@ class LabelledProcess:
 
     @property
     def is_initial(self) -> np.ndarray:
-        """Whether a game can begin there, bool ``[n_columns]``: at the first breath with full HP on both sides."""
+        """True for states in which a game can begin (breath 1, full HP on both sides), bool ``[n_columns]``."""
         start = {"breath": 1, "own_hp": self.rules.hp, "enemy_hp": self.rules.hp}
         columns = [FIELDS.index(name) for name in start]
         is_initial = np.zeros(self.mdp.n_columns, dtype=bool)
@@ -62,13 +62,7 @@ class LabelledProcess:
 
 
 def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> LabelledProcess:
-    """Label the states of a process with their positions.
-
-    Args:
-        states: The states: a ``StateSpace`` or a loaded ``Artefact``.
-        mdp: The process.
-        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
-    """
+    """Label a process with its positions; raise ValueError if states, terminals or actions do not match."""
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):

@@ -1,15 +1,16 @@
-"""The notebook's own files: values and strategies in JSON.
+"""The notebook's files: values and strategies in JSON.
 
-Both kinds are one object of objects with decimal codes as keys (drawn in ``punish/codes.py``). A strategy has the
-probabilities of the legal actions of some states; values have those of every state and of win and loss::
+Both kinds are an object of objects whose keys are decimal codes (see ``punish/codes.py``). A strategy contains the
+probabilities of the legal actions in some states; a file of values covers every state, and win and loss::
 
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
     {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
 
-Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are lost.
+Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
-A file holds values if that of a loss is below 0. So a win probability ``p`` is written as ``2 p - 1``, with 1 for win
-and -1 for loss, which ranks actions alike up to rounding. It is read again as values at discount 1.
+A file is read as values if the value of a loss is below 0. A win probability ``p`` is therefore written as ``2 p - 1``,
+with 1 for win and -1 for loss, which keeps the order of the actions up to rounding. It is read back as a value at
+discount 1.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _STATES_AT_ONCE = 4096
 class Values:
     """The values of an agent."""
 
-    q: np.ndarray  # float64 ``[n_rows]``, values of state-action pairs
+    q: np.ndarray  # float64 [n_rows], values of state-action pairs
     terminals: tuple[float, float]  # values of win and loss
 
 
@@ -56,17 +57,12 @@ class Values:
 class Probabilities:
     """The probabilities of a strategy."""
 
-    policy: np.ndarray  # float64 ``[n_rows]``, uniform in states that are not covered
-    covered: np.ndarray  # bool ``[n_states]``, the states that the file has an entry for
+    policy: np.ndarray  # float64 [n_rows], uniform in states that are not covered
+    covered: np.ndarray  # bool [n_states], states with an entry in the file
 
 
 def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
-    """The content of an agent or strategy file that the notebook's format can hold.
-
-    Args:
-        file: An agent or a strategy.
-        space: The states of its rules.
-    """
+    """Read the content of an agent or strategy file that can be written in the notebook's format."""
     if file.kind == "strategy":
         return Probabilities(file.policy(space), file.covered(space))
     file.must_have_states(space)
@@ -81,14 +77,14 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
     """Write values or a strategy in the notebook's format.
 
     Args:
-        path: The file.
+        path: Output file.
         space: The states of the game.
         content: Values or probabilities for this game.
 
     Raises:
-        ValueError: the values or the strategy are of another game.
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
+        ValueError: If the values or the strategy do not match the states.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
     """
     path = Path(path)
     members = _value_members(space, content) if isinstance(content, Values) else _strategy_members(space, content)
@@ -117,7 +113,7 @@ def _strategy_members(space: StateSpace, strategy: Probabilities) -> Iterator[st
 
 
 def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers: np.ndarray) -> Iterator[str]:
-    """The members of the outer object, many at a time."""
+    """Format the members of the outer object, many at a time."""
     keys = {action: f'"{action}":' for action in ACTIONS}
     for begin in range(0, len(decimals), _STATES_AT_ONCE):
         part = ptr[begin : begin + _STATES_AT_ONCE + 1]
@@ -130,15 +126,10 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 
 
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
-    """Read a file of the notebook.
+    """Read values or probabilities from a notebook file.
 
-    Args:
-        path: The file.
-        space: The states of the game it belongs to.
-        discount: Discount of the values, which bounds them.
-
-    Returns:
-        Values if a lost game has a value below 0 in the file, otherwise probabilities.
+    The content is read as values if the value of a loss is below 0. Values must not exceed, in magnitude, the values of
+    win and loss at ``discount``.
     """
     check_options(discount)
     path = Path(path)
@@ -152,23 +143,20 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
 def import_notebook(
     source: str | Path, target: str | Path, rules: Rules, discount: float = 0.95
 ) -> Values | Probabilities:
-    """Make an agent or a strategy file from a file of the notebook.
+    """Convert a notebook file to an agent or strategy file, and return its content.
 
-    An agent made like this has no tensor, no rewards (they are NaN) and no bound on the error of its values.
+    An imported agent has no tensor, its rewards are NaN, and its error bound is infinite.
 
     Args:
-        source: The notebook's file.
-        target: The file to write.
-        rules: The rules it belongs to.
-        discount: That of the values.
-
-    Returns:
-        What was read.
+        source: Notebook file.
+        target: Output file.
+        rules: Rules of the game.
+        discount: Discount of the values.
 
     Raises:
-        ReadError: If the file has no states, and as in `read_notebook`.
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
+        ReadError: If the source cannot be read, is invalid under these rules, or has no states.
+        OutputError: If the target is not writable.
+        WriteError: If writing fails.
     """
     source, target = Path(source), Path(target)
     space = StateSpace(rules)
@@ -203,7 +191,7 @@ def _without_transitions(space: StateSpace) -> MDP:
 
 
 def _solution(space: StateSpace, values: Values, discount: float) -> Solution:
-    """Values as a solution of unknown accuracy."""
+    """Return the values as a solution with unknown error."""
     return Solution(
         v=np.maximum.reduceat(values.q, space.state_ptr[:-1]),
         q=values.q,

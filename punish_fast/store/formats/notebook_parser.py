@@ -1,4 +1,4 @@
-"""The numbers that a file of the notebook gives to pairs of a state and an action, checked."""
+"""Parse and check the numbers of state-action pairs in a notebook file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
 class Cells:
-    """What a file says: a number for each pair of a state and an action."""
+    """The content of a notebook file: a number for each pair of a state and an action."""
 
     def __init__(self, path: Path, space: StateSpace) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class Cells:
             states = [member for member in members if not self._take_terminal(*member)]
             self._take(states)
             n_left -= len(states)
-            # More would only fill the memory.
+            # Stop here, because further states would only fill memory.
             if n_left < 0:
                 raise self._error(f"more than the {self._space.n_states} states that the game has")
 
@@ -61,7 +61,7 @@ class Cells:
         return True
 
     def _take(self, members: list[tuple[str, Any]]) -> None:
-        """Remember the states of a piece."""
+        """Append the states of a piece of the file."""
         for key, actions in members:
             if len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
                 raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
@@ -77,7 +77,7 @@ class Cells:
         self._numbers.append(numbers)
 
     def _take_numbers(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Columns and numbers of pairs of an action and a number, all checked."""
+        """Check pairs of an action and a number, and return the columns of the actions, and the numbers."""
         columns = np.array([_COLUMN_OF_KEY.get(name, -1) for name, _ in pairs], dtype=np.int64)
         values = [number for _, number in pairs]
         if not set(map(type, values)) <= {float}:
@@ -93,11 +93,11 @@ class Cells:
         return columns, numbers
 
     def kind(self) -> str:
-        """Whether these are values or probabilities."""
+        """Return ``"agent"`` if the numbers are values, or ``"strategy"`` if they are probabilities."""
         return "agent" if self._terminals.get(str(LOSS), 0.0) < 0 else "strategy"
 
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Rows of the states; then, for each number, its row, column, and the number itself."""
+        """Return the rows of the states; then the row and column of each number, and the numbers."""
         decimals = np.concatenate(self._decimals)
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)
@@ -123,7 +123,7 @@ class Cells:
         return int(decimals_of(self._space, np.array([row]))[0])
 
     def values(self, discount: float) -> tuple[np.ndarray, tuple[float, float]]:
-        """The numbers as values."""
+        """Return the values of state-action pairs, float64 ``[n_rows]``, and the values of win and loss."""
         for key in TERMINALS:
             if key not in self._terminals:
                 raise self._error(f"state {key}: missing")
@@ -145,7 +145,7 @@ class Cells:
         return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """No value is further from zero than that of a win or a loss."""
+        """Check that no value is greater in magnitude than the values of win and loss at this discount."""
         most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         largest = int(np.argmax(np.abs(q)))
         row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
@@ -157,7 +157,7 @@ class Cells:
                 raise self._error(f"state {state}: action {action}: {value!r}, {text}")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers as a policy, and the states that have an entry (bool ``[n_states]``)."""
+        """Return the policy, float64 ``[n_rows]``, and which states have an entry, bool ``[n_states]``."""
         for key, number in self._terminals.items():
             if number != 1:
                 text = "allowed is 1 in a strategy (or leave it out); a file of values has -2 below 0"

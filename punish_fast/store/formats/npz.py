@@ -1,20 +1,20 @@
-"""Processes as NumPy archives (``.npz``), readable with NumPy and SciPy alone.
+"""Processes as NumPy archives (``.npz``), which can be read with NumPy and SciPy.
 
-``numpy.load`` reads them without pickle; ``scipy.sparse.load_npz``, which needs the first six names only, reads the
+``numpy.load`` reads them without pickle. ``scipy.sparse.load_npz``, which needs only the first six arrays, reads the
 transitions as a CSR array::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [n_entries]     probabilities
     indices          int32   [n_entries]     columns; n_columns - 2 is win, n_columns - 1 loss
-    indptr           int32   [n_rows + 1]    where the entries of each row begin
-    state_ptr        int64   [n_states + 1]  where the rows of each state begin
-    layer_ptr        int64   [n_layers + 1]  where the states of each breath begin; breath 5 is last
-    action           uint8   [n_rows]        card 1-5 and then 1 for a feint or 0; rest is 90
+    indptr           int32   [n_rows + 1]    first entry of each row
+    state_ptr        int64   [n_states + 1]  first row of each state
+    layer_ptr        int64   [n_layers + 1]  first state of each breath; the last layer lies between two measures
+    action           uint8   [n_rows]        card (1 to 5), then 1 for a feint or 0; rest is 90
     reward           float64 [n_rows]        expected immediate rewards
     terminal_reward  float64 [2]             rewards of win and loss at every step
-    code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss -2
-    is_initial       bool    [n_columns]     whether a game can begin there
-    rules, enemy, package_version            texts, the first two JSON
+    code             int64   [n_columns]     18-digit decimal codes; win is -1 and loss is -2
+    is_initial       bool    [n_columns]     True for states in which a game can begin
+    rules, enemy, package_version            text; rules and enemy are JSON
 
 Win and loss have no rows.
 """
@@ -39,15 +39,15 @@ def export_npz(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     """Write a process of Punish as a NumPy archive.
 
     Args:
-        path: The file; no suffix is added.
-        states: Its states: a ``StateSpace`` or a loaded ``Artefact``.
+        path: Output file; no suffix is added.
+        states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: Enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states, terminals or actions.
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
+        ValueError: If the states, terminals or actions of the process do not match.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
     """
     path = Path(path)
     arrays = _arrays(process_of(states, mdp, enemy))

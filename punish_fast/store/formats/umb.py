@@ -1,25 +1,25 @@
-"""Processes in the Unified Markov Binary format (UMB), version 1, which Storm, PRISM and Modest read.
+"""Processes in the Unified Markov Binary format (UMB), version 1, as read by Storm, PRISM and Modest.
 
-A UMB file is a tar archive of ``index.json`` and of plain little-endian arrays. There, a state offers *choices*, a
-choice leads by *branches* to states, and pointers say where the choices of a state and the branches of a choice begin.
-So rows are the choices and entries the branches, in the same order. Win and loss become the last two states, each with
-one choice (rest) of one branch back to itself.
+A UMB file is a tar archive of ``index.json`` and plain little-endian arrays. In UMB, each state has *choices*, and each
+choice has *branches* to other states; pointer arrays mark the first choice of each state and the first branch of each
+choice. Rows are written as choices and entries as branches, in the same order. Win and loss are the last two states,
+each with one choice (rest) and one branch back to the state itself.
 
 ::
 
     state-to-choices, choice-to-branches                uint64    pointers
     branch-to-target, branch-to-probability             uint64, float64
     state-is-initial                                    bits      every opening with full HP on both sides
-    actions/choices                                     uint32    and their names: rush, feint_with_rush, ..., rest
+    actions/choices                                     uint32    with names: rush, feint_with_rush, ..., rest
     annotations/aps/win, annotations/aps/loss           bits      the two terminals
-    annotations/rewards/reward                          float64   of choices; a terminal pays its own at every step
+    annotations/rewards/reward                          float64   for each choice; terminals have one at every step
     valuations/states                                   19 x 8 bits
 
-The valuation of a state has the 18 digits of its decimal code (see ``punish/codes.py``), each a variable of its own,
-and then ``outcome``: 0 for every position, 1 for win and 2 for loss, whose digits are all 0. There is no proposition
-``init``: Storm makes that label from the initial states, and refuses a file that brings another one.
+The valuation of a state has a variable for each of the 18 digits of its decimal code (see ``punish/codes.py``),
+followed by ``outcome``: 0 for positions, 1 for win and 2 for loss. The digits of win and loss are 0. The file must not
+contain a proposition ``init``, because Storm creates this label from the initial states and rejects a second one.
 
-The arrays are written in pieces, so that writing needs little memory.
+The arrays are written in pieces to save memory.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
     """Write a process of Punish in the Unified Markov Binary format.
 
     Args:
-        path: The file.
-        states: Its states: a ``StateSpace`` or a loaded ``Artefact``.
+        path: Output file.
+        states: States of the process: a ``StateSpace`` or a loaded ``Artefact``.
         mdp: The process.
-        enemy: The enemy, JSON-like with a ``kind``; unknown if None.
+        enemy: Enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
-        ValueError: the process has other states, terminals or actions.
-        OutputError: nothing can be written there.
-        WriteError: writing failed.
+        ValueError: If the states, terminals or actions of the process do not match.
+        OutputError: If the path is not writable.
+        WriteError: If writing fails.
     """
     path = Path(path)
     process = process_of(states, mdp, enemy)
@@ -78,7 +78,7 @@ def export_umb(path: str | Path, states: CodedStates, mdp: MDP, enemy: dict[str,
 
 
 class _Stream(io.RawIOBase):
-    """Concatenated arrays as bytes of one dtype, converted piece by piece while they are read."""
+    """Concatenated arrays as a byte stream of one dtype, converted piece by piece on reading."""
 
     def __init__(self, dtype: str, *arrays: np.ndarray) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill ``buffer`` from one piece; return the number of bytes, 0 at the end."""
+        """Fill ``buffer`` from one piece and return the number of bytes, 0 at the end."""
         if not self._rest:
             self._rest = next(self._pieces, self._rest)
         n_bytes = min(len(buffer), len(self._rest))
@@ -107,7 +107,7 @@ def _pieces(dtype: np.dtype[Any], arrays: tuple[np.ndarray, ...]) -> Iterator[me
 
 
 def _members(process: LabelledProcess) -> Iterator[tuple[str, _Stream]]:
-    """Name and content of every file of the archive."""
+    """Iterate over names and contents of the members of the archive."""
     mdp = process.mdp
     loops = np.arange(1, len(TERMINALS) + 1)
     ones = np.ones(len(TERMINALS))
@@ -134,13 +134,13 @@ def _bytes(content: bytes) -> _Stream:
 
 
 def _bits(flags: np.ndarray) -> _Stream:
-    """A bit for each flag, the first the lowest, filled up with 0 to whole words."""
+    """Pack flags into bits, lowest bit first, padded with 0 to whole words."""
     flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 
 
 def _valuations(process: LabelledProcess) -> tuple[np.ndarray, np.ndarray]:
-    """Fields and outcome of all positions, and of win and loss."""
+    """Return the fields and outcome of all positions, and of win and loss."""
     positions = np.pad(process.fields, ((0, 0), (0, 1)))
     terminals = np.zeros((len(TERMINALS), positions.shape[1]), dtype=np.uint8)
     terminals[:, -1] = np.arange(1, len(TERMINALS) + 1)

@@ -1,8 +1,8 @@
-"""The members of a UMB file: a tar archive, plain or compressed by gzip, bzip2 or xz.
+"""Read the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
 
-The archive comes from anywhere, and its headers may claim anything. So only members that the index asks for are read,
-up to the sizes that follow from it. Others are skipped: in a plain file by seeking, in a compressed one up to a limit.
-The number of members and the length of their names have limits, too.
+The archive is untrusted, and its headers can contain any values. Only members required by the index are read, up to the
+sizes that follow from it. Other members are skipped, by seeking in plain files and up to a limit in compressed ones.
+The number of members and the length of their names are limited, too.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
 # Maximum size of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
-# Maximum number of unpacked bytes of a compressed file: a number for any file, and additional ones for each byte of the
-# file, fewer for members that are skipped. Models shrink to about a tenth, zeros to a thousandth or a millionth.
+# Maximum number of unpacked bytes of a compressed file: a constant, plus a multiple of the file size, which is smaller
+# for skipped members. Models are compressed about 10:1, zeros 1000:1 to 1,000,000:1.
 _MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
-# If the system does not report its memory.
+# Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
@@ -38,7 +38,7 @@ _IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
 def read_index(path: Path) -> bytes:
-    """Return the content of ``index.json``."""
+    """Read ``index.json``."""
     with _opened(path) as archive:
         for name, size in archive.members():
             if name == INDEX:
@@ -50,12 +50,7 @@ def read_index(path: Path) -> bytes:
 
 
 def read_members(path: Path, limits: Mapping[str, int]) -> dict[str, bytearray]:
-    """Return the contents of members by name.
-
-    Args:
-        path: The archive.
-        limits: The maximum number of bytes of each member to read.
-    """
+    """Read the members named by ``limits``, which holds the maximum number of bytes of each."""
     members: dict[str, bytearray] = {}
     names: set[str] = set()
     left = total_memory() or _USUAL_MEMORY
@@ -89,7 +84,7 @@ class _Archive:
         self._may_extend = _LARGEST_HEADERS
 
     def members(self) -> Iterator[tuple[str, int]]:
-        """Iterate over names and sizes of plain files; `content` or `skip` must be called for each."""
+        """Iterate over names and sizes of plain files; call `content` or `skip` after each."""
         extension: dict[str, str] = {}
         for number in range(_MOST_MEMBERS + 1):
             block = self._stream.read(_BLOCK)
@@ -110,7 +105,7 @@ class _Archive:
             extension = {}
         else:
             raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
-        # The rest of a compressed file has its checksum.
+        # Reading a compressed file to its end verifies its checksum.
         while not self._is_plain and (piece := self._stream.read(_PIECE)):
             self._count(len(piece), is_read=False)
 
@@ -140,7 +135,7 @@ class _Archive:
             size -= len(piece)
 
     def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
-        """Return attributes of the next member from a header: its long name, or records of pax."""
+        """Read attributes of the next member from an extended header: its long name, or pax records."""
         self._may_extend -= header.size
         if header.size < 0 or self._may_extend < 0:
             raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
@@ -165,7 +160,7 @@ class _Archive:
             raise self._fault(f"{printable(name)} is cut off, the file ends before its {size:,} bytes")
 
     def _count(self, size: int, is_read: bool) -> None:
-        """Count unpacked bytes; a plain file has no more than its size."""
+        """Count unpacked bytes and check the limits of compressed files."""
         self._may_read -= size
         self._may_skip -= 0 if is_read else size
         if not self._is_plain and min(self._may_read, self._may_skip) < 0:
@@ -177,7 +172,7 @@ class _Archive:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[_Archive]:
-    """Open an archive, and turn its faults into errors of one line."""
+    """Open an archive, and convert its errors to `ReadError` with a message of one line."""
     import lzma
 
     if fault := fault_of_input(path):
@@ -195,7 +190,7 @@ def _opened(path: Path) -> Iterator[_Archive]:
 
 
 def _unpacked(file: IO[bytes]) -> Any:
-    """The content of a file, unpacked while it is read."""
+    """Return a stream of the content of a file, decompressed on the fly."""
     import bz2
     import gzip
     import lzma

@@ -1,13 +1,13 @@
-"""Models of Storm, PRISM or Modest from files in the Unified Markov Binary format, version 1 (see ``umb.py``).
+"""Import models of Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
 
-States, choices and branches become states, rows and entries. Labels are the *atomic propositions* of states; a label
-``init`` is made of the initial states if there is none. Rewards of states, choices and branches that have one name are
-added up: a row is paid what its state and its choice are, and what its branches are on average. A state without a
-choice gets a row that leads to itself.
+States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states; if
+there is no label ``init``, it is created from the initial states. Rewards with the same name are added up: the reward
+of a row is the sum of the rewards of its state and choice and the mean reward of its branches. A state without choices
+gets a row that leads back to the state.
 
-Probabilities and rewards are doubles, or rational numbers of 128 bits whose numerator and denominator are below 2^53,
-which are rounded once. Models with a chain's single choice in each state are processes with one action. Whatever else
-the format can describe is refused by name.
+Probabilities and rewards are doubles, or 128-bit rational numbers with numerator and denominator up to 2^53, which are
+rounded once. Markov chains, with one choice in each state, are read as processes with one action. Other features of the
+format are rejected with an error that names them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from punish_fast.runtime.printable import printable
 from punish_fast.store.formats.umb import VERSION
 from punish_fast.store.formats.umb_archive import INDEX, read_index, read_members
 
-# The authors' library writes 0 where it was installed as a package.
+# The reference library writes 0 if it was installed as a package.
 _VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
-# Bytes of all names of actions.
+# Maximum size of all names of actions in bytes.
 _LONGEST_NAMES = 1 << 26
 # Numerator and denominator.
 _RATIONAL = "<i8,<i8"
-# Whole numbers up to it are doubles.
+# All integers up to this limit are exact doubles.
 _EXACT = 1 << 53
 
 
@@ -48,7 +48,7 @@ class _Content:
         self._members: Mapping[str, bytearray] = {}
 
     def read(self, limits: Mapping[str, int]) -> None:
-        """Read the members named by ``limits``, which has the maximum number of bytes of each."""
+        """Read the members named by ``limits``, which holds the maximum number of bytes of each."""
         self._members = read_members(self._path, limits)
 
     def __contains__(self, name: str) -> bool:
@@ -63,21 +63,21 @@ class _Content:
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
-        """The ``n`` numbers of a file."""
+        """Return a member that must hold ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
             raise self.fault(f"{name}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
         return np.frombuffer(content, dtype=dtype)
 
     def bits(self, name: str, n: int) -> np.ndarray:
-        """The ``n`` bits of a file, the first the lowest, as bool."""
+        """Return a member of ``n`` bits, lowest bit first, as bool."""
         content = self.bytes(name)
         if not (n + 7) // 8 <= len(content) <= _bytes_of_bits(n):
             raise self.fault(f"{name}: {len(content):,} bytes, but must be {_bytes_of_bits(n):,}: {n:,} bits")
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """int64 ``[n + 1]``, from 0 to ``end``; one item for each if the file is missing."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; it may be missing if there is one item each."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
@@ -86,7 +86,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """float64 ``[n]``, from numbers of a type that the index describes."""
+        """Return numbers of the type described by ``kind`` as float64 ``[n]``."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -96,7 +96,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """The dtype of a type that the index describes."""
+        """Return the dtype of the type described by ``kind``."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
@@ -110,7 +110,7 @@ class _Content:
 
 
 class _Sizes(NamedTuple):
-    """How many things of each kind there are."""
+    """Numbers of states, initial states, choices, branches and actions."""
 
     states: int
     initial: int
@@ -120,21 +120,21 @@ class _Sizes(NamedTuple):
 
 
 def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
-    """Read a model in the Unified Markov Binary format, as Storm, PRISM and Modest write it.
+    """Read a model in the Unified Markov Binary format, as written by Storm, PRISM and Modest.
 
     Args:
-        path: The file, compressed or not.
+        path: File, compressed or not.
         normalize: Divide the probabilities of each choice by their sum. By default the sum must be 1 within 1e-12.
 
     Raises:
-        ReadError: If it cannot be read, is damaged, or is a model of another kind.
+        ReadError: If the file cannot be read, is damaged, or contains an unsupported kind of model.
     """
     path = Path(path)
     content = _Content(path)
     index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
     content.read(_limits(content, index, sizes))
-    # In this order no count is believed that no file has proved.
+    # In this order, each count is confirmed by the size of a member before it is used.
     target = content.array("branch-to-target.bin", "<u8", sizes.branches)
     indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)
     state_ptr = content.pointer("state-to-choices.bin", sizes.states, sizes.choices)
@@ -145,7 +145,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     action, names = _actions(content, sizes)
     ends = np.flatnonzero(np.diff(state_ptr) == 0)
     if len(ends):
-        # Before the first choice of the next state.
+        # Insert the new rows before the first choice of the next state.
         places, entries = state_ptr[ends], indptr[state_ptr[ends]]
         p, target = np.insert(p, entries, 1.0), np.insert(target, entries, ends.astype(np.uint64))
         lengths = np.insert(np.diff(indptr), places, 1)
@@ -165,7 +165,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
 
 
 def _limits(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str, int]:
-    """The maximum number of bytes of each member."""
+    """Return the maximum number of bytes of each member."""
     counts, folder = {"states": sizes.states, "choices": sizes.choices, "branches": sizes.branches}, "actions/choices"
     limits = {
         "state-to-choices.bin": 8 * (sizes.states + 1),
@@ -194,7 +194,7 @@ def _bytes_of_bits(n: int) -> int:
 
 
 def _index(content: _Content, text: bytes) -> dict[str, Any]:
-    """The description of the model, checked as far as it is used."""
+    """Parse the index and check its version."""
     try:
         index = json.loads(text)
     except (ValueError, RecursionError):
@@ -208,7 +208,7 @@ def _index(content: _Content, text: bytes) -> dict[str, Any]:
 
 
 def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
-    """The sizes of a model, if it is a process of one player in discrete time."""
+    """Return the sizes of the model, which must be a process of one player in discrete time."""
     system = index["transition-system"]
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
@@ -230,7 +230,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
 
 
 def _type_of(kind: Any) -> tuple[str, int]:
-    """Name and bits of a type in the index; a size that is left out is the usual one."""
+    """Return the name and number of bits of a type in the index; the size is optional there."""
     described = kind.get("type") if isinstance(kind, dict) else None
     described = described if isinstance(described, str) else "unknown type"
     usual = {"double": 64, "int": 64, "uint": 64, "bool": 1, "rational": 128}.get(described, 0)
@@ -239,7 +239,7 @@ def _type_of(kind: Any) -> tuple[str, int]:
 
 
 def _probabilities(content: _Content, system: dict[str, Any], indptr: np.ndarray) -> np.ndarray:
-    """float64 ``[n_branches]``."""
+    """Read the probabilities of branches, float64 ``[n_branches]``."""
     lengths = np.diff(indptr)
     if (lengths == 0).any():
         raise content.fault(f"choice-to-branches.bin: choice {lengths.argmin():,} has no branch")
@@ -251,7 +251,7 @@ def _probabilities(content: _Content, system: dict[str, Any], indptr: np.ndarray
 
 
 def _annotations(content: _Content, index: dict[str, Any], group: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """Folder, name and description of the annotations of a group."""
+    """Return the folder, name and description of each annotation in a group."""
     groups = index.get("annotations", {})
     described = groups.get(group, {}) if isinstance(groups, dict) else None
     if not isinstance(described, dict) or not all(isinstance(each, dict) for each in described.values()):
@@ -282,9 +282,9 @@ def _labels(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str
 def _rewards(
     content: _Content, index: dict[str, Any], sizes: _Sizes, rows: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """The rewards of rows by name: those of state and choice, and those of branches on average.
+    """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches.
 
-    A state without a choice gets a row that is paid what the state is.
+    The row added to a state without choices has the reward of the state.
     """
     state_ptr, indptr, p = rows
     counts = np.maximum(np.diff(state_ptr), 1)
@@ -314,7 +314,7 @@ def _rewards(
 
 
 def _actions(content: _Content, sizes: _Sizes) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """The number of each choice's action, and the names of actions."""
+    """Read the index of each choice's action, and the names of actions."""
     folder = "actions/choices"
     if sizes.actions == 0 or f"{folder}/values.bin" not in content:
         return None, ()
