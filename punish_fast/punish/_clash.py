@@ -20,12 +20,12 @@ from punish_fast.runtime._jit import kernel, routine
 GUARD = 0
 DODGE = 2
 REST = 5
-# Stands for a drawn card if nothing was drawn.
+# Kind of the drawn card if nothing was drawn.
 NOTHING = N_KINDS
 # Resolved cards (0 to 4, and 5 for rest), each with or without a feint.
 N_RESOLVED = 2 * (N_KINDS + 1)
 
-# Stand for a status code when the game is over.
+# Status codes of finished games.
 WIN = -1
 LOSS = -2
 

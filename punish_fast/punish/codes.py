@@ -85,11 +85,11 @@ class CodedStates(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """The rules of the game."""
+        """Rules of the game."""
 
     @property
     def layout(self) -> Layout:
-        """The radices of the codes."""
+        """Radices of the codes."""
 
     @property
     def code(self) -> np.ndarray:

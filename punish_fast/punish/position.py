@@ -37,7 +37,8 @@ def position(
         breath: Breath, from 1; ``rules.breaths + 1`` stands for the time between two measures.
         enemy_hand: Number of cards in the enemy's hand; by default all remaining cards.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
-        feinted: ``own``, ``enemy`` or ``both`` if these players have feinted in this measure, or two numbers of feints.
+        feinted: Players with one feint in this measure (``own``, ``enemy`` or ``both``), or the numbers of feints of
+            the player and the enemy; nobody by default.
 
     Raises:
         RulesError: If the rules are invalid.

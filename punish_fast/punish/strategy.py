@@ -150,7 +150,7 @@ def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray
     """
     match = belongs_to(fine, coarse)
     lifted = np.ones(len(fine.action))
-    # Layer by layer, to keep the temporary arrays small.
+    # Proceed by layer to keep temporary arrays small.
     for first, last in zip(fine.layer_ptr[:-1], fine.layer_ptr[1:], strict=True):
         if last > len(match):
             break
@@ -168,9 +168,9 @@ _TRIPLE = np.dtype([("state", "<i8"), ("action", "<i8"), ("value", "<f8")])
 def identity(states: np.ndarray, state_ptr: np.ndarray, actions: np.ndarray, values: np.ndarray) -> str:
     """Return the identity of an agent, a hash of its states, actions and values that does not depend on its file.
 
-    The hash is BLAKE2b with 16 bytes and the key ``8248``, as 32 hexadecimal digits, over triples of state, action and
-    value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code of the state as
-    int64, the two-digit action as int64 and the value as float64, with -0 replaced by 0.
+    The identity is a 16-byte BLAKE2b digest with the key ``8248``, as 32 hexadecimal digits. It covers all triples of
+    state, action and value, sorted by state, then by action. Each triple has 24 bytes, little-endian: the decimal code
+    of the state as int64, the two-digit action as int64 and the value as float64, with -0 replaced by 0.
 
     Args:
         states: ``[n_states]``, distinct decimal codes.

@@ -68,7 +68,7 @@ def save_policy(
 
 
 def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> np.ndarray:
-    """Round probabilities to units of 1 / 65535, uint16 ``[n_rows]``; 0 in states that are not covered."""
+    """Return probabilities in units of 1 / 65535, rounded, uint16 ``[n_rows]``; 0 in states that are not covered."""
     units: np.ndarray = np.rint(policy * _UNITS).astype(np.uint16)
     if covered is not None:
         units[~np.repeat(covered, np.diff(space.state_ptr))] = 0
@@ -76,7 +76,7 @@ def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray |
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Convert rounded probabilities to a policy, float64 ``[n_rows]``; uniform in states where all are 0."""
+    """Return the policy of rounded probabilities, float64 ``[n_rows]``; uniform in states where all are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

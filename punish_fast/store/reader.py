@@ -64,7 +64,7 @@ class Artefact(SealedFile):
         temperature = enemy.get("temperature", 1.0)
         if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
             raise self.error("enemy", f"the temperature {shorten(repr(temperature))} is not a number above 0")
-        # Older files call the uniform enemy naive.
+        # In older files, the uniform enemy is called naive.
         return {"kind": "built-in", "name": "random"} if enemy == {"kind": "naive"} else enemy
 
     @property
@@ -94,7 +94,7 @@ class Artefact(SealedFile):
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``state_ptr``, ``action`` and ``reward``."""
+        """Arrays ``state_ptr``, ``action`` and ``reward`` of state-action pairs."""
         return (*self._states[2:], self.array("/rows/reward"))
 
     @cached_property
@@ -199,31 +199,19 @@ class Artefact(SealedFile):
         return win, loss
 
     def must_have_rules(self, rules: Rules, any_redeal: bool = False) -> None:
-        """Check that the file was made for ``rules``; with ``any_redeal`` the redeal may differ.
-
-        Raises:
-            ReadError: If the rules differ.
-        """
+        """Raise `ReadError` if the file was made for other rules; with ``any_redeal``, the redeal may differ."""
         own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
         if own != rules:
             text = f"{self.path}: made for rules {name_of(self.rules)}, but the game's are {name_of(rules)}"
             raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
 
     def must_have_information(self, information: str) -> None:
-        """Check that the file's information model is not finer than ``information``.
-
-        Raises:
-            ReadError: If the model is finer.
-        """
+        """Raise `ReadError` if the file's information model is finer than ``information``."""
         if MODELS.index(self.information) > MODELS.index(information):
             raise ReadError(f"{self.path}: information model {self.information}, allowed here is {information}")
 
     def must_have_states(self, space: StateSpace) -> None:
-        """Check that the file has the states and rows of ``space``.
-
-        Raises:
-            ReadError: If states or rows differ.
-        """
+        """Raise `ReadError` if the states or rows differ from those in ``space``."""
         state_ptr, action, _ = self.rows
         for name, found, wanted in (
             ("/states/code", self.code, space.code),
@@ -272,11 +260,7 @@ class Artefact(SealedFile):
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def must_play(self) -> None:
-        """Check that the file is an agent or a strategy.
-
-        Raises:
-            ReadError: If the file is of another kind.
-        """
+        """Raise `ReadError` if the file is not an agent or a strategy."""
         if self.kind not in ("agent", "strategy"):
             what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
             raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")

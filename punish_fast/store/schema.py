@@ -20,20 +20,20 @@ BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far greater than all computed values, but sums and squares of values up to this limit are finite.
+# Far greater than all computed values, and small enough that sums and squares do not overflow.
 LARGE = 1e100
 # Smallest positive float.
 TINY = 5e-324
 
 
 class Attribute(NamedTuple):
-    """A root attribute."""
+    """Type and allowed values of a root attribute."""
 
     type: type  # str, int, float, dict (stored as JSON) or list (two numbers)
     kinds: tuple[str, ...]  # kinds of file that require the attribute
     low: float = -inf
     high: float = inf
-    allowed: tuple[str, ...] = ()  # any text if empty
+    allowed: tuple[str, ...] = ()  # allowed strings; any if empty
     is_optional: bool = False
     may_be_nan: bool = False
 
@@ -69,7 +69,7 @@ ATTRIBUTES = {
 
 
 class Dataset(NamedTuple):
-    """A dataset."""
+    """Dtype, shape and allowed values of a dataset."""
 
     dtype: str
     shape: tuple[int | str, ...]  # numbers or names of sizes; pointers have "n + 1"

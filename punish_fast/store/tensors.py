@@ -55,7 +55,7 @@ class ModelSource:
         progress: StepProgress | None = None,
         memory: int | None = None,
     ) -> None:
-        """Describe a model.
+        """Set the model and the options for building it.
 
         Args:
             states: State space, or a file that holds the tensor.
@@ -170,8 +170,6 @@ def solve_file(
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
     Args:
-        path: Output file.
-        source: The model.
         keep_tensor: Write the tensor too.
         progress: Called as ``progress("solve", sweeps, error_bound)``.
         options: Other options of `punish_fast.mdp.solver.solve`.
@@ -200,9 +198,9 @@ def save(
     Args:
         path: Output file.
         space: The states of the game.
-        mdp: Process from `build`.
-        solution: Solution of the process; if None, only the tensor is written.
-        enemy: Enemy of the process, JSON-like with a ``kind``; unknown if None.
+        mdp: The process against one enemy.
+        solution: Its solution; if None, only the tensor is written.
+        enemy: Record of the enemy, JSON-like with a ``kind``; unknown if None.
 
     Raises:
         ValueError: If the process has a different number of states, or unknown actions.

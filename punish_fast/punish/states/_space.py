@@ -295,7 +295,7 @@ def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
     moves = room_for_moves(outcomes)
     hand, target = moves.piles[0], moves.target
     n_joins = N_ADDED * len(moves.possible)
-    # Numba counts references to arrays that it takes out of a tuple in a loop.
+    # Unpack the arrays here, because Numba counts references to arrays that are taken out of a tuple in a loop.
     ptr, joined, status_after, mask, _, _, _ = outcomes
     for block in range(begin, end):
         sizes = find_targets(layout, places, outcomes, layer, after, block, moves)

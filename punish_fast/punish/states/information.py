@@ -32,9 +32,9 @@ class Information(NamedTuple):
     """An information model: the place of revealed, own and enemy cards."""
 
     name: str
-    revealed: int  # index of the digit of revealed cards
-    own: int  # index of the digit of the player's cards
-    enemy: int  # index of the digit of the enemy's cards
+    revealed: int  # index of the place of revealed cards
+    own: int  # index of the place of the player's cards
+    enemy: int  # index of the place of the enemy's cards
 
     @property
     def n_places(self) -> int:

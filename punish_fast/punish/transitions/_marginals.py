@@ -212,7 +212,7 @@ def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, m
 
 @routine
 def unseen_code(layout, unseen):
-    """Encode the unseen cards as an integer."""
+    """Encode the counts of unseen cards as an integer."""
     code = 0
     for kind in range(N_KINDS):
         code = code * (layout.copies[kind] + 1) + unseen[kind]
@@ -231,7 +231,7 @@ def decode_unseen(layout, code, unseen):
 
 @routine
 def uniform_key(layout, code, deck, mode):
-    """Return an index made of all variables that determine the marginal against the uniform enemy."""
+    """Encode all variables that determine the marginal against the uniform enemy as an integer."""
     return (code * (layout.deck_size + 1) + deck) * N_MODES + mode
 
 

@@ -113,9 +113,9 @@ def count_entries(begin, end, layout, outcomes, layer, state_ptr, action, first_
 def place_rows(indptr, data_ptr):
     """Replace lengths and owners of all rows, in place, with offsets of their entries and probabilities.
 
-    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is its owner, which must not
-    come after it. On return, these are the end of its entries and the offset of the owner's probabilities. Returns the
-    number of probabilities.
+    On entry, ``indptr[row + 1]`` is the number of entries of a row, and ``data_ptr[row]`` is its owner (the row itself
+    or an earlier one). On return, they are the end of its entries and the offset of the owner's probabilities. Returns
+    the number of probabilities.
     """
     n_data = 0
     indptr[0] = 0

@@ -50,7 +50,7 @@ _USUAL_PACE = 1e-8
 
 
 class SharedGame(NamedTuple):
-    """A game against an enemy."""
+    """Game and enemy of a task."""
 
     rules: Rules
     enemy: str  # unique id of the enemy's policy in this run; empty for uniform play
@@ -148,7 +148,7 @@ class ClusterBlocks:
         return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
 
     def _tasks(self, layer: int) -> list[RowTask]:
-        """Cut a layer into tasks of similar work."""
+        """Divide a layer into tasks with similar amounts of work."""
         ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
         seconds = n_entries.sum() * self._entry_seconds / threads

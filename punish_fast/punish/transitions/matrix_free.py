@@ -32,7 +32,6 @@ class MatrixFree(Process):
         """Compute the rewards, which takes as long as a sweep.
 
         Args:
-            batches: The rows of the game.
             progress: Called as ``progress("rewards", done, layers)`` after each layer.
             executor: Makes the rows and backs up their states; threads of this process if None.
         """
@@ -69,9 +68,9 @@ class MatrixFree(Process):
         return self.batches.longest_rows
 
     def nonzeros(self) -> NonzeroCount:
-        """Return the number of entries with positive probability."""
+        """Return the number of entries with positive probability, in total and in the longest row."""
         return self._nonzeros
 
     def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself
-        """Return True."""
+        """Return True, since no layer leads to itself."""
         return True

@@ -32,14 +32,14 @@ MODES = (TENSOR, COMPACT, MATRIX_FREE)
 _ROW_BYTES, _STATE_BYTES = 17, 72
 # The enemy's policy as passed by the caller and in the form used by kernels.
 _POLICY_BYTES = 16
-# Sweeps to the default tolerance at the default discount, under the notebook's rules and most others.
+# Typical number of sweeps with default tolerance and discount, under the notebook's rules and most others.
 SWEEPS = 10
 # Time of a stored entry in a sweep, as a fraction of the time to make it.
 _STORED_SHARE = 0.07
 
 
 class MemoryPlan(NamedTuple):
-    """Memory and time of a mode."""
+    """Estimated memory and time of a mode."""
 
     mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
@@ -52,7 +52,7 @@ def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWE
 
     Args:
         batches: The rows of the game.
-        has_policy: Whether the enemy has a policy instead of playing uniformly.
+        has_policy: True if the enemy has a policy, False for uniform play.
         sweeps: Expected number of sweeps; 0 if the transitions are only stored.
     """
     space, n_entries = batches.space, batches.n_entries

@@ -15,7 +15,8 @@ from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, RowCounts, RowMaker, count_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Entries of a batch, unless a single block has more: it fits into a CPU cache, and the overhead of calls is small.
+# Maximum number of entries of a batch, unless a single block has more. A batch should fit into the CPU cache, and be
+# large enough to make the overhead of calls negligible.
 _BATCH = 1 << 18
 # Maximum number of rows to count in one call, unless a single block has more.
 _COUNTED = 1 << 18

@@ -132,7 +132,7 @@ class RowMaker:
         tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
         self._builder.fill(blocks.begin, blocks.end, blocks.layer, tensor)
         if blocks.layer == self.space.rules.breaths:
-            # There are no rewards between two measures.
+            # Rewards are zero between two measures.
             reward[:] = 0.0
         return MadeRows(states, rows, tensor)
 

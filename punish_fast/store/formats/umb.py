@@ -12,7 +12,7 @@ each with one choice (rest) and one branch back to the state itself.
     state-is-initial                                    bits      every opening with full HP on both sides
     actions/choices                                     uint32    with names: rush, feint_with_rush, ..., rest
     annotations/aps/win, annotations/aps/loss           bits      the two terminals
-    annotations/rewards/reward                          float64   for each choice; terminals have one at every step
+    annotations/rewards/reward                          float64   for each choice; paid at every step in terminals
     valuations/states                                   19 x 8 bits
 
 The valuation of a state has a variable for each of the 18 digits of its decimal code (see ``punish/codes.py``),

@@ -1,7 +1,7 @@
 """Import models of Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
 
-States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states; if
-there is no label ``init``, it is created from the initial states. Rewards with the same name are added up: the reward
+States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states; a
+missing label ``init`` is created from the initial states. Rewards with the same name are added up: the reward
 of a row is the sum of the rewards of its state and choice and the mean reward of its branches. A state without choices
 gets a row that leads back to the state.
 
@@ -34,14 +34,14 @@ _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "
 _MOST_STATES = int(np.iinfo(np.int32).max)
 # Maximum size of all names of actions in bytes.
 _LONGEST_NAMES = 1 << 26
-# Numerator and denominator.
+# Dtype of rational numbers: numerator and denominator.
 _RATIONAL = "<i8,<i8"
 # All integers up to this limit are exact doubles.
 _EXACT = 1 << 53
 
 
 class _Content:
-    """The arrays of a file, checked before they are used."""
+    """The members of a file as checked arrays."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
