@@ -1,4 +1,4 @@
-"""Backups of states under a policy that takes one row in each."""
+"""Bellman backups under a deterministic policy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from punish_fast.runtime._prefetch import prefetch
 
 NONE = np.uint64(0)
 ONE = np.uint64(1)
-# States whose rows are fetched ahead of their turn.
+# Prefetch distance, in states.
 AHEAD = np.uint64(8)
 
 
 @kernel
 def follow_choice(begin, end, chunks, tensor, data_ptr, choice, v, out):
-    """Back up states under a policy that takes row ``choice[state]``, from ``v`` into ``out``, without a discount.
+    """Back up states under the deterministic policy ``choice`` from ``v`` into ``out``, without a discount.
 
-    Rows that are not taken are not read, not even to find that their weight is 0.
+    Rows that are not chosen are never read.
     """
     _, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):

@@ -1,6 +1,6 @@
-"""Sweeps of total rewards, and of their lower and upper bounds, in place; see ``component_brackets.py``.
+"""In-place sweeps of total rewards and of their lower and upper bounds; see ``component_brackets.py``.
 
-Rounding errors are allowed for in proportion to the terms, and so is what products lose that underflow.
+Bounds include rounding errors, in proportion to the size of the terms, and the error of products that underflow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp._bellman import NONE, ONE
 from punish_fast.runtime._jit import kernel, routine
 
-# Besides the entries of a row: the stored probabilities, products, the reward, and the bound itself.
+# Roundings in addition to one per entry of a row: stored probability, product, reward, and the bound itself.
 FURTHER_ROUNDINGS = 8
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
@@ -20,35 +20,28 @@ _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 
 
 class ValueRange(NamedTuple):
-    """What no value is below or above."""
+    """Lower and upper limits of all values."""
 
     least: float
     most: float
 
 
 class Bounds(NamedTuple):
-    """What is known of values.
+    """Bounds on values, and the progress of their proof."""
 
-    Attributes:
-        lower: float64 ``[n_columns]``, lower bounds once every state of a component has a row in ``choice``.
-        upper: float64 ``[n_columns]``, upper bounds once every state of a component is in ``is_above``.
-        choice: int64 ``[n_states]``, rows by which a policy earns the lower bounds, or -1.
-        is_above: bool ``[n_states]``, whether a backup of the upper bounds was no higher than the bound.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    choice: np.ndarray
-    is_above: np.ndarray
+    lower: np.ndarray  # float64 ``[n_columns]``, lower bounds once every state of a component has a row in ``choice``
+    upper: np.ndarray  # float64 ``[n_columns]``, upper bounds once every state of a component is marked in ``is_above``
+    choice: np.ndarray  # int64 ``[n_states]``, row by which a policy attains the lower bound, or -1
+    is_above: np.ndarray  # bool ``[n_states]``, True once a backup of the upper bounds did not exceed the bound
 
 
 @routine
 def relax_run(first, last, is_descending, tensor, v):
-    """Back up the states from ``first`` to ``last``, in place and in their order; return the largest change.
+    """Back up the states from ``first`` to ``last`` in place, in either direction; return the largest change.
 
-    A row that leads back to its own state is solved for it: the reward and the values of other states are divided by
-    the probability of leaving, which is a sum, since one minus the probability of staying has no digits if play hardly
-    ever leaves.
+    A row with a self-loop is solved for its own state: the reward plus the values of other successors is divided by the
+    probability of leaving. This probability is computed as a sum, since one minus the probability of staying loses all
+    digits if the state is hardly ever left.
     """
     state_ptr, indptr, indices, data, reward = tensor
     largest = 0.0
@@ -64,7 +57,7 @@ def relax_run(first, last, is_descending, tensor, v):
                 total += data[k] * (0.0 if column == state else v[column])
                 away += 0.0 if column == state else data[k]
                 k += ONE
-            # Staying without end has no finite value.
+            # A row that never leaves its state has no finite value.
             value = (reward[row] + total) / away if away > 0.0 else -np.inf
             best = value if value > best else best
             row += ONE
@@ -76,9 +69,9 @@ def relax_run(first, last, is_descending, tensor, v):
 
 @kernel
 def relax_components(begin, end, boundary, tensor, v, goal, most):
-    """Solve components one after the other, in place: sweep each until no change exceeds ``goal``, or ``most`` times.
+    """Solve components in order, in place: sweep each until no change exceeds ``goal``, at most ``most`` times.
 
-    A component of one state takes one backup.
+    A component of one state takes a single backup.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + 1]
@@ -91,7 +84,7 @@ def relax_components(begin, end, boundary, tensor, v, goal, most):
 
 @kernel
 def begin(first, last, distance, limits, v, bounds):
-    """Put the bounds of states at their distance, ``[n_columns]``, from their values; nothing is proved."""
+    """Set the bounds of states to ``v`` minus and plus ``distance``, float64 ``[n_states]``, with no proof yet."""
     for state in range(first, last):
         bounds.lower[state] = max(v[state] - distance[state], limits.least)
         bounds.upper[state] = min(v[state] + distance[state], limits.most)
@@ -101,7 +94,7 @@ def begin(first, last, distance, limits, v, bounds):
 
 @routine
 def narrow_run(first, last, is_descending, tensor, limits, bounds):
-    """Sweep the bounds of a component once, in place; return how many of them are not proved yet."""
+    """Sweep the bounds of a component once, in place; return the number of bounds not yet proved."""
     state_ptr, indptr, indices, data, reward = tensor
     lower, upper, choice, is_above = bounds
     n_open = 0
@@ -133,9 +126,9 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
 
 @kernel
 def narrow(begin, end, boundary, tensor, limits, bounds, most):
-    """Sweep the bounds of components one after the other until they are proved, each at most ``most`` times.
+    """Sweep the bounds of components in order until they are proved, each at most ``most`` times.
 
-    Returns the number of the first component whose bounds are not proved, or ``end``.
+    Returns the index of the first component whose bounds are not proved, or ``end``.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + ONE]

@@ -1,10 +1,10 @@
-"""Sweeps for processes without layers, over the rows that may still be best.
+"""Bellman backups of MDPs without layers, restricted to the rows that may still be optimal.
 
-`improve` is a Bellman backup of all states from one ``v``. It skips rows that an earlier backup proved not to be best
-(``improvement.py``): each state's *candidates*, its first rows in ``candidate``, shrink in place, so a state has
-one owner and nothing is copied.
+`improve` backs up all states from one ``v``. It skips rows that an earlier backup proved to be suboptimal
+(``improvement.py``): the *candidates* of each state, which come first in its part of ``candidate``, shrink in place.
+Each state is therefore updated by a single thread, and nothing is copied.
 
-Sums are taken inside a chunk in a fixed order, as in ``_bellman.py``.
+Sums are computed within a chunk in a fixed order, as in ``_bellman.py``.
 """
 
 from __future__ import annotations
@@ -19,19 +19,14 @@ from punish_fast.runtime._prefetch import prefetch
 
 
 class Candidates(NamedTuple):
-    """The rows of each state that may be best.
+    """The rows of each state that may be optimal."""
 
-    Attributes:
-        rows: uint32 ``[n_rows]``, those of state ``s`` begin at ``state_ptr[s]``, in ascending order.
-        number: uint32 ``[n_states]``, how many there are.
-    """
-
-    rows: np.ndarray
-    number: np.ndarray
+    rows: np.ndarray  # uint32 ``[n_rows]``, ascending; the rows of state ``s`` begin at ``state_ptr[s]``
+    number: np.ndarray  # uint32 ``[n_states]``, number of candidates
 
 
 class Greedy(NamedTuple):
-    """What `improve` writes: values of rows ``[n_rows]`` and columns ``[n_columns]``, and each state's best row."""
+    """Output of `improve`: values of rows ``[n_rows]`` and columns ``[n_columns]``, and the best row of each state."""
 
     q: np.ndarray
     v: np.ndarray
@@ -40,9 +35,9 @@ class Greedy(NamedTuple):
 
 @kernel
 def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, statistics):
-    """Back up states from ``v`` over their candidates, of which those worse by more than ``slack`` drop out first.
+    """Back up states from ``v`` over their candidates, after dropping candidates that are worse by more than ``slack``.
 
-    ``statistics[chunk]`` becomes the smallest and the largest change of a state, the number of states whose choice
+    ``statistics[chunk]`` receives the smallest and the largest change of a state, the number of states whose choice
     changed, and the number of entries read.
     """
     state_ptr, indptr, indices, data, reward = tensor

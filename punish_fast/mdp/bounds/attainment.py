@@ -1,18 +1,18 @@
-"""Policies that attain the values found, without a discount.
+"""Policies that attain the computed values without a discount.
 
-Values within ``d`` of the optimum do not make the greedy policy good: without a discount a row that loses less than
-``d`` may be taken for ever. Let ``F`` sweep under one policy, in a process that ends under every policy, and let ``e``
-bound its rounding error. As in ``interval_iteration.py``
+Even if values are within ``d`` of the optimum, the greedy policy may be poor: without a discount, a row that loses less
+than ``d`` might be repeated forever. Let ``F`` be a sweep under one policy, in an MDP in which every policy terminates,
+and let ``e`` bound its rounding error. As in ``interval_iteration.py``,
 
-    F^k(l) - k e >= l   =>   the policy earns l or more
+    F^k(l) - k e >= l   =>   the policy earns at least l
 
-so a policy is checked by sweeps from ``l = v - d / 2``. In a cycle of layers the condition need only hold in the first
-one; elsewhere the policy earns ``F^k(l)``, which must be ``v - d`` or more.
+so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
+the first layer; elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
 
-If that fails, another policy is found. Raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the best rows, and let
-the policy take the row that raised a state last. Bounds only grow, so every row chosen still earns ``l`` at its state,
-and once each state has such a row, the policy earns ``l`` or more. Sweeps find one if they can find values at all: from
-any ``l <= v*`` such bounds increase to ``v*``.
+If this fails, another policy is constructed. Raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the best rows,
+and let the policy take the row that last raised each state. Bounds only increase, so each chosen row still earns ``l``
+at its state, and once every state has a row, the policy earns at least ``l``. Sweeps find a policy if they
+can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
 """
 
 from __future__ import annotations
@@ -30,31 +30,22 @@ _MOST_SWEEPS = 1000
 
 
 class Aim(NamedTuple):
-    """What a policy must earn.
+    """Values that a policy must attain."""
 
-    Attributes:
-        reward: float64 ``[n_rows]``, what rows pay.
-        lower: float64 ``[n_columns]``, the least that it must earn from each state, and the worth of terminals.
-        floor: What every policy earns at least; -inf if nothing is known.
-        rounding: Bound on the rounding error of a sweep.
-        allowance: How much less is enough in a cycle of layers, except in the first layer.
-    """
-
-    reward: np.ndarray
-    lower: np.ndarray
-    floor: float
-    rounding: float
-    allowance: float = 0.0
+    reward: np.ndarray  # float64 ``[n_rows]``
+    lower: np.ndarray  # float64 ``[n_columns]``, required value of each state, and values of terminals
+    floor: float  # Lower bound on the values of every policy; -inf if unknown
+    rounding: float  # Bound on the rounding error of a sweep
+    allowance: float = 0.0  # Permitted shortfall in all layers of a cycle except the first
 
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
-    """Whether sweeps prove that a policy earns what it must.
+    """Return True if sweeps prove that a policy attains the required values.
 
     Args:
-        mdp: The process; play must end under every policy.
-        aim: What to earn.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state.
-        sweeps: The most sweeps to make; one is enough if play may end in each.
+        mdp: Every policy must terminate.
+        choice: int64 ``[n_states]``, the row taken in each state.
+        sweeps: Maximum number of sweeps.
     """
     n = mdp.n_states
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
@@ -74,14 +65,14 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
 
 def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Find a policy that earns what it must.
+    """Find a policy that attains the required values.
 
     Args:
-        mdp: The process; play must end under every policy.
-        aim: What to earn, no more than some policy does.
+        mdp: Every policy must terminate.
+        aim: Values that some policy attains.
 
     Returns:
-        int64 ``[n_states]``, the row that the policy takes in each state; None if sweeps cannot prove any.
+        int64 ``[n_states]``, the row taken in each state; None if sweeps prove no policy.
     """
     payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
     lower, out = aim.lower.copy(), np.empty(mdp.n_columns)

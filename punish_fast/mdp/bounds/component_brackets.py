@@ -1,26 +1,27 @@
-"""Total rewards without a discount: component by component, each between bounds that are proved before the next one.
+"""Undiscounted total rewards, component by component, each with proved bounds before the next one is solved.
 
-Strongly connected components are solved in topological order (``topological_order.py``), so nothing is looked at again
-once play cannot come back to it. A component goes through two stages:
+Strongly connected components are solved in topological order (``topological_order.py``), so a component is never
+revisited. Each component goes through two stages:
 
-* *Values* are found by sweeps that use new values at once, in both directions in turn; in a large component their pairs
-  are extrapolated (``anderson.py``). They prove nothing.
-* *Bounds*, at a small distance from them on both sides, are swept the same way. Let ``T`` back up the best rows, ``e``
-  bound its rounding error, and ``u`` and ``l`` be bounds of which each sweep keeps the better one, old or new. Since
-  ``T`` is monotone and ``u`` only falls, ``(T u)(s) + e <= u(s)`` holds for good once it held when ``s`` was backed up;
-  likewise ``l(s) <= (T_a l)(s) - e``, with the row ``a`` that raised ``l(s)`` last. Once all states of a component got
-  there, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <= u``, where ``v_a`` is what the policy of these rows
-  earns [optimistic value iteration: Hartmanns and Kaminski 2020, CAV].
+* *Values* are computed by in-place sweeps in alternating directions; in a large component, pairs of sweeps are
+  extrapolated (``anderson.py``). This stage proves nothing.
+* *Bounds*, which start a small distance below and above the values, are swept in the same way. Let ``T`` back up the
+  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be bounds of which each sweep keeps the better
+  of old and new. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains true once it was
+  true when ``s`` was backed up. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a`` that last
+  raised ``l(s)``. Once this holds in all states of a component, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <=
+  u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration: Hartmanns and
+  Kaminski 2020, CAV].
 
-If play is long, bounds at one distance need many sweeps, since they fall only where play may end. After 1,000 sweeps,
-the caller tries policy iteration (``exact_iteration.py``). If the process is too large for that, further sweeps use a
-distance that decreases with each step (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in
-earlier components, and ``h`` is about the largest expected number of remaining steps, so that ``h >= P_a h + 1/2`` for
-every row ``a``. A backup brings such bounds nearer by ``c / 2``, less the change of the values. No ``h`` satisfies this
-if play might not end, although it costs; then nothing is proved.
+If episodes are long, bounds at a constant distance need many sweeps, since they improve only where the episode may end.
+After 1,000 sweeps, the caller tries policy iteration (``exact_iteration.py``). If the MDP is too large for that,
+further sweeps use a distance that decreases with each step (`Effort.is_patient`): ``k + c h``, where ``k`` is the
+largest distance in earlier components, and ``h`` is approximately the maximum expected number of remaining steps, so
+that ``h >= P_a h + 1/2`` for every row ``a``. A backup tightens such bounds by ``c / 2``, less the change of the
+values. No ``h`` satisfies this if play might continue forever, although at a cost; then nothing is proved.
 
-All this needs that sweeps from any start converge to ``v*``: play ends under every policy, or some policy ends it and
-every other one pays without end [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
+The method requires that sweeps from any start converge to ``v*``: either every policy terminates, or some policy
+terminates and every other policy has unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
 """
 
 from __future__ import annotations
@@ -42,28 +43,28 @@ from punish_fast.mdp.process import Payment, RowChoices, tensor_of
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.runtime.parallel import balanced_chunks
 
-# States from which a component is worth extrapolating.
+# Number of states from which a component is worth extrapolating.
 _LARGE = 1024
-# By how much values may still change in a sweep, as a share of the distance of their bounds.
+# Largest change of converged values in a sweep, as a share of the distance to their bounds.
 _SHARE = 0.001
-# Change in a sweep that is left of numbers of steps: less than half of the 1 by which these fall in a step.
+# Largest change of converged step counts in a sweep; less than half of their decrease per step, which is 1.
 _SHARE_OF_STEP = 0.25
 # Share of the remaining tolerance that a slow component uses.
 _SHARE_OF_REST = 0.25
-# Change in two sweeps that is left of values, as a share of what bounds come nearer in two steps: less than half of it.
+# Largest change of converged values in two sweeps, as a share of the progress of bounds in two steps; less than half.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
 
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
-    """Find the largest total reward, and a policy that earns it up to the error bound.
+    """Compute the maximum total reward, and a policy that attains it within the error bound.
 
     Args:
-        mdp: The process, not compact, whose own rewards are ignored. Play must end under every policy, or every policy
-            that does not end it must pay without end.
+        mdp: Not compact; its own rewards are ignored. Every policy must terminate, or every policy that does not must
+            have unbounded cost.
 
     Returns:
-        Values and policy; if sweeps did not prove the bound, it is infinite, and the policy is greedy.
+        Values and policy. If sweeps did not prove the bound, it is infinite, and the policy is greedy.
     """
     order = Order(mdp)
     ordered = replace(order.mdp, reward=reward.row[order.rows])
@@ -75,7 +76,7 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
         else:
             sweeps.prove_each(run)
     v, rows, error_bound = sweeps.result()
-    # A state whose value is not a number has no best row.
+    # A state whose value is NaN has no best row.
     rows = np.clip(rows, ordered.state_ptr[:-1], ordered.state_ptr[1:] - 1)
     n, values, choice = mdp.n_states, np.empty(mdp.n_states), np.empty(mdp.n_states, dtype=np.int64)
     values[order.states], choice[order.states] = v[:n], order.rows[rows]
@@ -83,13 +84,7 @@ def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
 
 
 class _Sweeps:
-    """Values and bounds of a process whose components come one after the other.
-
-    Attributes:
-        bounds: The bounds proved so far.
-        is_proved: True until a component fails; then the values of later ones are swept, but not bracketed.
-        n_sweeps: Sweeps of the values of components that were swept alone, and 1 for all others.
-    """
+    """Values and bounds of an MDP whose components are in topological order."""
 
     def __init__(self, mdp: MDP, reward: Payoff, effort: Effort) -> None:
         self._mdp, self._effort, self._limits = mdp, effort, reward.limits
@@ -98,12 +93,13 @@ class _Sweeps:
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
         self._distance = np.full(n, effort.tolerance / 2)
+        # Proved so far
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
-        self.is_proved = True
-        self.n_sweeps = 1
+        self.is_proved = True  # After a component fails, values of later components are swept, but not bracketed
+        self.n_sweeps = 1  # Sweeps of components that were swept individually, plus 1 for all others
 
     def result(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """Values ``[n_columns]``, rows of a policy, and the error bound of both; infinite if it is not proved."""
+        """Return values ``[n_columns]``, rows of a policy, and the error bound of both, infinite if not proved."""
         n, v = self._mdp.n_states, self._v
         if self.is_proved:
             v = np.clip(v, self.bounds.lower, self.bounds.upper)
@@ -116,8 +112,8 @@ class _Sweeps:
         return v, self.bounds.choice, float(np.nextafter(distance, np.inf))
 
     def prove_each(self, boundary: np.ndarray) -> None:
-        """Bracket components one after the other."""
-        # In pieces, so that an interrupt does not wait for all of them.
+        """Bracket components in order."""
+        # In chunks, so that an interrupt is handled soon.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
             self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._effort.max_sweeps)
             place = self._narrow(boundary, begin, end)
@@ -126,7 +122,7 @@ class _Sweeps:
                 place = self._narrow(boundary, place + 1, end)
 
     def prove_one(self, boundary: np.ndarray) -> None:
-        """Bracket a component that is large or takes long."""
+        """Bracket a component that is large or converges slowly."""
         converges = self._extrapolate(self._tensor, self._v, self._limits, boundary, self._change)
         if not converges or self._narrow(boundary, 0, 1) == 0:
             self.is_proved = self.is_proved and self._effort.is_patient and self._prove_slowly(boundary)
@@ -136,7 +132,7 @@ class _Sweeps:
         return _SHARE * self._tolerance / 2
 
     def _prove_slowly(self, boundary: np.ndarray) -> bool:
-        """Bracket a component by bounds whose distance from the values falls with the steps that are left."""
+        """Bracket a component by bounds whose distance from the values decreases with the remaining steps."""
         inside = slice(*boundary.tolist())
         steps, one = np.zeros(len(self._v)), self._tensor._replace(reward=np.ones(len(self._tensor.reward)))
         self._extrapolate(one, steps, ValueRange(0.0, np.inf), boundary, _SHARE_OF_STEP)
@@ -154,9 +150,9 @@ class _Sweeps:
     def _extrapolate(
         self, tensor: Tensor, v: np.ndarray, limits: ValueRange, boundary: np.ndarray, change: float
     ) -> bool:
-        """Sweep a component there and back, and extrapolate, until its values change by no more than ``change``.
+        """Sweep a component in both directions and extrapolate, until its values change by at most ``change``.
 
-        Return False if the maximum number of sweeps was not enough.
+        Return False if this exceeds the maximum number of sweeps.
         """
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._effort.max_sweeps, 2):
@@ -175,13 +171,13 @@ class _Sweeps:
         _component_brackets.relax_components(0, len(boundary) - 1, *args)
 
     def _narrow(self, boundary: np.ndarray, first: int, last: int) -> int:
-        """Bracket components; return the number of the first one that is not proved, or ``last``."""
+        """Bracket components; return the index of the first one that is not proved, or ``last``."""
         if not self.is_proved:
             return last
         begin, end = int(boundary[first]), int(boundary[last])
         _component_brackets.begin(begin, end, self._distance, self._limits, self._v, self.bounds)
         n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
-        # Bounds that stop falling in a part of a component never will.
+        # If a batch of sweeps proves no further bounds, more sweeps would not either.
         for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
             args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _SWEEPS_OF_BOUNDS
             first = int(_component_brackets.narrow(first, last, *args))

@@ -1,26 +1,27 @@
-"""A point on the way to the optimal values, and the backup that certifies it.
+"""Values on the way to the optimum, and the backup that certifies them.
 
-Every method for processes without layers alternates two steps: *advance* the values in any way that may bring them
-nearer to the optimal ones, then *improve* them by one backup of all states, which finds the greedy policy and proves a
-bound on the error. The bound rests on the backup alone, so an advance needs no proof.
+Every method for MDPs without layers alternates two steps: *advance* the values toward the optimum by any means, then
+*improve* them by one backup of all states, which finds the greedy policy and proves an error bound. The bound depends
+only on the backup, so an advance needs no proof.
 
 **Bounds of a backup.** Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high``
-in every column; a terminal never changes, so if there are terminals, 0 lies between them. Rows add up to one, so a
-constant added to ``v`` comes back ``g`` times, and repeated backups give [MacQueen 1966; Puterman 1994, sec. 6.6]
+in every column; a terminal never changes, so if there are terminals, 0 lies between them. Rows sum to one, so adding a
+constant to ``v`` adds ``g`` times the constant to ``T v``, and repeated backups give [MacQueen 1966; Puterman 1994,
+sec. 6.6]
 
     T v + g low / (1 - g)   <=   v*   <=   T v + g high / (1 - g).
 
-The middle of the two is off by at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low`` counts: where
-play forgets quickly where it began, all changes soon become alike, and the span falls by far more than ``g`` a sweep,
-while the largest change does not. In a process that never gets to a terminal the modulus of the span is ``g`` times the
-second eigenvalue. Every row that is worse than the best one of its state by more than
+The midpoint of the two has an error of at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low``
+matters: if play mixes fast, all changes soon become nearly equal, and the span decreases by far more than a factor of
+``g`` per sweep, while the largest change does not. In an MDP that never reaches a terminal, the modulus of the span is
+``g`` times the second eigenvalue. Every row that is worse than the best row of its state by more than
 
     (g (high - low) + 2 e) / (1 - g)
 
-is not optimal and can be left out for good; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
+is suboptimal and can be eliminated permanently; ``e`` bounds the rounding error of a backup (``value_iteration.py``).
 
-The lower bound is one on the values of the greedy policy, since it is all that the policy's own backups use. A policy
-whose rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
+The lower bound also holds for the values of the greedy policy, since it uses only that policy's backups. A policy whose
+rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
 """
 
 from __future__ import annotations
@@ -42,37 +43,30 @@ from punish_fast.runtime.parallel import balanced_chunks, for_each
 
 
 class SpanBound(NamedTuple):
-    """Bounds on the optimal values from the changes of a backup.
+    """Bounds on the optimal values from the changes of a backup."""
 
-    Attributes:
-        low: The smallest change of a column.
-        high: The largest change.
-        discount: Below 1.
-        rounding: The largest rounding error of the backup.
-    """
-
-    low: float
-    high: float
-    discount: float
-    rounding: float
+    low: float  # Smallest change of a column
+    high: float  # Largest change of a column
+    discount: float  # Below 1
+    rounding: float  # Largest rounding error of the backup
 
     @property
     def span(self) -> float:
-        """The distance of the smallest and the largest change."""
+        """Difference between the largest and the smallest change."""
         return self.high - self.low
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of backed up values moved to the middle of their bounds, rounding included."""
+        """Upper bound on the error of backed-up values, shifted to the midpoint of their bounds, including rounding."""
         return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
 
     @property
     def error_from_above(self) -> float:
-        """Bound on how much optimal values exceed backed up values."""
+        """Bound on the amount by which optimal values exceed backed-up values."""
         return (self.discount * self.high + 2 * self.rounding) / (1 - self.discount)
 
     def error_from_below(self, tie: float) -> float:
-        """Bound the loss, against backed up values, of a policy whose rows are worse than the best by up to ``tie``."""
+        """Bound the loss, against backed-up values, of a policy whose rows are worse than the best by up to ``tie``."""
         return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
 
     def tie_within(self, allowed: float) -> float:
@@ -81,62 +75,42 @@ class SpanBound(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """How much worse than the best row of its state an optimal row can be at most."""
+        """Largest amount by which an optimal row can be worse than the best row of its state."""
         return (self.discount * self.span + 2 * self.rounding) / (1 - self.discount)
 
     @property
     def is_at_floor(self) -> bool:
-        """Whether the changes differ by no more than rounding can make them."""
+        """True if rounding could make the changes differ as they do."""
         return self.discount * self.span <= 4 * self.rounding
 
 
 class Closed(NamedTuple):
-    """Values and a policy.
+    """Final values and policy."""
 
-    Attributes:
-        v: float64 ``[n_states]``, values.
-        q: float64 ``[n_rows]``, values of rows, of which ``v`` has the best of each state.
-        rows_taken: int64 ``[n_states]``, the rows of the policy.
-        error_bound: Upper bound on the error of ``v``, and on ``v`` less the values of the policy.
-        policies: Number of policies that exact policy iteration evaluated.
-    """
-
-    v: np.ndarray
-    q: np.ndarray
-    rows_taken: np.ndarray
-    error_bound: float
-    policies: int = 0
+    v: np.ndarray  # float64 ``[n_states]``
+    q: np.ndarray  # float64 ``[n_rows]``, values of rows; the maximum in each state is ``v``
+    rows_taken: np.ndarray  # int64 ``[n_states]``, the policy
+    error_bound: float  # Upper bound on the error of ``v``, and on ``v`` minus the values of the policy
+    policies: int = 0  # Number of policies evaluated by exact policy iteration
 
 
 class Improvement:
-    """Values, the policy that is greedy for them, and how far they are from optimal.
-
-    Attributes:
-        mdp: The process, not compact.
-        tensor: Its arrays for kernels.
-        discount: Below 1.
-        goal: The error bound to reach.
-        v: float64 ``[n_columns]``, values; of terminals the exact ones.
-        choice: int64 ``[n_states]``, the best candidate of each state in the last backup.
-        candidates: The rows that may be optimal.
-        bound: The bounds that the last backup proved, None before the first.
-        n_changed: States whose choice changed in the last backup.
-        work: Entries read so far.
-        most_work: Entries that an evaluation may read, those before it included; at least one step is made.
-        contraction: The contraction of a backup.
-    """
+    """Values, their greedy policy, and a bound on their distance from the optimum."""
 
     def __init__(self, mdp: MDP, discount: float, goal: float, start: np.ndarray | None = None) -> None:
         """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+        # The MDP is not compact, the discount is below 1, and the goal is the error bound to reach.
         self.mdp, self.discount, self.goal = mdp, discount, goal
         n = mdp.n_states
         self.tensor = tensor_of(mdp)
-        self.v = np.zeros(mdp.n_columns)
+        self.v = np.zeros(mdp.n_columns)  # float64 ``[n_columns]``; exact for terminals
         self.v[n:] = mdp.terminal_reward / (1 - discount)
+        # int64 ``[n_states]``, the best candidate of each state in the last backup
         self.choice = mdp.state_ptr[:-1].copy()
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
-        self.bound: SpanBound | None = None
-        self.n_changed = n
+        self.bound: SpanBound | None = None  # Proved by the last backup
+        self.n_changed = n  # States whose choice changed in the last backup
+        # Entries read, and their limit for an evaluation, which makes at least one step.
         self.work, self.most_work = 0, np.inf
         self._q = np.empty(0)
         self._out = self.v.copy()
@@ -147,7 +121,7 @@ class Improvement:
             self.v[:n] = np.clip(start, -self._largest, self._largest)
 
     def greedy_chain(self) -> PolicyChain:
-        """The chain of the policy `choice`, one and the same object that follows it."""
+        """Return the chain of the policy `choice`. Every call updates and returns the same object."""
         self._chain.follow(self.choice)
         return self._chain
 
@@ -157,26 +131,26 @@ class Improvement:
 
     @property
     def rounding(self) -> float:
-        """The largest rounding error of a backup."""
+        """Largest rounding error of a backup."""
         return (self.mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * self._largest + SMALLEST)
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of `v` after `improve`, moved to the middle of its bounds."""
+        """Upper bound on the error of `v` after `improve`, shifted to the midpoint of its bounds."""
         return np.inf if self.bound is None else self.bound.error
 
     @property
     def is_done(self) -> bool:
-        """Whether the goal is reached, or rounding keeps it out of reach."""
+        """True if the goal is reached, or if rounding makes it unreachable."""
         return self.bound is not None and (self.bound.error <= self.goal or self.bound.is_at_floor)
 
     @property
     def goal_of_changes(self) -> float:
-        """Half the span of changes that would reach the goal."""
+        """Half the span of changes at which the goal is reached."""
         return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
 
     def improve(self) -> np.ndarray:
-        """Back up all states; return `v` from before, ``[n_columns]``."""
+        """Back up all states; return the previous `v`, float64 ``[n_columns]``."""
         before = self.v
         chunks = self._chunks
         statistics = np.empty((len(chunks) - 1, 4))
@@ -192,24 +166,24 @@ class Improvement:
         return before
 
     def with_terminals(self, low: float, high: float) -> tuple[float, float]:
-        """Return the smallest and the largest change of a column, from those of states; terminals do not change."""
+        """Extend the range of changes from states to all columns; terminals do not change."""
         return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
     def _row_values(self) -> np.ndarray:
-        """Return the array for values of rows, a new one if `close` gave the last one away."""
+        """Return the array for row values, a new one if `close` handed out the last one."""
         if len(self._q) < self.mdp.n_rows:
             self._q = np.zeros(self.mdp.n_rows)
         return self._q
 
     def _bound_of(self, low: float, high: float, before: np.ndarray) -> SpanBound:
-        """Return what changes from ``low`` to ``high`` prove; near the limit of rounding, look at each row."""
+        """Return the bound proved by changes from ``low`` to ``high``; read every row if rounding limits it."""
         bound = SpanBound(low, high, self.discount, self.rounding)
         if bound.error <= self.goal or not bound.is_at_floor:
             return bound
         return bound._replace(rounding=min(self.rounding, rounding_of_backup(self.mdp, before, self.discount)))
 
     def close(self) -> Closed:
-        """Back up all rows once more, and return values in the middle of their bounds, unless they are near.
+        """Back up all rows once more; shift the values to the midpoint of their bounds if their error exceeds the goal.
 
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
         of the best rows and rounding.
@@ -237,7 +211,7 @@ class Improvement:
         return Closed(v, q, choice, max(above - shift, loss + shift))
 
     def clip(self) -> None:
-        """Keep values of states within what is possible, wherever an advance took them."""
+        """Clip values of states to the possible range after an advance; NaN becomes 0."""
         values = self.v[: self.mdp.n_states]
         np.clip(values, -self._largest, self._largest, out=values)
         values[np.isnan(values)] = 0.0

@@ -1,10 +1,11 @@
 """Bounds on the rounding error of a Bellman backup, from the terms of each row.
 
-A row of ``n`` entries is off by at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g sum P |v|``, with
-unit roundoff ``u`` [Higham 2002, ch. 3]. This allows for stored probabilities that are off by up to four roundings. The
-best value of a state lies between the largest ends of its rows, so a row that is far worse than the best one does not
-count. The largest reward and value of a process bound the terms of all rows without reading them, but then one large
-reward limits the digits of all values. `rounding_of_backup` reads all rows, and is used if that bound is too large.
+The value of a row of ``n`` entries has an error of at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g
+sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This includes up to four roundings of stored probabilities.
+The best value of a state lies between the largest lower end and the largest upper end of its rows, so a row that is far
+worse than the best one does not matter. The largest reward and value of an MDP bound the terms of all rows without
+reading them, but then one large reward limits the accuracy of all values. `rounding_of_backup` reads all rows, and is
+used if that bound is too large.
 """
 
 from __future__ import annotations
@@ -19,16 +20,12 @@ from punish_fast.runtime.parallel import balanced_chunks, for_each
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
-# Terms of a backup in addition to the entries of its row, and roundings of a stored probability.
+# Roundings of a backup in addition to one per entry, including roundings of stored probabilities.
 FURTHER_TERMS = 8
 
 
 def rounding_of_backup(mdp: MDP, v: np.ndarray, discount: float) -> float:
-    """Return a bound on the largest rounding error of a backup of all states; infinite if values overflow.
-
-    Args:
-        v: float64 ``[n_columns]``, the values that are backed up.
-    """
+    """Bound the rounding error of a backup of all states from ``v``, float64 ``[n_columns]``; infinite on overflow."""
     chunks = balanced_chunks(mdp.indptr[mdp.state_ptr]).view(np.uint64)
     errors = np.zeros(len(chunks) - 1)
     constants = np.uint64(FURTHER_TERMS), UNIT_ROUNDOFF, SMALLEST

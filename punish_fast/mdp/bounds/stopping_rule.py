@@ -1,16 +1,16 @@
 """The error bound that stops value iteration, from the contraction of a sweep.
 
 With a discount ``g`` below 1, backing up every state once contracts by ``g`` in the sup norm, and a cycle of ``L``
-layers by ``g^L``. Without a discount it is the end of play that contracts. Let ``U`` be the operator ``(U w)(s) =
-max_a sum_t P(t | s, a) w(t)`` over the states ``t``, without terminals. Any weights ``w > 0`` with ``U w <= m w`` make
-the undiscounted Bellman operator a contraction with modulus ``m`` in the norm ``max_s |x(s)| / w(s)`` [Bertsekas and
-Tsitsiklis 1996, sec. 2.3], hence, for a last change ``d`` and a rounding error ``e``,
+layers contracts by ``g^L``. Undiscounted sweeps contract because episodes end. Let ``U`` be the operator ``(U
+w)(s) = max_a sum_t P(t | s, a) w(t)``, where ``t`` runs over the states but not the terminals. Any weights ``w > 0``
+with ``U w <= m w`` make the undiscounted Bellman operator a contraction with modulus ``m`` in the norm ``max_s |x(s)| /
+w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, for a last change ``d`` and a rounding error ``e``,
 
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w
 
-We find such weights by sweeping ``w <- 1 + U w``, which increases to the longest expected time until the end. Once no
-weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no play is expected to last longer than
-``max w / (1 - h)``. In a cycle, time is counted in whole cycles. Where play lasts too long to find such weights soon,
+Suitable weights are found by sweeping ``w <- 1 + U w``, which increases to the maximum expected time to termination.
+Once no weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no expected time to termination
+exceeds ``max w / (1 - h)``. In a cycle, time is counted in whole cycles. If episodes are too long to find such weights soon,
 the contraction is unknown.
 """
 
@@ -25,75 +25,69 @@ from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
 from punish_fast.runtime.errors import PunishFastError
 
-# A smaller limit would give a slightly smaller modulus, at the price of more sweeps.
+# A smaller limit would give a slightly smaller modulus, but need more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
-# The sweep after which a weight that still grows by nearly 1 raises the question whether play ends at all.
+# Sweep at which a weight that still grows by nearly 1 triggers a check whether play can continue forever.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
-# Far more than rounding can take from the modulus.
+# Far larger than the rounding error of the modulus.
 _ALLOWANCE = 1e-9
-# Ratio of the smallest to the largest reward from which it may be a penalty.
+# Ratio of the smallest to the largest reward above which the smallest may be a penalty.
 _PENALTY = 10.0
-# Values of larger penalties might exceed the largest value.
+# Values of larger penalties might exceed `LARGEST_VALUE`.
 _LARGE_REWARD = 1e150
-# Far enough below what floating point can hold.
+# Well below the largest float.
 LARGEST_VALUE = 1e300
 
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class SolveError(PunishFastError, ValueError):
-    """A process that cannot be solved, or not with these options; the message says why."""
+    """Raised when an MDP cannot be solved, or not with the given options; the message gives the reason."""
 
 
 class LargeValueError(SolveError):
-    """Values may be too large for sweeps."""
+    """Raised when values may be too large for sweeps."""
 
 
 class Contraction(NamedTuple):
-    """The contraction of every sweep.
+    """The contraction of a sweep."""
 
-    Attributes:
-        modulus: Factor by which the error of carried values shrinks at least.
-        spread: Ratio of the largest to the smallest weight of the norm in which it does.
-        largest_value: Upper bound on the absolute value of any state, and on the terms of any row that may be best.
-    """
-
-    modulus: float
-    spread: float
+    modulus: float  # Largest ratio of the error of carried values after a sweep to the error before it
+    spread: float  # Ratio of the largest to the smallest weight of the norm
+    # Upper bound on the absolute value of any state, and on the terms of any row that may be optimal
     largest_value: float
 
     @property
     def is_known(self) -> bool:
-        """Whether there is any bound on values."""
+        """True if a bound on values is known."""
         return self.largest_value < np.inf
 
     def error_bound(self, change: float, rounding: float) -> float:
-        """Upper bound on the error of carried values after they changed by ``change`` at most."""
+        """Return an upper bound on the error of carried values whose last change was at most ``change``."""
         if self.modulus >= 1:
             return np.inf
         return self.spread * (self.modulus * change + rounding) / (1 - self.modulus)
 
     def is_at_floor(self, change: float, rounding: float) -> bool:
-        """Whether a change is so small that rounding may have caused it, so that more sweeps gain nothing."""
+        """Return True if rounding could cause a change this small, and more sweeps gain nothing."""
         return self.modulus * change <= 2 * rounding
 
 
-# Of play that may be too long for sweeps.
+# Used if episodes may be too long for sweeps.
 _UNKNOWN = Contraction(modulus=1.0, spread=1.0, largest_value=np.inf)
 
 
 def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray | None = None) -> Contraction:
-    """The contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
+    """Return the contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
-    States need not take their worst rows, so optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where
-    ``low`` and ``high`` are the smallest and the largest of the states' largest rewards. Rows that pay less than twice
-    the lower end are never best, so penalties do not count; only large ones are looked for.
+    Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
+    the largest of the states' largest rewards. Rows whose reward is less than twice the lower end are never optimal, so
+    penalties do not count; the code looks only for large penalties.
 
     Args:
-        n_steps: Steps of a sweep.
-        weight: float64 ``[n_rows]``, a policy to evaluate; if None, values are optimal.
+       weight: float64 ``[n_rows]``, a policy to evaluate. If None, values are optimal.
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
     (low, high), ends = _extremes(reward), _extremes(mdp.terminal_reward)
@@ -106,17 +100,17 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
 
 
 def _extremes(reward: np.ndarray) -> tuple[float, float]:
-    """Return the smallest and the largest reward, and 0 if it lies beyond them."""
+    """Return the smallest and the largest reward, extended to include 0."""
     return float(reward.min(initial=0)), float(reward.max(initial=0))
 
 
 def undiscounted(mdp: Process, n_carried: int, back_up: BackUp, is_endless: Callable[[], bool]) -> Contraction:
-    """The contraction of sweeps without a discount; its modulus is 1 if play may last too long to find a smaller one.
+    """Return the contraction of undiscounted sweeps; its modulus is 1 if episodes may be too long to bound it.
 
     Args:
-        n_carried: The number of states, the first ones, whose values are carried from sweep to sweep.
-        back_up: One sweep: ``back_up(reward, v)`` returns the new values.
-        is_endless: Whether play can go on for ever; asked if it seems so.
+        n_carried: Number of leading states whose values are carried from sweep to sweep.
+        back_up: Makes one sweep; ``back_up(reward, v)`` returns the new values.
+        is_endless: Returns True if play can continue forever; called only if this seems likely.
     """
     counted = np.zeros(mdp.n_rows)
     counted[: mdp.state_ptr[n_carried]] = 1.0

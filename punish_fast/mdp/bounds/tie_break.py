@@ -1,4 +1,4 @@
-"""The first of tied rows, if a policy that takes them provably earns the values (``policy.py``)."""
+"""Tie-breaking by the first row, if the resulting policy provably earns the values (``policy.py``)."""
 
 from __future__ import annotations
 
@@ -16,36 +16,32 @@ from punish_fast.mdp.policy import TIE, preferring
 
 # Largest difference of equal values after rounding, as a share of the largest value.
 _ROUNDING = 1e-15
-# Error bounds that a tie may cost; rational arithmetic has the bounds of values, but not always those of a policy.
+# Permitted loss of a tie, in error bounds; rational arithmetic bounds values, but not always policy values.
 _MOST_BOUNDS = 4
 
 
 class TieBreak(NamedTuple):
-    """Functions that choose and evaluate the first of tied rows.
+    """Functions that choose and evaluate the first of tied rows."""
 
-    Attributes:
-        first: Returns a policy, int64 ``[n_states]``, from the marks of tied rows, bool ``[n_rows]``.
-        evaluate: Returns the values of a chain; None or a `SolveError` if none can be proved.
-    """
-
+    # Returns a policy, int64 ``[n_states]``, given a mask of tied rows, bool ``[n_rows]``
     first: Callable[[np.ndarray], np.ndarray]
+    # Returns the values of a chain; returns None or raises `SolveError` if none are proved
     evaluate: Callable[[MDP], Exact | None]
 
 
 def settle_ties(
     mdp: MDP, q: np.ndarray, found: Exact, tolerance: float, break_ties: TieBreak, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Take the first of tied rows if that provably costs no more than the tolerance, or four times the error bound.
+    """Take the first of tied rows if the proved loss is at most the tolerance or four times the error bound.
 
-    Rows are tied as in ``policy.py``. If these cost too much, the limit is 1e-15 of the largest value.
+    Rows are tied as in ``policy.py``. If that loses too much, rows are tied within 1e-15 of the largest value.
 
     Args:
-        tolerance: Allowed difference between the values and those that the policy earns.
-        break_ties: Functions that choose and evaluate the first of tied rows.
-        scale: The largest value is at least this.
+        tolerance: Allowed difference between the values and those earned by the policy.
+        scale: Lower bound on the largest value.
 
     Returns:
-        Values and policy, and values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
+        Values and policy; and values of rows, float64 ``[n_rows]``, whose first maximum in each state is the policy.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)
