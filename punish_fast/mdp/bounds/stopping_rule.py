@@ -9,9 +9,9 @@ w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, for a last change ``d``
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w
 
 Suitable weights are found by sweeping ``w <- 1 + U w``, which increases to the maximum expected time to termination.
-Once no weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no expected time to termination
-exceeds ``max w / (1 - h)``. In a cycle, time is counted in whole cycles. If episodes are too long to find such weights soon,
-the contraction is unknown.
+Once no weight grows by more than ``h < 1``, ``m = max (U w) / w`` is below 1, and no expected time to
+termination exceeds ``max w / (1 - h)``. In a cycle, time is counted in whole cycles. If episodes are too long to find
+such weights soon, the contraction is unknown.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The graph of a process: end components, reachable states, parts of a process."""
+"""Graph analysis of MDPs: end components, reachability and restrictions."""

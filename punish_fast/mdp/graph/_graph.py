@@ -1,7 +1,7 @@
-"""Searches of the graph of a process: rows lead from states to columns, and ``into`` is read backwards.
+"""Searches in the graph of an MDP, backward from columns to the rows that lead to them.
 
-``column_ptr`` and ``into`` list the rows that lead to each column. A search visits every entry once and runs on one
-thread, in one order, so its results do not depend on the number of threads.
+``column_ptr`` and ``into`` list the rows that lead to each column. A search visits each entry once, on one thread and
+in a fixed order, so its results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -13,12 +13,8 @@ from punish_fast.runtime._jit import kernel
 def read_backwards(indptr, indices, data, column_ptr, into):
     """List the rows that lead to each column with a positive probability, in ascending order.
 
-    Args:
-        indptr: As in `punish_fast.mdp.model.MDP`, like the next two.
-        indices: Likewise.
-        data: Likewise.
-        column_ptr: Zeros ``[n_columns + 2]``; becomes where the rows of each column begin, and of the last one end.
-        into: ``[n_entries]``, becomes the rows.
+    ``column_ptr`` must be zeros, ``[n_columns + 2]``, on entry. When done, ``into[column_ptr[c]:column_ptr[c + 1]]``
+    lists the rows of column ``c``; ``into`` has room for ``n_entries``.
     """
     for k in range(len(indices)):
         column_ptr[indices[k] + 2] += data[k] != 0.0
@@ -34,9 +30,9 @@ def read_backwards(indptr, indices, data, column_ptr, into):
 
 @kernel
 def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
-    """Mark in ``reached`` all states from which allowed rows may lead to a column marked already.
+    """Mark in ``reached`` all states from which allowed rows may lead to a marked column.
 
-    ``row[state]`` becomes the row that may lead nearer. ``queue``, ``[n_columns]``, is overwritten.
+    ``row[state]`` receives the row that may lead closer. ``queue``, ``[n_columns]``, is overwritten.
     """
     n = 0
     for column in range(len(reached)):
@@ -58,9 +54,9 @@ def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
 
 @kernel
 def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
-    """Mark in ``forced`` all states whose every row may lead to a column marked already.
+    """Mark in ``forced`` all states whose every row may lead to a marked column.
 
-    ``n_free[state]`` counts the rows of a state that may not; those that may are marked in ``risky``, ``[n_rows]``.
+    ``n_free[state]`` counts the rows that cannot lead there; the others are marked in ``risky``, bool ``[n_rows]``.
     ``queue``, ``[n_columns]``, is overwritten.
     """
     n = 0
@@ -86,7 +82,7 @@ def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
 
 @kernel
 def mark_safe(begin, end, indptr, indices, data, marked, safe):
-    """``safe[row]`` becomes whether the row leads to marked columns only, for each given row."""
+    """Set ``safe[row]`` to True if the row leads only to marked columns, else to False."""
     for row in range(begin, end):
         is_safe = True
         for k in range(indptr[row], indptr[row + 1]):

@@ -1,4 +1,4 @@
-"""Kernels over the rows of a process; see ``row_selection.py``."""
+"""Kernels over the rows of an MDP; see ``row_selection.py``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_indices, to_data):
-    """Copy ``rows[i]`` to row ``i``, for each given ``i``, with ``column[c]`` for column ``c``.
+    """Copy ``rows[i]`` to row ``i``, with column ``c`` renumbered to ``column[c]``.
 
-    A row of -1 leads surely to the last of ``column``.
+    A row of -1 leads to the last entry of ``column`` with probability 1.
     """
     for i in range(begin, end):
         to, row = to_indptr[i], rows[i]
@@ -23,7 +23,7 @@ def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_ind
 
 @kernel
 def measure_rows(begin, end, rows, indptr, lengths):
-    """``lengths[i]`` becomes the number of columns of ``rows[i]``, for each given ``i``."""
+    """Set ``lengths[i]`` to the number of entries of ``rows[i]``, or to 1 if that is -1."""
     for i in range(begin, end):
         row = rows[i]
         lengths[i] = 1 if row < 0 else indptr[row + 1] - indptr[row]
@@ -31,7 +31,7 @@ def measure_rows(begin, end, rows, indptr, lengths):
 
 @kernel
 def number_rows(begin, end, state_ptr, state):
-    """``state[row]`` becomes the state of each row, for the rows of the given states."""
+    """Set ``state[row]`` to the state of each row of the given states."""
     for s in range(begin, end):
         for row in range(state_ptr[s], state_ptr[s + 1]):
             state[row] = s
@@ -39,7 +39,7 @@ def number_rows(begin, end, state_ptr, state):
 
 @kernel
 def mark_rows_of_states(begin, end, state_ptr, states, rows):
-    """``rows[row]`` becomes whether its state is marked, for the rows of the given states."""
+    """Copy the mark of each given state to ``rows[row]`` for all of its rows."""
     for s in range(begin, end):
         for row in range(state_ptr[s], state_ptr[s + 1]):
             rows[row] = states[s]
@@ -47,7 +47,7 @@ def mark_rows_of_states(begin, end, state_ptr, states, rows):
 
 @kernel
 def count_rows(begin, end, state_ptr, marked, counts):
-    """``counts[state]`` becomes the number of marked rows, for each given state."""
+    """Set ``counts[state]`` to the number of marked rows of each given state."""
     for s in range(begin, end):
         n = 0
         for row in range(state_ptr[s], state_ptr[s + 1]):

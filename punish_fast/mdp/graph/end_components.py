@@ -1,23 +1,23 @@
-"""End components, collapsed: processes in which play can go on for ever by choice, made into ones in which it ends.
+"""Collapse end components, so that an MDP in which play can continue forever by choice becomes one that terminates.
 
-An *end component* is a set of states and of their rows that lead nowhere else, in which every state leads to every
-other one: a policy can stay there for ever and visit all of it. If its rows pay nothing, moving within it costs
-nothing, so all its states have one value; but every constant solves its equations, and no sweep finds the right one.
-There it takes what a policy can do in the end: leave by any row of any of the states, or stay for ever, which pays
-nothing. So the *quotient* has one state for each maximal end component, whose rows are those that leave it, and one
-more, that leads to a terminal of worth 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no
-other rows can be kept up for ever, play in the quotient ends under every policy, and every error bound for such
-processes holds for the quotient, hence for the process.
+An *end component* is a set of states and of rows that never leave it, in which all states can reach each other: a
+policy can remain there forever and visit all of it. If its rows have no reward, moving within it is free, so all its
+states have the same value; but every constant solves its equations, and no sweep finds the right one. The value is
+determined by the options of a policy: leave by any row of any of the states, or stay forever, which earns nothing. The
+*quotient* therefore has one state for each maximal end component, with the rows that leave it and one more row that
+leads to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can
+be repeated forever, every policy of the quotient terminates, and every error bound that assumes this holds for the
+quotient, hence for the original MDP.
 
-Maximal end components are found by strongly connected components: drop rows that cannot be part of endless play, and
-then rows that lead to states where only dropped rows, or rows that stay in the state, are left; find the components of
-the remaining rows, drop the rows that might leave their component, and repeat until no row is dropped.
+Maximal end components are found from strongly connected components. First drop rows that cannot be part of infinite
+play, then rows that lead to states in which only dropped rows or self-loops remain. Find the components of the
+remaining rows, drop the rows that might leave their component, and repeat until no row is dropped.
 
-**Greedy play leaves.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
-might never leave. The policy leaves by the row that the policy of the quotient takes, and in other states of the
-component takes rows that lead nearer to it. Rows before these are put two ties (``policy.py``) below the value of their
-state, but never below the 0 of staying, so greedy play takes the same rows unless the value of the component is within
-a tie of 0.
+**Greedy policies leave.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
+might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other states of
+the component it takes rows that lead closer to that row. The values of preceding rows are set two ties (``policy.py``)
+below the value of their state, but never below 0, the value of staying, so a greedy policy takes the same rows unless
+the value of the component is within a tie of 0.
 """
 
 from __future__ import annotations
@@ -37,36 +37,26 @@ from punish_fast.runtime.parallel import cumulated
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A process and what is left of it once its end components are collapsed.
+    """An MDP whose end components have been collapsed."""
 
-    Attributes:
-        mdp: The quotient; its last terminal is what staying for ever leads to. Layers are kept, and a component is in
-            that of its first state.
-        original: The process.
-        number: int64 ``[n_states]``, the state of the quotient that each state belongs to.
-        first: int64 ``[n_states of the quotient]``, the first state of each.
-        row: int64 ``[n_rows of the quotient]``, the row that each one was, or -1 for staying.
-        inside: int64 ``[k]``, the rows of end components.
-    """
-
-    mdp: MDP
+    mdp: MDP  # The quotient. Its last terminal follows staying forever; a component is in the layer of its first state
     original: MDP
-    number: np.ndarray
-    first: np.ndarray
-    row: np.ndarray
-    inside: np.ndarray
+    number: np.ndarray  # int64 ``[n_states]``, quotient state of each original state
+    first: np.ndarray  # int64 ``[n_quotient_states]``, first original state of each quotient state
+    row: np.ndarray  # int64 ``[n_quotient_rows]``, original row of each quotient row, or -1 for staying
+    inside: np.ndarray  # int64 ``[k]``, original rows of end components
 
     def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values of states and rows of the original process, and a policy.
+        """Return values of the original states and rows, and a policy.
 
         Args:
-            v: float64 ``[n_states of the quotient]``.
-            q: float64 ``[n_rows of the quotient]``; the largest of each state is its ``v``.
-            choice: int64 ``[n_states of the quotient]``, rows of the quotient.
+            v: float64 ``[n_quotient_states]``.
+            q: float64 ``[n_quotient_rows]``; its maximum in each state is ``v``.
+            choice: int64 ``[n_quotient_states]``, rows of the quotient.
 
         Returns:
-            float64 ``[n_states]`` and ``[n_rows]``, for which the same holds, and `lifted_choice`. A state has the
-            value of its component, and so have the rows inside, unless they come before the one that the policy takes.
+            float64 ``[n_states]`` and ``[n_rows]``, with the same maxima, and `lifted_choice`. A state has the value of
+            its component, and so do the rows inside, unless they precede the row taken by the policy.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
         lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
@@ -75,27 +65,24 @@ class Quotient:
         return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
-        """The policy of the original process that leaves every component by the row that one of the quotient takes.
+        """Return the policy that leaves every component by the row taken in the quotient, int64 ``[n_states]``.
 
-        Args:
-            choice: int64 ``[n_states of the quotient]``, rows of the quotient.
-
-        Returns:
-            int64 ``[n_states]``, rows of the original process; in a component that is not left, the first that stay.
+        In a component that is not left, it takes the first rows that stay. ``choice``, int64 ``[n_quotient_states]``,
+        holds rows of the quotient.
         """
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
         leaving = _marks(len(lifted), state[rows[rows >= 0]])
         nearer = self.inside[self._leads_nearer(leaving)][::-1]
         moves = nearer[state[lifted[state[nearer]]] != state[nearer]]
-        # The first row of each state is written last.
+        # In descending order, so that the first row of each state is written last.
         lifted[state[moves]] = moves
         stays = self.inside[lifted[state[self.inside]] < 0][::-1]
         lifted[state[stays]] = stays
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Whether each row of ``inside`` may lead nearer to one of the states ``leaving``, bool ``[n_states]``."""
+        """Return which rows of ``inside`` may lead closer to a state marked in ``leaving``, bool ``[n_states]``."""
         from scipy.sparse.csgraph import dijkstra
 
         part = _part(self.original, _marks(self.original.n_rows, self.inside))
@@ -108,12 +95,12 @@ class Quotient:
 
 
 def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> Quotient:
-    """Collapse the maximal end components of the rows that pay nothing.
+    """Collapse the maximal end components of rows without reward.
 
     Args:
-        endless: bool ``[n_states]``, states from which play can go on for ever, which hold all end components.
-        pays: Whether rewards count; otherwise, no row pays anything.
-        stays: Whether play may stay in a component for ever; if not, every one must have a way out.
+        endless: bool ``[n_states]``, states from which play can continue forever; must include all end components.
+        pays: If False, assume that no row has a reward.
+        stays: If False, play cannot stay in a component forever, and every component must have an exit.
     """
     mdp = mdp.expanded().without_zeros()
     state = states_of_rows(mdp)
@@ -124,7 +111,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     owner = np.concatenate([number[state[outside]], staying])
     order = np.argsort(owner, kind="stable")
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
-    # Columns that become equal stay apart, so nothing is rounded.
+    # Entries whose columns become equal are not added, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
     quotient = MDP(
         state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
@@ -145,8 +132,8 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
         rows: bool ``[n_rows]``.
 
     Returns:
-        The number of each state's component, int64 ``[n_states]``, in the order of their first states, where a state
-        outside is one of its own; the first state of each; and the rows of all end components, int64 ``[k]``.
+        Component of each state, int64 ``[n_states]``, in the order of first states, where a state outside forms its own
+        component; the first state of each component; and the rows of all end components, int64 ``[k]``.
     """
     kept = rows & rows_of_states(mdp, states)
     while True:
@@ -159,7 +146,7 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
                 break
         kept[part.rows[~inside]] = False
     leader, first = np.arange(mdp.n_states), np.empty(label.max(initial=0) + 1, dtype=np.int64)
-    # The first state of each component is written last.
+    # In descending order, so that the first state of each component is written last.
     n = part.mdp.n_states
     first[label[:n][::-1]] = part.states[::-1]
     leader[part.states] = first[label[:n]]
@@ -168,27 +155,27 @@ def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.n
 
 
 def _part(mdp: MDP, rows: np.ndarray) -> Restriction:
-    """The part with the given rows, bool ``[n_rows]``; whatever they lead to besides is one terminal."""
+    """Restrict an MDP to rows, bool ``[n_rows]``; all columns outside are merged into one terminal."""
     part = restriction(mdp, rows, np.zeros(mdp.n_columns, dtype=bool), np.zeros(1), mdp.reward)
     return replace(part, mdp=part.mdp.without_zeros())
 
 
 def _marks(n: int, numbers: np.ndarray) -> np.ndarray:
-    """Which of the numbers below ``n`` are given, bool ``[n]``."""
+    """Return a mask, bool ``[n]``, of the given indices."""
     marks = np.zeros(n, dtype=bool)
     marks[numbers] = True
     return marks
 
 
 def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """Whether each row leads only to columns with the label of its state, bool ``[k]``."""
+    """Return which rows lead only to columns with the label of their state, bool ``[k]``."""
     begins, lengths = rows.indptr[:-1], np.diff(rows.indptr)
     leaves = label[rows.indices] != np.repeat(label[state], lengths)
     return np.asarray(~np.logical_or.reduceat(leaves, begins))
 
 
 def _graph(rows: Any, state: np.ndarray) -> Any:
-    """Which columns the given rows of the states, in ascending order, lead to."""
+    """Return a CSR matrix of the columns that the states' rows, in ascending order, lead to."""
     from scipy.sparse import csr_array
 
     n = rows.shape[1]

@@ -1,15 +1,15 @@
-"""What can happen at all in a process: which states can reach or avoid others, for sure or almost surely.
+"""Qualitative reachability: which states can reach or avoid others, with certainty or almost surely.
 
-Probabilities 0 and 1 depend on the graph alone, so they are found without arithmetic [Baier and Katoen 2008, sec.
-10.6; Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states where
-play stops without it:
+Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
+Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states in which
+play stops without reaching it:
 
-* *some* policy may reach the goal: a search backwards from it;
-* some policy *never* does: leave out states whose every row may lead to states left out, beginning with the goal;
-* some policy does *almost surely* (with probability 1): of the states that may reach it, keep those that can stay among
-  these for ever and still reach it meanwhile, until none drops out.
+* *some* policy may reach the goal: search backward from it;
+* some policy *never* reaches it: remove states whose every row may lead to a removed state, starting with the goal;
+* some policy reaches it *almost surely* (with probability 1): among the states that may reach it, keep those that can
+  stay among these forever and still reach it; repeat until none is dropped.
 
-The policies that do so are found, too.
+Policies that do so are found as well.
 """
 
 from __future__ import annotations
@@ -27,60 +27,51 @@ from punish_fast.runtime.parallel import for_chunks
 
 
 class Ways(NamedTuple):
-    """States, and the rows by which a policy keeps its promise there.
+    """States with a property, and the rows by which a policy achieves it."""
 
-    Attributes:
-        found: bool ``[n_columns]``, the states that have the property, and the columns it is about.
-        row: int64 ``[n_states]``, the row that such a policy takes; -1 where there is none or any will do.
-    """
-
-    found: np.ndarray
-    row: np.ndarray
+    found: np.ndarray  # bool ``[n_columns]``, columns with the property
+    row: np.ndarray  # int64 ``[n_states]``, the row taken by the policy; -1 if there is none or any will do
 
 
 class TransitionGraph:
-    """A process as a graph; all columns of probability 0 are left out."""
+    """The graph of an MDP; entries of probability 0 are ignored."""
 
     def __init__(self, mdp: MDP, stops: np.ndarray) -> None:
-        """Read the process backwards.
-
-        Args:
-            stops: bool ``[n_columns]``, where play stops: rows of such states lead nowhere.
-        """
+        """List the rows that lead to each column. Play stops in the columns ``stops``, bool ``[n_columns]``."""
         self._column_ptr = np.zeros(mdp.n_columns + 2, dtype=np.int64)
         self._into = np.empty(mdp.n_entries, dtype=np.uint32)
         _graph.read_backwards(mdp.indptr, mdp.indices, mdp.data, self._column_ptr, self._into)
         self._mdp = mdp
         self._state_of = states_of_rows(mdp)
         self._goes_on = ~stops[self._state_of]
-        # Where play stops no row is free, and none can become risky.
+        # In states where play stops, no row is free, and none can become risky.
         self._n_free = count_rows(mdp, self._goes_on)
         self._queue = np.empty(mdp.n_columns, dtype=np.int32)
 
     def may_reach(self, goal: np.ndarray) -> Ways:
-        """The states from which some policy reaches a column of the goal with a positive probability."""
+        """Return the states from which some policy reaches a goal column with a positive probability."""
         row = np.empty(self._mdp.n_states, dtype=np.int64)
         return Ways(self._reach(goal, self._goes_on, row), row)
 
     def never_reach(self, goal: np.ndarray) -> Ways:
-        """The states from which some policy never reaches a column of the goal."""
+        """Return the states from which some policy never reaches a goal column."""
         forced, risky = self._forced(goal)
         row = np.full(self._mdp.n_states, -1, dtype=np.int64)
         free = np.flatnonzero(~risky)[::-1]
-        # The first free row of each state is written last.
+        # In descending order, so that the first free row of each state is written last.
         row[self._state_of[free]] = free
         row[forced[: self._mdp.n_states]] = -1
         return Ways(~forced, row)
 
     def may_avoid(self, goal: np.ndarray) -> np.ndarray:
-        """The columns from which some policy never reaches one of the goal, bool ``[n_columns]``."""
+        """Return the columns from which some policy never reaches a goal column, bool ``[n_columns]``."""
         return ~self._forced(goal)[0]
 
     def goes_round(self) -> np.ndarray:
-        """Mark the rows, bool ``[n_rows]``, that may be part of endless play, once all others are left out one by one.
+        """Return the rows that may be part of infinite play, bool ``[n_rows]``.
 
-        A row is left out if it may lead to a column where play stops, or to a state all of whose other rows are left
-        out, unless they lead to the state itself only; these are never left out.
+        A row is eliminated if it may lead to a column where play stops, or to a state whose rows other than self-loops
+        are all eliminated. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = np.append(
@@ -90,25 +81,25 @@ class TransitionGraph:
 
     @cached_property
     def _stays(self) -> np.ndarray:
-        """Bool ``[n_rows]``, the rows that surely stay in their state."""
+        """Mask of self-loops, bool ``[n_rows]``."""
         begins, ends = self._mdp.indptr[:-1], self._mdp.indptr[1:]
         return np.asarray((self._mdp.indices[begins] == self._state_of) & (ends - begins == 1))
 
     def surely_reach(self, goal: np.ndarray) -> Ways:
-        """The states from which some policy reaches a column of the goal with probability 1."""
+        """Return the states from which some policy reaches a goal column with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            # Rows that stay in their state do not help; with them, this could take a round for each state.
+            # Self-loops do not help; with them, this could take one iteration per state.
             forced, risky = self._forced(~found, self._stays)
             found = self._reach(goal, ~risky, row)
-            # Then none is forced to leave these, and all of them reach the goal meanwhile.
+            # No state is forced to leave this set, and every state in it reaches the goal.
             if np.array_equal(found, ~forced):
                 allowed = ~risky
                 allowed[self._mdp.state_ptr[:-1][~found[: self._mdp.n_states] | (self._n_free == 0)]] = True
                 return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
 
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        """Return the first allowed row of each state, or where play by these cannot reach the goal, one that does.
+        """Return the first allowed row of each state, or one that leads closer if first rows cannot reach the goal.
 
         Args:
             allowed: bool ``[n_rows]``, at least one of each state.
@@ -120,7 +111,7 @@ class TransitionGraph:
         reached = self._reach(sure, allowed & self._goes_on, unused)
         if np.array_equal(reached, sure):
             return first
-        # States in the order in which the search found them.
+        # Rank of each column in the order in which the search found it.
         order = np.full(mdp.n_columns, mdp.n_columns)
         n_reached = int(reached.sum())
         order[self._queue[:n_reached]] = np.arange(n_reached)
@@ -138,17 +129,17 @@ class TransitionGraph:
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """The states from which allowed rows may lead to the goal, ``[n_columns]``; ``row`` becomes that of `Ways`."""
+        """Return which columns may reach the goal by allowed rows, ``[n_columns]``; set ``row`` as in `Ways`."""
         reached = goal.copy()
         row[:] = -1
         _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
         return reached
 
     def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The states that reach given columns with a positive probability under every policy, ``[n_columns]``.
+        """Return the columns from which every policy may reach given columns, bool ``[n_columns]``.
 
-        And the rows, ``[n_rows]``, that may lead to one of them or belong to a state where play stops. Policies take no
-        row of ``out``, bool ``[n_rows]``.
+        Also return the rows, bool ``[n_rows]``, that may lead there, belong to a state where play stops, or are in
+        ``out``, bool ``[n_rows]``, which no policy takes.
         """
         forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
         if out is not None:
@@ -159,18 +150,18 @@ class TransitionGraph:
         return forced, risky
 
     def leads_to(self, columns: np.ndarray) -> np.ndarray:
-        """Return bool ``[n_rows]``, the rows that may lead to one of the given columns, bool ``[n_columns]``."""
+        """Return the rows, bool ``[n_rows]``, that may lead to one of the given columns, bool ``[n_columns]``."""
         return ~self.stays(~columns)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
-        """Whether each row leads to the given columns (bool ``[n_columns]``) only, bool ``[n_rows]``."""
+        """Return the rows, bool ``[n_rows]``, that lead only to the given columns, bool ``[n_columns]``."""
         mdp, safe = self._mdp, np.empty(self._mdp.n_rows, dtype=bool)
         for_chunks(_graph.mark_safe, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, columns, safe)
         return safe
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """A set of columns, bool ``[n_columns]``, from one of states or of columns; None is empty."""
+    """Convert a mask of states or of columns to one of columns, bool ``[n_columns]``; None is the empty set."""
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
@@ -185,14 +176,14 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
 
 
 def endless_states(mdp: MDP) -> np.ndarray:
-    """The states from which some policy goes on for ever, bool ``[n_states]``."""
+    """Return the states from which some policy continues forever, bool ``[n_states]``."""
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     return TransitionGraph(mdp, ends).may_avoid(ends)[: mdp.n_states]
 
 
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
-    """Return a policy, int64 ``[n_states]``, if play surely ends under it, and otherwise one under which it does."""
+    """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely, else a policy that does."""
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     graph = TransitionGraph(mdp, ends)
@@ -200,9 +191,9 @@ def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
 
 
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
-    """The states that some policy leads to from the ``first`` ones, int64 ``[k]``, these included: int64 ``[n]``.
+    """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these: int64 ``[n]``.
 
-    It takes about as long as six sweeps.
+    The search takes about as long as six sweeps.
 
     Examples:
         >>> from punish_fast.mdp.model import from_rows
@@ -214,7 +205,7 @@ def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import breadth_first_order
 
     mdp = mdp.expanded()
-    # Terminals lead nowhere; one more node leads to the first states.
+    # Terminals have no successors; one extra node leads to the first states.
     n, end = mdp.n_columns, mdp.n_entries
     ends = np.full(len(mdp.terminal_reward), end)
     pointers = np.concatenate([mdp.indptr[mdp.state_ptr], ends, [end + len(first)]])

@@ -1,4 +1,4 @@
-"""Parts of a process: some rows with other numbers for columns, some states; and the rows of each state."""
+"""Restrictions of an MDP to some rows and states, and functions that relate rows to states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class SelectedRows(NamedTuple):
-    """Rows: where those of each begin, their columns and their probabilities, as in `MDP`."""
+    """Rows in CSR form: ``indptr``, ``indices`` and ``data`` as in `MDP`."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -21,11 +21,11 @@ class SelectedRows(NamedTuple):
 
 
 def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
-    """Take some rows of a process.
+    """Copy some rows of an MDP and renumber their columns.
 
     Args:
-        rows: int64 ``[k]``, rows; -1 is one that surely leads to the last of ``column``.
-        column: int32 ``[n_columns or more]``, the new number of each column.
+        rows: int64 ``[k]``; -1 leads to the last entry of ``column`` with probability 1.
+        column: int32 ``[n_columns or more]``, new index of each column.
     """
     lengths = np.empty(len(rows), dtype=np.int64)
     for_each(_row_selection.measure_rows, len(rows), rows, mdp.indptr, lengths)
@@ -36,69 +36,49 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
 
 
 def states_of_rows(mdp: MDP) -> np.ndarray:
-    """The state of each row, int32 ``[n_rows]``."""
+    """Return the state of each row, int32 ``[n_rows]``."""
     state = np.empty(mdp.n_rows, dtype=np.int32)
     for_chunks(_row_selection.number_rows, mdp.state_ptr, mdp.state_ptr, state)
     return state
 
 
 def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
-    """Mark the rows of given states.
-
-    Args:
-        states: bool ``[n_states]``, the states.
-
-    Returns:
-        bool ``[n_rows]``.
-    """
+    """Return the rows, bool ``[n_rows]``, of the given states, bool ``[n_states]``."""
     rows = np.empty(mdp.n_rows, dtype=bool)
     for_chunks(_row_selection.mark_rows_of_states, mdp.state_ptr, mdp.state_ptr, states, rows)
     return rows
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
-    """Count the given rows of each state.
-
-    Args:
-        rows: bool ``[n_rows]``, the rows.
-
-    Returns:
-        int32 ``[n_states]``.
-    """
+    """Count the given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
     counts = np.empty(mdp.n_states, dtype=np.int32)
     for_chunks(_row_selection.count_rows, mdp.state_ptr, mdp.state_ptr, rows, counts)
     return counts
 
 
 def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """Return the first marked row of each state, int64 ``[n_states]``; ``marked`` is bool ``[n_rows]``, one in each."""
+    """Return the first marked row, bool ``[n_rows]``, of each state, int64 ``[n_states]``; each must have one."""
     rows = np.flatnonzero(marked)
     return rows[np.searchsorted(rows, state_ptr[:-1])]
 
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """A part of a process.
+    """An MDP restricted to some of its rows."""
 
-    Attributes:
-        mdp: The part; its layers are those of the process, as far as they have states in it.
-        states: int64 ``[n_states of the part]``, the states that it has, in order.
-        rows: int64 ``[n_rows of the part]``, the rows.
-    """
-
-    mdp: MDP
-    states: np.ndarray
-    rows: np.ndarray
+    mdp: MDP  # The restriction, with the original layers, some of which may be empty
+    states: np.ndarray  # int64 ``[n_states of the restriction]``, original states, ascending
+    rows: np.ndarray  # int64 ``[n_rows of the restriction]``, original rows
 
 
 def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndarray, reward: np.ndarray) -> Restriction:
-    """The part of a process that has certain rows, and the states that have one of them.
+    """Restrict an MDP to certain rows and the states that have at least one of them.
 
     Args:
         rows: bool ``[n_rows]``.
-        terminal: ``[n_columns]``, the number of the terminal that a column outside becomes; not read for states inside.
-        worth: float64 ``[n_terminals of the part]``, the rewards of its terminals.
-        reward: float64 ``[n_rows]``, the rewards of rows.
+        terminal: ``[n_columns]``, index of the terminal that replaces a column outside; ignored for states inside.
+        worth: float64, rewards of the new terminals.
+        reward: float64 ``[n_rows]``, rewards of rows.
     """
     taken = np.flatnonzero(rows)
     counts = count_rows(mdp, rows)
