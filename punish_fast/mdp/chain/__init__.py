@@ -1,1 +1,1 @@
-"""Chains under a policy: elimination, stationary distributions, rational arithmetic."""
+"""Markov chains of policies: elimination, stationary distributions, rational arithmetic."""

@@ -1,7 +1,6 @@
 """State reduction of a chain in a sparse matrix; see ``elimination.py``.
 
-*Positions* are the places of states in the order of elimination, which goes through components from the last to those
-that lead to it.
+A *position* is the index of a state in the elimination order, in which each component follows those it leads to.
 """
 
 from __future__ import annotations
@@ -14,57 +13,39 @@ from punish_fast.runtime._jit import kernel
 
 
 class ChainEntries(NamedTuple):
-    """A chain by rows, and the order of its states.
+    """A chain in CSR form, and the elimination order of its states."""
 
-    Attributes:
-        indptr: int64 ``[n_states + 1]``.
-        indices: int32 ``[n_entries]``, columns; those from ``n_states`` on are ends.
-        data: float64 ``[n_entries]``, probabilities.
-        state: int32 ``[n_states]``, states in order.
-        position: int32 ``[n_states]``, the position of each state.
-        first: int64 ``[n_components + 1]``, the first position of each component.
-        dense: int64 ``[n_components]``, the first position that is eliminated with a dense matrix.
-    """
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    state: np.ndarray
-    position: np.ndarray
-    first: np.ndarray
-    dense: np.ndarray
+    indptr: np.ndarray  # int64 ``[n_states + 1]``
+    indices: np.ndarray  # int32 ``[n_entries]``, columns; terminals from ``n_states`` on
+    data: np.ndarray  # float64 ``[n_entries]``, probabilities
+    state: np.ndarray  # int32 ``[n_states]``, states in elimination order
+    position: np.ndarray  # int32 ``[n_states]``, the position of each state
+    first: np.ndarray  # int64 ``[n_components + 1]``, the first position of each component
+    dense: np.ndarray  # int64 ``[n_components]``, the first position that is eliminated in a dense matrix
 
 
 class ReducedChain(NamedTuple):
-    """The factors of a chain.
+    """The factors of a chain."""
 
-    Attributes:
-        begin: int64 ``[n_states]``, first index into ``later`` of each position; the same as ``end`` in a dense matrix.
-        end: int64 ``[n_states]``, index after the last one.
-        later: int32 ``[n_later]``, positions of the same component that an elimination connects.
-        into: float64 ``[n_later]``, shares of the probability of leaving, by later position.
-        onto: float64 ``[n_later]``, probabilities of leaving for the later position.
-        pivot: float64 ``[n_states]``, probabilities of leaving for any later position, another component or the end.
-        dense_ptr: int64 ``[n_components]``, where the dense matrix of a component begins, ``[m, m + 1]`` by rows:
-            shares below the diagonal, probabilities above it, and last the probability of leaving the component.
-        dense: float64, the entries of dense matrices.
-    """
-
+    # int64 ``[n_states]``, first index into ``later`` of each position; equals ``end`` in a dense matrix
     begin: np.ndarray
-    end: np.ndarray
-    later: np.ndarray
-    into: np.ndarray
-    onto: np.ndarray
+    end: np.ndarray  # int64 ``[n_states]``, index after the last one
+    later: np.ndarray  # int32 ``[n_later]``, positions of the same component that an elimination connects
+    into: np.ndarray  # float64 ``[n_later]``, shares of the probability of leaving, by later position
+    onto: np.ndarray  # float64 ``[n_later]``, probabilities of leaving for the later position
+    # float64 ``[n_states]``, probabilities of leaving for any later position, another component or a terminal
     pivot: np.ndarray
+    # int64 ``[n_components]``, start of each component's dense matrix, ``[m, m + 1]`` in row-major order: shares below
+    # the diagonal, probabilities above it, and in the last column the probability of leaving the component
     dense_ptr: np.ndarray
-    dense: np.ndarray
+    dense: np.ndarray  # float64, the entries of dense matrices
 
 
 @kernel
 def transpose_later(begin, end, later, ptr, owner, at):
     """Transpose the lists of later positions.
 
-    Let ``ptr`` be zeros ``[n_states + 2]`` on entry. Then ``owner[ptr[i]:ptr[i + 1]]`` receives the positions whose
+    ``ptr`` must be zeros, ``[n_states + 2]``, on entry. Then ``owner[ptr[i]:ptr[i + 1]]`` receives the positions whose
     lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` receives the indices of these entries.
     """
     for q in range(len(later)):
@@ -80,9 +61,9 @@ def transpose_later(begin, end, later, ptr, owner, at):
 
 @kernel
 def reduce_chain(chain, reduced, earlier, leak, row):
-    """Compute sparse factors, and dense matrices that are not yet eliminated.
+    """Compute sparse factors, and the entries of dense matrices before their elimination.
 
-    ``earlier`` is the result of `transpose_later`; ``leak`` and ``row`` are work space, zeros ``[n_states]``.
+    ``earlier`` is the result of `transpose_later`; ``leak`` and ``row`` are work arrays, zeros ``[n_states]``.
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
@@ -123,7 +104,7 @@ def reduce_chain(chain, reduced, earlier, leak, row):
 
 @kernel
 def reduce_panel(matrix, pivot, begin, end):
-    """Eliminate states ``begin`` to ``end`` of a dense matrix ``[m, m + 1]``, without columns from ``end`` on below."""
+    """Eliminate states ``begin`` to ``end`` of a dense matrix ``[m, m + 1]``; do not update ``matrix[end:, end:]``."""
     m = len(pivot)
     for k in range(begin, end):
         pivot[k] = 0.0
@@ -189,17 +170,13 @@ def weigh_states(chain, reduced, weight):
 
 @kernel
 def find_gains(begin, end, chain, rows, v, constants, gain, error):
-    """Set ``gain[row]`` to the value of a row less the value of its state, and ``error[row]`` to its rounding error.
+    """Set ``gain[row]`` to the value of a row minus the value of its state, and ``error[row]`` to its rounding error.
 
     Args:
-        begin: First row.
-        end: Row after the last one.
         chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.
         rows: State int32 ``[n_rows]`` and reward float64 ``[n_rows]`` of each row.
         v: Values of columns as sums of two floats, both float64 ``[n_columns]``.
-        constants: Number of roundings in addition to one for each entry, unit roundoff, and smallest positive number.
-        gain: float64 ``[n_rows]``.
-        error: float64 ``[n_rows]``.
+        constants: Number of roundings in addition to one per entry, unit roundoff, and smallest positive number.
     """
     (indptr, indices, data), (state, reward), (high, low) = chain, rows, v
     further, unit, smallest = constants

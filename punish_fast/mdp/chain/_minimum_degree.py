@@ -1,8 +1,8 @@
-"""Elimination of the state of minimum degree first, on the quotient graph; see ``minimum_degree.py``.
+"""Minimum-degree elimination on the quotient graph; see ``minimum_degree.py``.
 
-An eliminated state is an *element*: the list of the later states that it connects. A later element that contains one
-of an earlier element's states at their elimination *absorbs* it. Each state keeps the live elements that contain it,
-and the neighbours that no element connects to it, in the space of its first neighbours [George and Liu 1989].
+An eliminated state is an *element*: the list of the later states that it connects. Eliminating a state *absorbs* the
+elements that contain it into the new element. Each state stores the live elements that contain it, and the neighbours
+that no element connects to it, in the memory of its original neighbours [George and Liu 1989].
 """
 
 from __future__ import annotations
@@ -13,52 +13,35 @@ import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
 
-# Fewest states of a component that may be eliminated as a dense matrix, and their degree's least share of them.
+# Minimum number of states, and minimum ratio of degree to states, for eliminating a component as a dense matrix.
 _LEAST_DENSE, _DENSE_SHARE = 64, 0.3
-# Multiplications in the time in which an entry of a list is found.
+# Cost of finding a list entry, in multiplications.
 _ORDERING = 100.0
 # Indices of `QuotientGraph.counts`.
 N_LATER, LOWEST, N_ELIMINATED = 0, 1, 2
 
 
 class QuotientGraph(NamedTuple):
-    """The uneliminated part of a symmetric graph, and its elements.
+    """The uneliminated part of a symmetric graph, and its elements."""
 
-    Attributes:
-        begin: int64 ``[n_states]``, where the elements of each state begin in ``adjacent``; neighbours follow.
-        adjacent: int32 ``[n_edges]``, elements and neighbours.
-        n_elements: int32 ``[n_states]``, number of elements of each state.
-        n_neighbours: int32 ``[n_states]``, number of neighbours that follow.
-        component: int32 ``[n_states]``, the component of each state.
-        is_hub: bool ``[n_states]``, states that are eliminated last, with a dense matrix.
-        remaining: int64 ``[n_components]``, number of states not eliminated.
-        is_dense: bool ``[n_components]``, components whose remaining states are left to a dense matrix.
-        degree: int32 ``[n_states]``, upper bounds on the degrees, without hubs.
-        first: int32 ``[n_states + 1]``, the first state of each degree, or -1.
-        beside: int32 ``[2, n_states]``, the previous and the next state of the same degree, or -1.
-        marks: int32 ``[2, n_states]``, the last elimination that met each state, and each element.
-        members: int32 ``[2, n_states]``, number of members of each element without hubs: all, and those outside the
-            present element.
-        is_absorbed: bool ``[n_states]``.
-        leaks: bool ``[n_states]``, states from which play may leave the component without a visit to a later one.
-        counts: int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states.
-    """
-
-    begin: np.ndarray
-    adjacent: np.ndarray
-    n_elements: np.ndarray
-    n_neighbours: np.ndarray
-    component: np.ndarray
-    is_hub: np.ndarray
-    remaining: np.ndarray
-    is_dense: np.ndarray
-    degree: np.ndarray
-    first: np.ndarray
-    beside: np.ndarray
-    marks: np.ndarray
+    begin: np.ndarray  # int64 ``[n_states]``, start of each state's elements in ``adjacent``; neighbours follow
+    adjacent: np.ndarray  # int32 ``[n_edges]``, elements and neighbours
+    n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
+    n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours that follow
+    component: np.ndarray  # int32 ``[n_states]``, component of each state
+    is_hub: np.ndarray  # bool ``[n_states]``, states that are eliminated last, in a dense matrix
+    remaining: np.ndarray  # int64 ``[n_components]``, number of states not eliminated
+    is_dense: np.ndarray  # bool ``[n_components]``, components whose remaining states are left to a dense matrix
+    degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, without hubs
+    first: np.ndarray  # int32 ``[n_states + 1]``, the first state of each degree, or -1
+    beside: np.ndarray  # int32 ``[2, n_states]``, the previous and the next state of the same degree, or -1
+    marks: np.ndarray  # int32 ``[2, n_states]``, the last elimination that visited each state, and each element
+    # int32 ``[2, n_states]``, members of each element except hubs: all, and those not in the current element
     members: np.ndarray
-    is_absorbed: np.ndarray
+    is_absorbed: np.ndarray  # bool ``[n_states]``
+    # bool ``[n_states]``, states from which play may leave the component without visiting a later one
     leaks: np.ndarray
+    # int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states
     counts: np.ndarray
 
 
@@ -72,13 +55,11 @@ def sort_by_degree(graph):
 
 @kernel
 def eliminate_by_degree(graph, rank, ptr, later, most):
-    """Eliminate states until only hubs and dense components remain; continue where the last call stopped.
+    """Eliminate states until only hubs and dense components remain; continue after the last call.
 
-    Set ``rank`` of the eliminated states to their number in the order, and list the later states of state number
-    ``k`` in ``later[ptr[k]:ptr[k + 1]]``.
-
-    Returns:
-        Operations of order and elimination, or -1 if ``later`` has no room or they exceed ``most``.
+    ``rank`` receives the index of each eliminated state in the order, and ``later[ptr[k]:ptr[k + 1]]`` the later states
+    of the state with index ``k``. Returns the operations of ordering and elimination, or -1 if ``later`` is full or
+    they exceed ``most``.
     """
     counts, total = graph.counts, 0.0
     for k in range(counts[N_ELIMINATED]):
@@ -110,19 +91,19 @@ def eliminate_by_degree(graph, rank, ptr, later, most):
 
 @routine
 def _operations(n_later):
-    """Return the operations for one state."""
+    """Return the cost of eliminating a state."""
     return _ORDERING * (n_later + 1) + n_later**2
 
 
 @routine
 def _degree(graph, state):
-    """Return the degree of a state; the end is a neighbour, too."""
+    """Return the degree of a state; termination counts as a neighbour."""
     return graph.degree[state] + np.int32(graph.leaks[state])
 
 
 @routine
 def _link(graph, state):
-    """Put a state into the list of its degree."""
+    """Insert a state into the list of its degree."""
     degree = _degree(graph, state)
     after = graph.first[degree]
     graph.beside[0, state], graph.beside[1, state] = -1, after
@@ -134,7 +115,7 @@ def _link(graph, state):
 
 @routine
 def _unlink(graph, state):
-    """Take a state out of the list of its degree."""
+    """Remove a state from the list of its degree."""
     before, after = graph.beside[0, state], graph.beside[1, state]
     if before >= 0:
         graph.beside[1, before] = after
@@ -146,7 +127,7 @@ def _unlink(graph, state):
 
 @routine
 def _connect(graph, state, rank, later):
-    """List the states that a new element connects, absorb the elements of its state, and return the end of the list."""
+    """List the states connected by a new element, absorb the elements of its state, and return the end of the list."""
     seen, end, n_members = graph.marks[0], graph.counts[N_LATER], 0
     seen[state] = state
     last_element = graph.begin[state] + graph.n_elements[state]
@@ -175,7 +156,7 @@ def _connect(graph, state, rank, later):
 
 @routine
 def _count_outside(graph, state, later, begin, end):
-    """Count the members of other elements that the new one does not connect."""
+    """Count the members of other elements that are not in the new one."""
     seen = graph.marks[1]
     for t in range(begin, end):
         other = later[t]
@@ -209,7 +190,7 @@ def _update(graph, other, state, rank):
             adjacent[to] = neighbour
             to += 1
             degree += not graph.is_hub[neighbour]
-    # At least one entry has gone, an absorbed element or the state itself.
+    # At least one entry was removed: an absorbed element or the state itself.
     adjacent[to] = adjacent[begin + n_elements]
     adjacent[begin + n_elements] = state
     graph.n_elements[other], graph.n_neighbours[other] = n_elements + 1, to - begin - n_elements

@@ -1,6 +1,6 @@
-"""Sweeps over the rows that a policy takes; see ``policy_chain.py``.
+"""Sweeps over the rows taken by a policy; see ``policy_chain.py``.
 
-Sums are taken inside a chunk in a fixed order, as in ``_bellman.py``.
+Sums are computed within a chunk in a fixed order, as in ``_bellman.py``.
 """
 
 from __future__ import annotations
@@ -17,30 +17,20 @@ NO_ROW = np.uint64(2**64 - 1)
 
 
 class Chain(NamedTuple):
-    """The rows of a policy, each where the longest row of its state would have room.
+    """The rows of a policy, with room for the longest row of each state."""
 
-    Attributes:
-        ptr: uint64 ``[n_states + 1]``, where the entries of each state begin.
-        length: uint32 ``[n_states]``, how many it has.
-        row: uint64 ``[n_states]``, the row they come from, or `NO_ROW`.
-        indices: uint32 ``[ptr[-1]]``, columns.
-        data: float64 ``[ptr[-1]]``, probabilities.
-        reward: float64 ``[n_states]``.
-        leaving: float64 ``[n_states]``, one minus the discounted probability of staying in a state.
-    """
-
-    ptr: np.ndarray
-    length: np.ndarray
-    row: np.ndarray
-    indices: np.ndarray
-    data: np.ndarray
-    reward: np.ndarray
-    leaving: np.ndarray
+    ptr: np.ndarray  # uint64 ``[n_states + 1]``, start of each state's entries
+    length: np.ndarray  # uint32 ``[n_states]``, number of entries
+    row: np.ndarray  # uint64 ``[n_states]``, row from which they were copied, or `NO_ROW`
+    indices: np.ndarray  # uint32 ``[ptr[-1]]``, columns
+    data: np.ndarray  # float64 ``[ptr[-1]]``, probabilities
+    reward: np.ndarray  # float64 ``[n_states]``
+    leaving: np.ndarray  # float64 ``[n_states]``, one minus the discounted probability of staying in the state
 
 
 @kernel
 def gather_policy(begin, end, tensor, discount, choice, chain):
-    """Copy the chosen rows of the given states, unless they are there."""
+    """Copy the chosen rows of the given states, unless they are already there."""
     for state in range(begin, end):
         row = choice[state]
         if row == chain.row[state]:
@@ -58,7 +48,7 @@ def gather_policy(begin, end, tensor, discount, choice, chain):
 
 @kernel
 def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
-    """Back up states from ``v`` under the policy; ``extremes[chunk]`` are the smallest and the largest change."""
+    """Back up states from ``v`` under the policy; set ``extremes[chunk]`` to the smallest and the largest change."""
     ptr, length, _, indices, data, reward, _ = chain
     for chunk in range(begin, end):
         lowest, highest = np.inf, -np.inf
@@ -84,9 +74,9 @@ def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
 
 @kernel
 def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
-    """Back up the states of blocks into ``out``, which has their old values.
+    """Back up the states of blocks into ``out``, which holds their old values.
 
-    A block begins at each ``boundary``. New values are seen within a block, and those of ``v`` outside.
+    A block begins at each ``boundary``. Updates use new values within a block, and ``v`` outside.
     """
     ptr, length, _, indices, data, reward, leaving = chain
     for block in range(begin, end):
@@ -100,5 +90,5 @@ def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
                 column = np.uint64(indices[k])
                 total += data[k] * (out[column] if first <= column < past else v[column])
                 k += ONE
-            # Its own old value is in the sum.
+            # The sum includes the state's old value.
             out[state] += (reward[state] + discount * total - out[state]) / leaving[state]

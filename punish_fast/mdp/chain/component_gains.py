@@ -1,17 +1,17 @@
-"""The largest average rewards within end components, between bounds.
+"""Maximum average rewards within end components, with bounds.
 
-Under every policy, play finally stays in an end component. Within a maximal one, all states can reach each other, so
-they have the same largest gain ``g``. Let ``T`` back up its rows; then for any ``h``
+Every policy eventually remains in an end component. Within a maximal one, all states can reach each other, so they have
+the same maximum gain ``g``. Let ``T`` back up its rows; then for any ``h``
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
-[Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all have ``(T_a h - h)(s) >= l`` has at least the
-gain ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket: a quarter of the old values takes the period out of
-cycles. If 1,000 sweeps are not enough, policy iteration finds ``h`` (``gain_iteration.py``), whose differences have the
-digits of two floats. If the bracket is still too wide, small components are solved in rational arithmetic
-(``rational.py``), larger chains by their stationary weights (``stationary_weights.py``), and other components by more
-sweeps; the narrowest bracket counts. The policy takes the first of tied rows (``policy.py``) that keep ``l`` within the
-tolerance of ``g``.
+[Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all satisfy ``(T_a h - h)(s) >= l`` has a gain of at
+least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket; keeping a quarter of the old values removes
+periodicity. If 1,000 sweeps are not enough, policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two
+floats, which keeps differences accurate. If the bracket is still too wide, small components are solved in rational
+arithmetic (``rational.py``), larger chains by their stationary weights (``stationary_weights.py``), and other
+components by more sweeps; the narrowest bracket is used. The policy takes the first of tied rows (``policy.py``) that
+keep ``l`` within the tolerance of ``g``.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from punish_fast.mdp.policy import TIE
 from punish_fast.mdp.process import Payment
 from punish_fast.mdp.solve_options import Effort
 
-# Share of a sweep's change that is made; with 1, values of cycles might oscillate.
+# Step size, as a share of a sweep's change; with 1, values of cycles might oscillate.
 _STEP = 0.75
 # Sweeps before policy iteration is tried.
 _FEW_SWEEPS = 1000
-# States of components that are not evaluated together with others.
+# Components with more states are evaluated separately.
 _LARGE = 1000
 # Goal for half the width of brackets without rounding errors, as a share of the tolerance.
 _SHARE = 0.5
@@ -44,67 +44,51 @@ _SHARE = 0.5
 
 @dataclass
 class _Bracket:
-    """Bounds of the largest gains of components, and policies that earn the lower ones.
+    """Bounds on the maximum gains of components, and policies that attain the lower bounds."""
 
-    Attributes:
-        lower: float64 ``[n_components]``.
-        upper: float64 ``[n_components]``.
-        h: float64 ``[n_states]``, relative values, 0 in the first state of each component.
-        choice: int64 ``[n_states]``, rows.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    h: np.ndarray
-    choice: np.ndarray
+    lower: np.ndarray  # float64 ``[n_components]``
+    upper: np.ndarray  # float64 ``[n_components]``
+    h: np.ndarray  # float64 ``[n_states]``, relative values, 0 in the first state of each component
+    choice: np.ndarray  # int64 ``[n_states]``, rows
 
     @property
     def half_width(self) -> np.ndarray:
-        """float64 ``[n_components]``, infinite if nothing is proved."""
+        """Half the width of each bracket, float64 ``[n_components]``; infinite if nothing is proved."""
         with np.errstate(invalid="ignore"):
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
     def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
-        """Return True for brackets half of whose width exceeds a tolerance, a share of the gain and rounding to 0."""
+        """Return which brackets have a half-width above ``tolerance`` and above ``precision`` times the gain."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
         return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
 
 
 @dataclass
 class ComponentGains(_Bracket):
-    """The largest gains within the end components of a process.
+    """Maximum gains within the end components of an MDP; the bracket refers to states and rows of ``part``."""
 
-    Attributes:
-        part: The rows of end components, and their states.
-        component: int64 ``[n_states of the part]``, the number of each state's component, from 0.
-        lower: float64 ``[n_components]``, lower bounds of the largest gain of each.
-        upper: float64 ``[n_components]``, upper bounds.
-        h: float64 ``[n_states of the part]``, relative values, 0 in the first state of each component.
-        choice: int64 ``[n_states of the part]``, rows of the part; a policy that earns the lower bound.
-    """
-
-    part: Restriction
-    component: np.ndarray
+    part: Restriction  # Rows of end components, and their states
+    component: np.ndarray  # int64 ``[n_states of the part]``, component of each state, from 0
 
     @property
     def gain(self) -> np.ndarray:
-        """float64 ``[n_components]``, the middle of the bounds."""
+        """Midpoints of the bounds, float64 ``[n_components]``."""
         return np.asarray(self.lower / 2 + self.upper / 2)
 
     @property
     def rows(self) -> np.ndarray:
-        """int64 ``[n_states of the part]``, the policy as rows of the process."""
+        """The policy as rows of the original MDP, int64 ``[n_states of the part]``."""
         return np.asarray(self.part.rows[self.choice])
 
     def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
-        """Return the part of some components, bool ``[n_components]``, and the component of each of its states."""
+        """Restrict ``part`` to some components, bool ``[n_components]``; also return the component of each state."""
         states, mdp = marked[self.component], self.part.mdp
         terminal = np.zeros(len(states), dtype=np.int64)
         part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
         return part, (np.cumsum(marked) - 1)[self.component[states]]
 
     def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
-        """Replace the brackets of some components by narrower ones, found in their part."""
+        """Replace the brackets of some components by narrower ones, found in their restriction."""
         closer = found.half_width < self.half_width[marked]
         numbers = np.flatnonzero(marked)[closer]
         self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
@@ -114,13 +98,13 @@ class ComponentGains(_Bracket):
 
 
 def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Effort) -> ComponentGains:
-    """Bracket the largest gain within each maximal end component, as ``end_components`` finds them.
+    """Bracket the maximum gain within each maximal end component, as ``end_components`` finds them.
 
     Args:
-        number: int64 ``[n_states]``, the component of each state.
-        inside: int64 ``[k]``, the rows of all components.
-        effort: The error bound to reach, half the width of a bracket, and the work allowed. If neither it nor 1e-9 of
-            the gain is reached, brackets are wider.
+        number: int64 ``[n_states]``, component of each state.
+        inside: int64 ``[k]``, rows of all components.
+        effort: Error bound to reach, half the width of a bracket, and work allowed. Brackets are wider if neither the
+            bound nor 1e-9 of the gain is reached.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True
@@ -137,7 +121,7 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
 
 
 def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
-    """Sweep until the brackets of all components seem closed."""
+    """Sweep until the brackets of all components seem narrow enough."""
     order = np.argsort(component, kind="stable")
     begins = np.searchsorted(component[order], np.arange(component.max(initial=-1) + 1))
     payment, h = Payment(mdp.reward, 1.0), np.zeros(mdp.n_states)
@@ -147,7 +131,7 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
             mdp.backups.sweep(layer, payment, h, out)
         change = out - h
         width = np.maximum.reduceat(change[order], begins) - np.minimum.reduceat(change[order], begins)
-        # A change that all states of a component share has no meaning, and would grow.
+        # Remove the change shared by all states of a component: it has no meaning, and would accumulate.
         h += _STEP * change
         h -= h[order[begins]][component]
         half_width = float(width.max()) / 2
@@ -158,7 +142,7 @@ def _swept(mdp: MDP, component: np.ndarray, effort: Effort) -> _Bracket:
 
 
 def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _Bracket:
-    """Bracket the largest gain of each component by a backup of relative values."""
+    """Bracket the maximum gain of each component by a backup of relative values."""
     begins, rows, n_components = mdp.state_ptr[:-1], Rows.of(mdp, mdp.reward), int(component.max(initial=-1)) + 1
     with np.errstate(all="ignore"):
         gain, error = rows.gains(h)
@@ -169,7 +153,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
         tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
         least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
         best = np.maximum.reduceat(gain - error, begins) - tie[component] if len(gain) else gain
-    # Rows that might be as good as the best one of their state, and keep the lower bound.
+    # Rows that might be as good as the best row of their state, and preserve the lower bound.
     least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
     choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
     earned = np.full(n_components, np.inf)
@@ -181,7 +165,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
 
 
 def _improve(found: ComponentGains, tolerance: float) -> None:
-    """Narrow the brackets of components by policy iteration, and in rational arithmetic if that is not enough."""
+    """Narrow brackets by policy iteration; if that is not enough, by rational arithmetic or stationary weights."""
     wide, sizes = found.is_wide(tolerance), np.bincount(found.component)
     large = np.flatnonzero(wide & (sizes > _LARGE))
     for marked in (wide & (sizes <= _LARGE), *(np.arange(len(sizes)) == k for k in large)):

@@ -1,16 +1,16 @@
-"""Linear equations of a chain that ends, solved without loss of digits however long it lasts.
+"""Linear equations of a terminating Markov chain, solved without loss of accuracy however long the chain is.
 
-For probabilities ``p`` of a chain from whose every state play ends, and any ``r``, these are the equations
+For probabilities ``p`` of a chain that terminates from every state, and any ``r``, these are the equations
 
-    sum_t p(s, t) (x(s) - x(t))  =  r(s),        x = 0 at the end.
+    sum_t p(s, t) (x(s) - x(t))  =  r(s),        x = 0 at terminals.
 
-A chain that lasts ``N`` steps loses ``log10 N`` digits to an elimination that subtracts. Two facts help. *Components*:
-ordered so that successors come first, the matrix is block triangular, with a block for each strongly connected
-component, and single states need no elimination. *State reduction* [Grassmann, Taksar and Heyman 1985]: to eliminate a
-state, send play past it, and take its probability of leaving as a sum, never as one minus the probability of staying.
-Then nothing is subtracted, and every digit is right up to rounding [O'Cinneide 1993]. States are eliminated in an order
-that connects few others (``minimum_degree.py``), in a sparse matrix and, once most of the rest is connected, a dense
-one.
+An elimination that subtracts loses ``log10 N`` digits if the chain lasts ``N`` steps. Two techniques help.
+*Components*: ordered so that successors come first, the matrix is block triangular, with a block for each strongly
+connected component, and single states need no elimination. *State reduction* [Grassmann, Taksar and Heyman 1985]: to
+eliminate a state, replace transitions into it by transitions to its successors, and compute its probability of leaving
+as a sum, never as one minus the probability of staying. Then nothing is subtracted, and every digit is correct up to
+rounding [O'Cinneide 1993]. States are eliminated in an order that connects few others (``minimum_degree.py``), in a
+sparse matrix and, once most of the rest is connected, in a dense one.
 """
 
 from __future__ import annotations
@@ -26,28 +26,24 @@ from punish_fast.mdp.chain.minimum_degree import EliminationOrder, hubs, minimum
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
-# Operations of an elimination that take half a minute.
+# Operations that take half a minute.
 _MOST_OPERATIONS = 1e10
 # States of a dense matrix that are eliminated together.
 _PANEL = 64
-# Sweeps before policy iteration is tried, policies that it may evaluate, and most entries for an estimate.
+# Limits of `patience`, assumed number of policies evaluated, and maximum number of entries for an estimate.
 _LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
 
 class Elimination:
-    """The factors of a chain, for any number of right-hand sides.
-
-    Attributes:
-        is_affordable: False if the factors have more than 3e7 entries, or take more than 1e10 operations.
-        n_entries: Number of entries of the factors.
-    """
+    """The factors of a chain, for any number of right-hand sides."""
 
     def __init__(self, chain: Any, before: Elimination | None = None) -> None:
-        """Factorise.
+        """Factorize the chain.
 
         Args:
-            chain: A SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are ends.
-            before: The factors of another chain, whose order is taken if both have the same entries.
+            chain: A SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are
+                terminals.
+            before: Factors of another chain, whose order is reused if both have the same sparsity pattern.
         """
         from scipy.sparse import csr_array
 
@@ -57,8 +53,8 @@ class Elimination:
         is_same = before is not None and all(map(np.array_equal, self._pattern, before._pattern))
         order = before._order if before is not None and is_same else _order(chain, _MOST_OPERATIONS)
         self._order: EliminationOrder | None = order
-        self.is_affordable = order is not None
-        self.n_entries = 0
+        self.is_affordable = order is not None  # False if the factors exceed 3e7 entries or 1e10 operations
+        self.n_entries = 0  # Number of entries of the factors
         if order is None:
             return
         n = chain.shape[0]
@@ -80,7 +76,7 @@ class Elimination:
                 _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """The solution, float64 ``[n_states]``; not finite if the chain does not end, is too large, or overflows."""
+        """Return the solution, float64 ``[n_states]``, not finite if the chain is infinite, too large, or overflows."""
         x: np.ndarray = np.full(len(r), np.nan)
         if not self.is_affordable:
             return x
@@ -89,11 +85,11 @@ class Elimination:
         return np.asarray(x[self._chain.position])
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return stationary weights of an irreducible chain without ends (``stationary_weights.py``).
+        """Return stationary weights of an irreducible chain without terminals (``stationary_weights.py``).
 
         Returns:
-            float64 ``[n_states]``, weights; all factors; and for each position, float64 ``[n_states]``, the number of
-            later positions that it is connected with.
+            Weights, float64 ``[n_states]``; all factors; and the number of later positions connected with each
+            position, float64 ``[n_states]``.
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
@@ -106,19 +102,14 @@ class Elimination:
 
 
 def _order(chain: Any, most: float) -> EliminationOrder | None:
-    """Order the states of a chain by components, and for elimination within them."""
+    """Order the states of a chain by component, and for elimination within each component."""
     return minimum_degree(*_neighbours(chain), most)
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Find which states of a component lead to each other.
+    """Return a symmetric CSR matrix, ``[n_states, n_states]``, of states in one component that lead to each other.
 
-    Args:
-        chain: A SciPy CSR matrix ``[n_states, n_columns]``.
-
-    Returns:
-        A symmetric CSR matrix ``[n_states, n_states]``; the component of each state, int ``[n_states]``; and whether
-        the state may lead out of it, bool ``[n_states]``.
+    Also return the component of each state, int ``[n_states]``, and whether it may leave it, bool ``[n_states]``.
     """
     from scipy.sparse import csr_array
 
@@ -137,7 +128,7 @@ def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
     """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving.
 
-    The diagonal is never read. Other columns change after every `_PANEL` states, by one product of matrices.
+    The diagonal is not read. Later columns are updated after every `_PANEL` states by one matrix product.
     """
     m = len(pivot)
     for begin in range(0, m, _PANEL):
@@ -147,7 +138,7 @@ def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
 
 
 def components(within: Any) -> np.ndarray:
-    """The strongly connected component of each state, numbered so that no number leads to a higher one."""
+    """Return the strongly connected component of each state, numbered so that none leads to a higher number."""
     from scipy.sparse.csgraph import connected_components
 
     if not within.has_canonical_format:
@@ -175,13 +166,13 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the operations of an elimination by a random policy; infinity if it is too large.
+    """Return the operations of an elimination by a random policy; infinity if they exceed ``most``.
 
-    Finding them takes less time than the elimination, or than ``most`` operations.
+    Counting them takes less time than the elimination, or than ``most`` operations.
 
     Args:
-        mdp: The process, not compact.
-        most: The largest number that is not too large; by default 1e10, which takes half a minute.
+        mdp: Not compact.
+        most: Limit; the default, 1e10, takes half a minute.
     """
     order = _order(_random_chain(mdp), most)
     return np.inf if order is None else order.operations
@@ -195,8 +186,7 @@ def _random_chain(mdp: MDP) -> Any:
 def patience(mdp: MDP) -> int:
     """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
 
-    To save time, the operations of an elimination are estimated in the order of Cuthill and McKee, which needs more of
-    them than minimum degree.
+    To save time, operations are estimated for the Cuthill-McKee order, which needs more of them than minimum degree.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -217,5 +207,5 @@ def patience(mdp: MDP) -> int:
 
 
 def is_affordable(mdp: MDP) -> bool:
-    """Return True if chains of a process, not compact, are not too large for an elimination."""
+    """Return True if chains of an MDP, not compact, are small enough for an elimination."""
     return operations(mdp) < np.inf

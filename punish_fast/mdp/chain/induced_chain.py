@@ -1,4 +1,4 @@
-"""The Markov chain of a policy: a process with one row in each state."""
+"""The Markov chain of a policy: an MDP with one row in each state."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Result = TypeVar("Result")
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """The chain of a policy: its row of a state is the mean of the state's rows.
+    """Return the chain of a policy, in which the row of a state is the weighted mean of the state's rows.
 
-    Where the policy takes one row, nothing is rounded; other probabilities are rounded once or a few times.
+    If the policy takes one row, nothing is rounded; other probabilities are rounded once or a few times.
 
     Args:
         weight: float64 ``[n_rows]``, the probability of each row in its state.
@@ -61,7 +61,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
 
 
 def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
-    """Return bounds on the rounding errors of rewards of `induced_chain`, float64 ``[n_states]``."""
+    """Return bounds on the rounding errors of the rewards of `induced_chain`, float64 ``[n_states]``."""
     weight, begins = np.asarray(weight, dtype=np.float64), mdp.state_ptr[:-1]
     terms = np.add.reduceat(weight * np.abs(mdp.reward), begins) if len(weight) else weight
     is_mixed = np.add.reduceat((weight > 0) & (weight != 1), begins) > 0 if len(weight) else weight > 0
@@ -69,7 +69,9 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
 
 
 def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, and the chain that pays the rounding errors of its rewards; None if there are none.
+    """Solve the chain of a policy, and the chain whose rewards are the rounding errors of its rewards.
+
+    The second result is None if all rounding errors are 0.
 
     Args:
         weight: float64 ``[n_rows]``, the policy.

@@ -1,10 +1,10 @@
-"""Minimum degree, an order of elimination that connects few states [Tinney and Walker 1967].
+"""Minimum-degree order, an elimination order that connects few states [Tinney and Walker 1967].
 
-An elimination connects all neighbours of the eliminated state. The state with the fewest neighbours goes first; their
-number is bounded as in [Amestoy, Davis and Duff 1996]. The end of play counts as a neighbour, so that a long way to it
-is reduced from its far side; from the other side, the probability of getting there might underflow. *Hubs*, which have
-very many neighbours, go last. If every state of a component is connected with a large share of the others, the rest of
-it is left to a dense matrix, hubs included.
+Eliminating a state connects all its neighbours. The state with the fewest neighbours goes first; the number is bounded
+as in [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long path to it is eliminated from the far
+end; from the near end, the probability of reaching it might underflow. *Hubs*, which have very many neighbours, go
+last. If every state of a component is connected with a large share of the others, the rest of it, hubs included, is
+left to a dense matrix.
 """
 
 from __future__ import annotations
@@ -18,54 +18,43 @@ from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
 
 # A hub has more neighbours than the larger of a constant and a multiple of the square root of the number of states.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
-# Multiplications with a dense matrix in the time of one with a sparse matrix.
+# Speed of multiplications in a dense matrix, relative to a sparse one.
 _DENSE_SPEED = 4.0
-# Most entries of the factors.
+# Maximum number of entries of the factors.
 _MOST_ENTRIES = 3e7
 
 
 class EliminationOrder(NamedTuple):
-    """An order of the states of a graph, component by component, and its costs.
+    """An order of the states of a graph, component by component, and its costs."""
 
-    Attributes:
-        state: int32 ``[n_states]``, states in order.
-        position: int32 ``[n_states]``, the position of each state in this order.
-        first: int64 ``[n_components + 1]``, the first position of each component.
-        dense: int64 ``[n_components]``, the first position of each component that is left to a dense matrix.
-        begin: int64 ``[n_states]``, where the list of each position begins in ``later``.
-        end: int64 ``[n_states]``, where it ends; empty lists for dense matrices.
-        later: int32, the later positions that are connected with each position when it is eliminated.
-        operations: Time to find the order and to eliminate, in multiplications with sparse matrices.
-    """
-
-    state: np.ndarray
-    position: np.ndarray
-    first: np.ndarray
-    dense: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    later: np.ndarray
-    operations: float
+    state: np.ndarray  # int32 ``[n_states]``, states in order
+    position: np.ndarray  # int32 ``[n_states]``, position of each state in this order
+    first: np.ndarray  # int64 ``[n_components + 1]``, first position of each component
+    dense: np.ndarray  # int64 ``[n_components]``, first position of each component that is left to a dense matrix
+    begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
+    end: np.ndarray  # int64 ``[n_states]``, end of the list; lists are empty in dense matrices
+    later: np.ndarray  # int32, later positions connected with each position when it is eliminated
+    operations: float  # Cost of ordering and elimination, in multiplications in sparse matrices
 
 
 def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
-    """Return which states are hubs, bool ``[n_states]``; arguments as in `minimum_degree`."""
+    """Return a mask of hubs, bool ``[n_states]``; arguments as in `minimum_degree`."""
     most = np.maximum(_LEAST_HUB, _HUB_FACTOR * np.sqrt(np.bincount(component)))
     return np.asarray(np.diff(graph.indptr) > most[component])
 
 
 def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
-    """Find the order.
+    """Find a minimum-degree order.
 
     Args:
-        graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry leads from one
-            component to another.
-        component: int ``[n_states]``, the number of each state's component.
+        graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry connects two
+            components.
+        component: int ``[n_states]``, component of each state.
         leaks: bool ``[n_states]``, states from which play may leave their component.
         most: Maximum number of operations.
 
     Returns:
-        The order; None if it has more than ``most`` operations or 3e7 entries.
+        The order; None if it needs more than ``most`` operations or 3e7 entries.
     """
     n, sizes = len(component), np.bincount(component)
     degree = np.diff(graph.indptr)

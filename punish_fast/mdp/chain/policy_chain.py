@@ -1,7 +1,7 @@
-"""The Markov chain of a policy, gathered from a process, and its sweeps.
+"""The Markov chain of a policy, copied from an MDP, and its sweeps.
 
-The rows of a policy are kept in arrays of their own, since a sweep over every n-th row of the tensor would fetch all of
-it. Each state has room for its longest row, so a chain that follows another policy copies only the rows that changed.
+The rows of a policy are stored in separate arrays, since a sweep over every n-th row of the tensor would fetch all of
+it. Each state has room for its longest row, so following another policy copies only the rows that changed.
 """
 
 from __future__ import annotations
@@ -14,29 +14,21 @@ from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# A sweep of less work, in entries, takes less than twice the time of handing it out to threads (0.1 ms). A state
-# takes as long as so many entries.
+# Work of a sweep, in entries, that takes twice the time of starting threads (0.1 ms), and the cost of a state in
+# entries.
 _LEAST_WORK, _STATE_WORK = 900_000, 10
-# Blocks of states for as many threads, and states of each; fewer blocks would carry values further in a sweep.
+# Maximum number of blocks of states, one per thread, and states per block; fewer blocks would propagate values further.
 _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 
 class PolicyChain:
-    """The rows that a policy takes; `follow` one first.
-
-    Attributes:
-        n_entries: The most entries that they may have.
-    """
+    """The rows taken by a policy; call `follow` first."""
 
     def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
-        """Make room for rows.
-
-        Args:
-            tensor: Its arrays for kernels.
-        """
+        """Allocate memory for rows. ``tensor`` holds the kernel arrays of ``mdp``."""
         n = mdp.n_states
         self._ptr = cumulated(mdp.longest_of_states)
-        self.n_entries = int(self._ptr[-1])
+        self.n_entries = int(self._ptr[-1])  # Maximum number of entries
         rows = np.empty(n, dtype=np.uint32), np.full(n, NO_ROW)
         entries = np.empty(self.n_entries, dtype=np.uint32), np.empty(self.n_entries)
         self._chain = Chain(self._ptr.view(np.uint64), *rows, *entries, np.empty(n), np.empty(n))
@@ -48,28 +40,24 @@ class PolicyChain:
         self._blocks = balanced_chunks(self._ptr, n_blocks).view(np.uint64)
 
     def follow(self, choice: np.ndarray) -> None:
-        """Take the rows ``choice``, int64 ``[n_states]``."""
+        """Set the policy to the rows ``choice``, int64 ``[n_states]``."""
         args = self._tensor, self._discount, choice.view(np.uint64), self._chain
         for_chunks(_policy_chain.gather_policy, self._ptr, *args)
 
     def back_up(self, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
-        """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return the ends of their changes."""
+        """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return smallest and largest change."""
         return self._swept(self._chain, v, out)
 
     def discounted_successors(self, x: np.ndarray) -> np.ndarray:
-        """``discount * P x``, float64 ``[n_states]``, for ``x`` ``[n_columns]``."""
+        """Return ``discount * P x``, float64 ``[n_states]``, for ``x``, float64 ``[n_columns]``."""
         out = np.empty(len(self._nothing))
         self._swept(self._chain._replace(reward=self._nothing), x, out)
         return out
 
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
-        """About the solution ``x`` of ``x - discount * P x = residual``: two Gauss-Seidel sweeps, from zero.
+        """Approximate the solution of ``x - discount * P x = residual`` by two Gauss-Seidel sweeps from zero.
 
-        Args:
-            residual: float64 ``[n_states]``.
-
-        Returns:
-            float64 ``[n_columns]``, 0 for terminals.
+        ``residual`` is float64 ``[n_states]``, and the result float64 ``[n_columns]``, 0 for terminals.
         """
         chain = self._chain._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)

@@ -1,16 +1,16 @@
-"""Small processes solved in rational arithmetic, where floating point proves no bound.
+"""Small MDPs solved in rational arithmetic, if floating point proves no bound.
 
-Floats are rational numbers, so a process of floats has rational values. Policy iteration [Howard 1960] finds them
-without any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so
-no policy comes back and the last one is optimal. Numbers grow with the size of a strongly connected component, which
-limits the method to small ones; rewards and probabilities can have any magnitude.
+Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds them without
+any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so no
+policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
+component, which limits the method to small components; rewards and probabilities can have any magnitude.
 
-A row is divided by the exact sum of its probabilities. These might have been rounded when the process was made, so the
-error bound holds for all processes whose probabilities differ by a share of at most ``e``, four roundings. The value of
-a policy of ``n`` states is a sum of rewards with weights that are quotients of sums of products of ``n`` probabilities
-[Markov chain tree theorem; O'Cinneide 1993], so the weights differ by a share ``d`` of at most about ``2 n e`` in every
-process. States whose rows all have one successor do not count in ``n``. Hence values of the policy for rewards
-``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are upper bounds.
+Each row is divided by the exact sum of its probabilities. These might have been rounded when the MDP was built, so the
+error bound holds for all MDPs whose probabilities have a relative difference of at most ``e``, four roundings. The
+value of a policy of ``n`` states is a sum of rewards with weights that are quotients of sums of products of ``n``
+probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the weights have a relative difference
+``d`` of at most about ``2 n e``. States whose rows all have one successor do not count in ``n``. Hence values of the
+policy for rewards ``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from punish_fast.mdp.model import MDP
 
 _LARGEST_COMPONENT = 32
 _MOST_STATES = 256
-# Twice four roundings, and some to spare for products of them.
+# Twice four roundings, with a margin for their products.
 _ALLOWANCE = Fraction(9, 2**53)
-# The error bound, as a share of the largest value, that counts as the limit of rounding.
+# Error bound, as a share of the largest value, that counts as the limit of rounding.
 PRECISION = 1e-9
 
 Numbers = list[Fraction]
@@ -47,23 +47,19 @@ class Equation(NamedTuple):
 
 
 def is_small(mdp: MDP) -> bool:
-    """Return True if a process can be solved in rational arithmetic within about a second."""
+    """Return True if an MDP can be solved in rational arithmetic within about a second."""
     return mdp.n_states <= _MOST_STATES and int(np.bincount(components_of(mdp)).max(initial=0)) <= _LARGEST_COMPONENT
 
 
 class RationalProcess:
-    """A process whose rewards and probabilities are fractions.
-
-    Attributes:
-        rows: The rows of each state: the reward, and the discounted probability of each successor.
-    """
+    """An MDP whose rewards and probabilities are fractions."""
 
     def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
-        """Convert a process that is not compact, with rewards float64 ``[n_rows]`` instead of its own."""
+        """Convert an MDP, not compact, with rewards float64 ``[n_rows]`` instead of its own."""
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
         self._state_ptr, self._factor = ends, Fraction(discount)
-        self.rows: list[list[Equation]] = []
+        self.rows: list[list[Equation]] = []  # By state: reward, and discounted probabilities of successors
         for state in range(mdp.n_states):
             equations = []
             for row in range(ends[state], ends[state + 1]):
@@ -74,15 +70,15 @@ class RationalProcess:
                         to[columns[k]] = to.get(columns[k], Fraction(0)) + self._factor * data[k] / total
                 equations.append(Equation(Fraction(paid[row]), to))
             self.rows.append(equations)
-        # Successors come first, so components are eliminated one after the other.
+        # Successors come first, so that components are eliminated one at a time.
         self._order = np.argsort(components_of(mdp), kind="stable").tolist()
 
     def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
-        """Return the values of a policy that ends or is discounted, given the values of terminals.
+        """Return the values of a policy that terminates or is discounted.
 
         Args:
-            choice: The row of each state, counted from its first one.
-            worth: The values of terminals.
+            choice: Row of each state, counted from the state's first row.
+            worth: Values of terminals.
         """
         n = len(self.rows)
         position = dict(zip(self._order, range(n), strict=True))
@@ -97,9 +93,9 @@ class RationalProcess:
         return [x[position[state]] for state in range(n)] + worth
 
     def best(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Improve a policy until its gain is the largest one; return the gain and the bias."""
+        """Improve a policy until its gain is maximal; return the gain and the bias."""
         gain, bias = self._gain(choice)
-        # A row of the largest gain is worth the bias of its state and one step of the gain.
+        # The value of an optimal row is the bias of its state plus the gain.
         while self.improve(choice, bias, [x + gain for x in bias]):
             gain, bias = self._gain(choice)
         return gain, bias
@@ -116,7 +112,7 @@ class RationalProcess:
         return [states.tolist() for states in closed_classes(chain)]
 
     def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Return gain and bias of a policy, after changing it to lead all states to its best recurrent class."""
+        """Return gain and bias of a policy, after changing it so that all states reach its best recurrent class."""
         n, classes = len(self.rows), self._classes(choice)
         best = max(classes, key=lambda states: self._cycle(choice, states)[0])
         inside = set(best) if len(classes) > 1 else set(range(n))
@@ -131,7 +127,7 @@ class RationalProcess:
         return gain, [bias[state] for state in range(n)]
 
     def _cycle(self, choice: Sequence[int], states: Sequence[int]) -> tuple[Fraction, dict[int, Fraction]]:
-        """Return gain and bias of a policy in states that it does not leave, of which it surely visits the first."""
+        """Return gain and bias of a policy in states that it does not leave, the first of which it surely visits."""
         position, sums = {state: k for k, state in enumerate(states)}, []
         for pays in (True, False):
             rows = [self.rows[state][choice[state]] for state in states]
@@ -143,7 +139,7 @@ class RationalProcess:
         return gain, {state: reward[k] - gain * steps[k] if k else Fraction(0) for k, state in enumerate(states)}
 
     def optimize(self, choice: list[int], worth: Numbers) -> tuple[Numbers, int]:
-        """Improve a policy as long as it can be; return its values and the number of policies evaluated."""
+        """Improve a policy until it is optimal; return its values and the number of policies evaluated."""
         rounds, values = 1, self.total(choice, worth)
         while self.improve(choice, values, values):
             rounds, values = rounds + 1, self.total(choice, worth)
@@ -151,15 +147,15 @@ class RationalProcess:
 
     @property
     def share(self) -> Fraction:
-        """How much the weights of rewards may differ, as a share of them, since probabilities were rounded.
+        """Largest relative difference of the weights of rewards due to rounded probabilities.
 
-        The probability of an only successor is 1, without rounding.
+        The probability of a single successor is exactly 1.
         """
         rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
         return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
 
     def changed(self, share: Fraction) -> RationalProcess:
-        """Return the process with rewards that are higher by a share of their absolute values."""
+        """Return the MDP with rewards raised by a share of their absolute values."""
         other = copy(self)
         other.rows = [[row._replace(constant=raised(row.constant, share)) for row in rows] for rows in self.rows]
         return other
@@ -169,7 +165,7 @@ class RationalProcess:
         return equation.constant + sum((p * values[t] for t, p in equation.coefficient.items()), Fraction(0))
 
     def improve(self, choice: list[int], values: Numbers, target: Numbers) -> bool:
-        """Change the policy to the first best row where one exceeds ``target``; return True if any did."""
+        """Switch to the first best row of each state where it exceeds ``target``; return True if any row changed."""
         changed = False
         for state, rows in enumerate(self.rows):
             q = [self.value_of(row, values) for row in rows]
@@ -180,12 +176,12 @@ class RationalProcess:
         return changed
 
     def rows_of(self, choice: Sequence[int]) -> np.ndarray:
-        """Return rows of the process, int64 ``[n_states]``, from rows counted within each state."""
+        """Convert rows counted within each state to rows of the MDP, int64 ``[n_states]``."""
         return np.array(self._state_ptr[:-1], dtype=np.int64) + np.array(choice, dtype=np.int64)
 
 
 def solved(equations: Sequence[Equation]) -> Numbers:
-    """Solve linear equations ``x = constant + A x`` of a chain that ends."""
+    """Solve linear equations ``x = constant + A x`` of a terminating chain."""
     rows = [Equation(constant, dict(coefficient)) for constant, coefficient in equations]
     for k in reversed(range(len(rows))):
         constant, to = rows[k]
@@ -212,15 +208,15 @@ def solve_certified(
     discount: float = 1.0,
     progress: Callable[[int], None] | None = None,
 ) -> Exact | None:
-    """Find optimal values by policy iteration in floating point, or in fractions if that proves too little.
+    """Find optimal values by policy iteration in floating point, or in fractions if that does not prove enough.
 
     Args:
         mdp: As in `punish_fast.mdp.methods.exact_iteration.solve_exactly`, like the other arguments.
-        payoff: The rewards of rows; and of terminals at every step, or in total without a discount.
-        progress: Called as ``progress(rounds)`` for every policy before it is evaluated.
+        payoff: Rewards of rows; rewards of terminals at every step, or in total without a discount.
+        progress: Called as ``progress(rounds)`` before each policy is evaluated.
 
     Returns:
-        Values and policy; None if nothing could be proved.
+        Values and policy; None if nothing was proved.
     """
     ends = payoff.end
     with np.errstate(over="ignore"):
@@ -238,11 +234,11 @@ def solve_certified(
 
 
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Find the largest expected total reward and worth of the terminal reached, exact up to rounding of the input.
+    """Maximize the expected total reward plus the value of the terminal reached, exact up to rounding of the input.
 
     Args:
-        mdp: The process, not compact, as in `solve_certified`.
-        payoff: Rewards of rows, float64 ``[n_rows]``, and the worth of terminals.
+        mdp: Not compact, as in `solve_certified`.
+        payoff: Rewards of rows, float64 ``[n_rows]``, and values of terminals.
     """
     process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
     n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
@@ -267,26 +263,19 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
 
 
 class BestGain(NamedTuple):
-    """The largest average reward of a process whose states can all reach each other.
+    """The maximum average reward of an MDP whose states can all reach each other."""
 
-    Attributes:
-        lower: Lower bound on the gain of the policy.
-        upper: Upper bound on the gain of any policy.
-        bias: float64 ``[n_states]``, relative values, 0 in the first state.
-        choice: int64 ``[n_states]``, the policy: the first of rows that are equally good.
-    """
-
-    lower: float
-    upper: float
-    bias: np.ndarray
-    choice: np.ndarray
+    lower: float  # Lower bound on the gain of the policy
+    upper: float  # Upper bound on the gain of any policy
+    bias: np.ndarray  # float64 ``[n_states]``, relative values, 0 in the first state
+    choice: np.ndarray  # int64 ``[n_states]``, the policy, which takes the first of equally good rows
 
 
 def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
-    """Find the largest average reward, exact up to rounding of the input.
+    """Find the maximum average reward, exact up to rounding of the input.
 
     Args:
-        mdp: The process, not compact and without terminals; all states can reach each other.
+        mdp: Not compact, without terminals; all states can reach each other.
     """
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
@@ -294,7 +283,7 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
         next(k for k, row in enumerate(rows) if process.value_of(row, bias) == bias[state] + gain)
         for state, rows in enumerate(process.rows)
     ]
-    # All its recurrent classes have this gain.
+    # All recurrent classes of this policy have the same gain.
     lower = min(process.changed(-process.share).gains(first))
     upper, _ = process.changed(process.share).best(policy)
     try:
@@ -305,23 +294,23 @@ def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
 
 
 def raised(x: Fraction, share: Fraction) -> Fraction:
-    """Return a number that is higher by a share of its absolute value."""
+    """Return ``x`` plus a share of its absolute value."""
     return x + share * abs(x)
 
 
 def upward(x: Fraction) -> float:
-    """Return the smallest float that is not below ``x``, which must be within their range."""
+    """Return the smallest float not below ``x``, which must be within the range of floats."""
     rounded = float(x)
     return rounded if Fraction(rounded) >= x else float(np.nextafter(rounded, np.inf))
 
 
 def downward(x: Fraction) -> float:
-    """Return the largest float that is not above ``x``, which must be within their range."""
+    """Return the largest float not above ``x``, which must be within the range of floats."""
     return -upward(-x)
 
 
 def _nearest(x: Fraction) -> float:
-    """Return the nearest float; infinity if ``x`` is too large."""
+    """Return the nearest float; infinite if ``x`` is out of range."""
     try:
         return float(x)
     except OverflowError:

@@ -1,16 +1,16 @@
-"""The average reward of an irreducible chain from its stationary weights, found without subtraction.
+"""The average reward of an irreducible chain from its stationary weights, computed without subtraction.
 
-If play seldom changes between groups of states, the bias is many orders of magnitude larger than rewards, and no bias
-in floating point proves a bound. Stationary weights can still be found to nearly all digits: state reduction
-(``elimination.py``) sends play past one state after the other, and a state ``k`` that is put back has the weight
+If a chain seldom moves between groups of states, its bias is many orders of magnitude larger than its rewards, and no
+bias in floating point proves a bound. Stationary weights can still be computed to almost full precision: state
+reduction (``elimination.py``) eliminates one state after another, and when a state ``k`` is restored, its weight is
 
     w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i later than k in the order of elimination.
 
-**Error bound.** If the probabilities of ``t`` rows are off by a share ``e``, stationary weights, divided by each other,
-are off by at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. A state that is connected with ``m``
-later ones is eliminated with roundings of at most ``m + 3`` units in ``m`` rows, and put back with ``2 m + 2`` more.
-Stored probabilities might be off by four units in every row, and equal columns are added with one each. The sum ``d``
-of all these errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
+**Error bound.** If the probabilities of ``t`` rows have a relative error of ``e``, the ratios of stationary weights
+have a relative error of at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. Eliminating a state that
+is connected with ``m`` later ones causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it ``2 m +
+2`` more. Stored probabilities might be off by four units in every row, and equal columns are added with one rounding
+each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from punish_fast.mdp.model import MDP
 # If all numbers are within these limits, products neither overflow nor lose digits.
 _SMALLEST_FACTOR, _LARGEST_FACTOR = 1e-145, 1e145
 _SMALLEST_WEIGHT = 1e-290
-# Roundings of stored probabilities: four units, twice, and some to spare.
+# Roundings of stored probabilities: twice four units, and a margin.
 _STORED = 9
 _LARGEST_SHARE = 1e-3
 
 
 class GainBounds(NamedTuple):
-    """Bounds of an average reward."""
+    """Bounds on an average reward."""
 
     lower: float
     upper: float
@@ -43,8 +43,7 @@ def gain_of_chain(mdp: MDP) -> GainBounds | None:
     """Bound the average reward of a chain by its stationary weights.
 
     Args:
-        mdp: A process, not compact and without zeros and terminals, of one row in each state; all states can reach
-            each other.
+        mdp: Not compact, without explicit zeros or terminals, with one row per state; all states can reach each other.
 
     Returns:
         The bounds; None if the chain has too many states, or numbers are too small or too large.
@@ -66,7 +65,7 @@ def _mean(weight: np.ndarray, reward: np.ndarray) -> float:
 
 
 def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
-    """Return weights, float64 ``[n_states]``, and the share that bounds the error of their ratios, or infinity."""
+    """Return weights, float64 ``[n_states]``, and a bound on the relative error of their ratios, or infinity."""
     chain, n = mdp.to_scipy(), mdp.n_states
     elimination = Elimination(chain)
     if not elimination.is_affordable:
@@ -81,5 +80,5 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     ):
         return weight, np.inf
     roundings = 2 * connected * (connected + 3) + 2 * connected + 2
-    # More than the roundings of equal columns.
+    # There are fewer roundings of equal columns than entries.
     return weight, float(roundings.sum() + 2 * chain.nnz + _STORED * (n + 1)) * UNIT_ROUNDOFF
