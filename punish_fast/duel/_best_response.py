@@ -1,12 +1,12 @@
 """The best response to an enemy, breath by breath, under given beliefs about the enemy's hand.
 
-The responding player does not see the full state ``(s, e)`` but only the information state ``s``, and so takes the same
-action against every enemy hand ``e``. With beliefs ``C(s, e)``, of any sum in each ``s``, and
+The responding player sees the information state ``s`` but not the full state ``(s, e)``, and so takes the same action
+against every enemy hand ``e``. With beliefs ``C(s, e)``, which need not sum to 1, and
 
     q(s, e, a) = sum over enemy rows b and draws d of y(b) P(d) v(successor)
 
-the best action maximises ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Breaths
-are solved from the last to the first. The same sums, divided by the total belief, are the values of actions.
+the best action maximizes ``sum over e of C(s, e) q(s, e, a)``, and ``v(s, e) = q(s, e, a)`` for that action. Breaths
+are solved from last to first. The same sums, divided by the total belief, are the values of actions.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from punish_fast.duel._walk import ZERO, add_value, open_full, prefetch_enemy, w
 from punish_fast.punish._actions import N_ACTIONS
 from punish_fast.runtime._jit import kernel
 
-# A smaller gain, relative to the total belief, is rounding.
+# Smaller gains, relative to the total belief, are rounding errors.
 _LEAST_GAIN = 1e-13
 
 
 @kernel
 def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief, v, choice, least):
-    """Respond in the given information states: write ``choice[state]`` and ``v[number, 0]``.
+    """Compute the best response in the given information states: write ``choice[state]`` and ``v[number, 0]``.
 
-    A choice changes only for a better one, so it stays where ``belief`` is 0. Full states with a belief below ``least``
-    are skipped. No state has more than ``most_decks`` decks.
+    A choice changes only for a better one, so it is unchanged where ``belief`` is 0. Full states with a belief below
+    ``least`` are skipped. ``most_decks`` is the maximum number of decks per state.
     """
     state_ptr, action = rows
     args = full, draws, enemy_weight, v
@@ -63,9 +63,9 @@ def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief
 
 @kernel
 def value_actions(begin, end, full, draws, rows, enemy_weight, belief, v, out):
-    """Values of actions in the given information states: ``out[row]``, the mean of ``q`` under ``belief``.
+    """Set ``out[row]`` to the values of actions in the given information states, the means of ``q`` under ``belief``.
 
-    Where the total belief is 0, all hands of the enemy weigh the same.
+    If the total belief is 0, all enemy hands have equal weight.
     """
     state_ptr, action = rows
     args = full, draws, enemy_weight, v

@@ -1,6 +1,6 @@
 """The possible decks, and the draws of feints from them.
 
-All multisets that a deck can be are numbered in lexicographic order, across all sizes. The draws from each are
+All multisets that can form a deck are numbered in lexicographic order, across all sizes. The draws from each deck are
 tabulated in the order of the successors of full states (`Draws`). The possible decks of an information state depend on
 its block and on the number of cards drawn by feints (`Decks`).
 """
@@ -16,7 +16,7 @@ from punish_fast.punish._multisets import BINOMIAL, N_KINDS, first_subset, next_
 from punish_fast.punish.states._space import find_block, open_block
 from punish_fast.runtime._jit import kernel, routine
 
-# Feints: 0 for none, 1 for an own one, 2 for the enemy's, 3 for both. And the largest number of draws.
+# Feints: 0 for none, 1 for own, 2 for enemy, 3 for both; and the maximum number of draws.
 N_FEINTS = 4
 MOST_DRAWS = N_KINDS * N_KINDS
 
@@ -24,25 +24,25 @@ MOST_DRAWS = N_KINDS * N_KINDS
 class Draws(NamedTuple):
     """The draws from each deck, by feints."""
 
-    copies: np.ndarray  # int64 ``[n_decks, 5]``, the cards of each deck; ascending
-    n: np.ndarray  # int64 ``[n_decks, 4]``, the number of different draws
-    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, the kind that the own side draws, 5 for none
-    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, the kind that the enemy draws
-    left: np.ndarray  # int64 ``[n_decks, 4, 25]``, the deck that is left
-    p: np.ndarray  # float64 ``[n_decks, 4, 25]``, the probability of each draw
+    copies: np.ndarray  # int64 ``[n_decks, 5]``, cards of each deck; in lexicographic order
+    n: np.ndarray  # int64 ``[n_decks, 4]``, number of different draws
+    own: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the own side, 5 for none
+    enemy: np.ndarray  # int64 ``[n_decks, 4, 25]``, kind drawn by the enemy
+    left: np.ndarray  # int64 ``[n_decks, 4, 25]``, index of the remaining deck
+    p: np.ndarray  # float64 ``[n_decks, 4, 25]``, probability of each draw
 
 
 class Decks(NamedTuple):
     """The decks of the blocks of a layer, in lists by block and number of cards drawn."""
 
-    ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, the first place of each list
+    ptr: np.ndarray  # int64 ``[n_blocks * n_drawn + 1]``, start of each list
     deck: np.ndarray  # int32 ``[n]``, decks, ascending in each list
     block: np.ndarray  # int32 ``[n]``, the block of the enemy's information states
 
 
 @routine
 def find_deck(copies, deck):
-    """The number of a deck, by bisection; of the next deck if it is not listed."""
+    """Return the index of a deck, or of the next deck if it is not listed, by bisection."""
     low, high = 0, len(copies)
     while low < high:
         middle = (low + high) // 2
@@ -60,7 +60,7 @@ def find_deck(copies, deck):
 
 @routine
 def enter_draw(draws, number, feints, own, enemy, deck, p):
-    """Enter one draw, which leaves ``deck``."""
+    """Append a draw that leaves ``deck``."""
     i = draws.n[number, feints]
     draws.own[number, feints, i] = own
     draws.enemy[number, feints, i] = enemy
@@ -71,7 +71,7 @@ def enter_draw(draws, number, feints, own, enemy, deck, p):
 
 @routine
 def deck_ways(cards, deck):
-    """The number of ways to draw a deck from ``cards``; 0 if they lack one of it."""
+    """Return the number of ways to draw a deck from ``cards``; 0 if cards are missing."""
     ways = 1.0
     for kind in range(N_KINDS):
         if cards[kind] < deck[kind]:
@@ -108,7 +108,7 @@ def tabulate_draws(begin, end, draws):
 
 @routine
 def list_decks(layout, places, layer, draws, block, room, decks, ptr):
-    """List the decks of a block from ``ptr[0]`` on, or with an empty ``decks.deck`` only count them: ``ptr[drawn]``.
+    """List the decks of a block from index ``ptr[0]`` on; if ``decks.deck`` is empty, count them in ``ptr[drawn]``.
 
     A deck is impossible if no block mirrors the hand that it leaves the enemy.
     """
@@ -136,7 +136,6 @@ def list_decks(layout, places, layer, draws, block, room, decks, ptr):
 
 @routine
 def room_for_decks():
-    """Working memory for `list_decks`."""
     digits = np.zeros(N_KINDS, dtype=np.int64)
     piles = np.zeros((3, N_KINDS), dtype=np.int64)
     return digits, piles, np.zeros(N_KINDS, dtype=np.int64), np.zeros(N_KINDS, dtype=np.int64)

@@ -1,18 +1,18 @@
 """The graph of the real game, with both hands known.
 
-A *full state* is a pair of an information state and a hand of the enemy; the deck is what is left. Full states are
+A *full state* is a pair of an information state and an enemy hand; the remaining cards form the deck. Full states are
 numbered by information state and, within one, by deck::
 
-    number(row, deck) = full_ptr[row] + place of the deck in the list of (block, cards drawn from the deck)
+    number(row, deck) = full_ptr[row] + index of the deck in the list of (block, cards drawn from the deck)
 
 since the possible decks depend only on the block and the number of cards drawn by feints (``_decks.py``). The enemy in
-a full state sees the mirrored information state, ``enemy_row``. Any information model serves (``information.py``); it
-decides how many information states and full states there are.
+a full state sees the mirrored information state, ``enemy_row``. Any information model can be used (``information.py``);
+it determines the number of information states and full states.
 
-Each own action, enemy action and draw of feints leads from a full state to one successor. The successors of a full
-state are stored side by side in this order (``_walk.py``).
+Each combination of own action, enemy action and draw of feints leads from a full state to one successor. The successors
+of a full state are stored contiguously in this order (``_walk.py``).
 
-After the last breath of a measure only both hands and both HP matter, since the true redeal shuffles everything else.
+After the last breath of a measure, only both hands and both HP matter, since the true redeal shuffles everything else.
 These *nodes* are numbered after all full states; win and loss are the last two numbers.
 """
 
@@ -31,7 +31,7 @@ from punish_fast.punish.states._redeal import redeal
 from punish_fast.punish.states._space import block_statuses, find_block, open_block, row_of
 from punish_fast.runtime._jit import kernel, routine
 
-# A target not looked up yet.
+# Marks targets that have not been looked up.
 _UNKNOWN = -2
 
 
@@ -48,7 +48,6 @@ class Full(NamedTuple):
 
 @routine
 def count_feints(actions, n):
-    """Feints among the first ``n`` actions."""
     feints = 0
     for i in range(n):
         feints += split_action(actions[i])[1]
@@ -89,7 +88,7 @@ def count_full(begin, end, layout, layer, draws, decks, n_full, n_entries):
 
 @routine
 def hands_code(layout, own, pick, enemy, enemy_pick):
-    """The cards code of two hands, after both picks (5: none)."""
+    """Return the cards code of two hands after both picks; a pick of 5 takes no card."""
     code = 0
     for kind in range(N_KINDS):
         held = own[kind] - (1 if kind == pick else 0)
@@ -99,7 +98,7 @@ def hands_code(layout, own, pick, enemy, enemy_pick):
 
 
 class CardRoom(NamedTuple):
-    """Working memory for the cards of a full state."""
+    """Work arrays for the cards of a full state."""
 
     digits: np.ndarray  # int64 ``[5]``, the digits of the block
     piles: np.ndarray  # int64 ``[3, 5]``, hand, discard pile and unseen cards
@@ -110,7 +109,6 @@ class CardRoom(NamedTuple):
 
 @routine
 def room_for_cards():
-    """Working memory for the cards of a full state."""
     return CardRoom(
         digits=np.zeros(N_KINDS, dtype=np.int64),
         piles=np.zeros((3, N_KINDS), dtype=np.int64),
@@ -122,7 +120,7 @@ def room_for_cards():
 
 @routine
 def open_deck(full, draws, decks, layer, place, number, mirrored, room):
-    """Write deck and enemy of a full state, and the enemy's hand in ``room``."""
+    """Write the deck and the enemy's row of a full state, and the enemy's hand into ``room``."""
     deck = decks.deck[place]
     full.deck[number] = deck
     full.enemy_row[number] = row_of(layer, decks.block[place], mirrored)
@@ -132,9 +130,9 @@ def open_deck(full, draws, decks, layer, place, number, mirrored, room):
 
 @routine
 def list_full_after(full, draws, outcomes, own_actions, number, n_enemy, room, places, following, drawn):
-    """List the full states after one; return the entry behind them.
+    """List the full states that follow a full state; return the index after their last entry.
 
-    ``outcomes`` is the part of `tabulate_statuses` for its status, ``following`` the next layer and its decks.
+    ``outcomes`` is the part of `tabulate_statuses` for its status; ``following`` contains the next layer and its decks.
     """
     (layer, decks, n_drawn), (ptr, after) = following, (full.ptr, full.after)
     first, rank, next_ptr, next_deck = layer.first, layer.rank, decks.ptr, decks.deck
@@ -169,7 +167,7 @@ def list_full_after(full, draws, outcomes, own_actions, number, n_enemy, room, p
 def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, rows):
     """List the successors of the full states of the given blocks in any breath but the last.
 
-    ``layers`` and ``all_decks`` are those of this breath and of the next, ``statuses`` is from `tabulate_statuses`.
+    ``layers`` and ``all_decks`` contain this breath and the next; ``statuses`` is from `tabulate_statuses`.
     """
     (state_ptr, action), (layer, after_layer), (decks, after_decks) = rows, layers, all_decks
     room = room_for_cards()
@@ -197,7 +195,7 @@ def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, fu
 
 @routine
 def list_nodes_after(layout, full, draws, outcomes, own_actions, number, n_enemy, room, used):
-    """List the keys of the nodes after a full state, and mark them in ``used``; return the entry behind them."""
+    """List the keys of nodes that follow a full state, mark them in ``used``, and return the index after the last."""
     after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
     own, enemy, actions = room.piles[0], room.enemy, room.actions
     n_hps = layout.hp * layout.hp
@@ -212,7 +210,7 @@ def list_nodes_after(layout, full, draws, outcomes, own_actions, number, n_enemy
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
                 if then >= 0:
-                    # Between two measures, only both HP remain of a status.
+                    # Between measures, a status consists only of both HP.
                     then = hands + then % n_hps
                     used[then] = 1
                 after[entry] = then
@@ -224,7 +222,7 @@ def list_nodes_after(layout, full, draws, outcomes, own_actions, number, n_enemy
 def fill_last(begin, end, layout, statuses, layer, draws, decks, full, rows, used):
     """List the successors of the full states of the given blocks in the last breath of a measure, as keys of nodes.
 
-    Every key is marked in ``used``; threads may mark the same one, but all write 1.
+    Every key is marked in ``used``. Threads may mark the same key, but all write 1.
     """
     state_ptr, action = rows
     room = room_for_cards()
@@ -249,9 +247,9 @@ def fill_last(begin, end, layout, statuses, layer, draws, decks, full, rows, use
 
 @kernel
 def number_nodes(begin, end, chunks, after, slot, win):
-    """Replace keys of nodes by their numbers ``slot[key]``, and `WIN` and `LOSS` by ``win`` and the number after it.
+    """Replace keys of nodes by their numbers ``slot[key]``, `WIN` by ``win``, and `LOSS` by the number after it.
 
-    With an empty ``slot`` there are no keys.
+    If ``slot`` is empty, ``after`` contains no keys.
     """
     for entry in range(chunks[begin], chunks[end]):
         if after[entry] == WIN:
@@ -265,23 +263,23 @@ def number_nodes(begin, end, chunks, after, slot, win):
 class Redeal(NamedTuple):
     """The deals that follow a measure."""
 
-    # int64 ``[n_pairs]``, codes of the kept hands, ascending; the first, two empty hands, begins a game
+    # int64 ``[n_pairs]``, codes of the kept hands, ascending; the first pair, two empty hands, begins a game
     pair: np.ndarray
-    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, the first place of each pair's deals
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, start of each pair's deals
     deal: np.ndarray  # int32 ``[n]``, deals, ascending in each pair
     p: np.ndarray  # float64 ``[n]``, their probabilities
     first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
     stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
     node_pair: np.ndarray  # int32 ``[n_nodes]``, the pair of each node
-    node_status: np.ndarray  # int32 ``[n_nodes]``, the place of its status in the blocks of the first breath
+    node_status: np.ndarray  # int32 ``[n_nodes]``, index of each node's status in the blocks of the first breath
 
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
     """List the own hands and revealed cards dealt after two kept hands, by block; return their number and weight.
 
-    ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from
-    what is left over, so this is the `redeal` of a pool of all cards in neither hand.
+    ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from the
+    remaining cards, so this is the `redeal` of a pool of all cards in neither hand.
     """
     for kind in range(N_KINDS):
         piles[0, kind] = kept[0, kind]
@@ -297,9 +295,9 @@ def list_views(layout, cards, kept, piles, codes, weights):
 def list_deals(begin, end, layout, layer, cards, copies, decks, deal_ptr, pairs, out):
     """Count the deals that may follow the given pairs, or list them with their probabilities.
 
-    ``pairs`` (int64 ``[n, 2, 5]``) are the kept hands, ``cards`` is as in `list_views`, ``deal_ptr`` holds the first
-    deal of each block. ``out`` are the counts, and if these are empty, the first place of each pair, and where to write
-    deals and probabilities.
+    ``pairs``, int64 ``[n, 2, 5]``, are the kept hands, ``cards`` is as in `list_views`, and ``deal_ptr`` holds the
+    first deal of each block. ``out`` holds the counts and, for use if the counts are empty, the start of each pair's
+    deals and the arrays for deals and probabilities.
     """
     counts, ptr, deal, p = out
     n_drawn = 2 * layout.feints + 1

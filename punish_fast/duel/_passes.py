@@ -1,11 +1,11 @@
 """Passes through the graph of the real game: values backward, probabilities forward.
 
-In a full state the own side plays row ``a`` with probability ``x(a)`` and the enemy row ``b`` with ``y(b)``; then
-``P(d)`` is the probability of the draws ``d``. So backward
+In a full state, the own side plays row ``a`` with probability ``x(a)`` and the enemy plays row ``b`` with ``y(b)``;
+``P(d)`` is the probability of the draws ``d``. The backward pass computes
 
     v(s) = sum over a, b and d of x(a) y(b) P(d) v(successor)
 
-and forward every full state passes its reach probability to its successors in the same shares.
+and the forward pass distributes the reach probability of each full state to its successors in the same shares.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 class Parts(NamedTuple):
     """The information states of a breath, in parts that pass on reach probabilities in parallel.
 
-    Parts that write into one buffer share no successor, so sums do not depend on the number of threads.
+    Parts that write to the same buffer share no successor, so sums do not depend on the number of threads.
     """
 
-    ptr: np.ndarray  # int64 ``[n_parts + 1]``, the first span of each part
+    ptr: np.ndarray  # int64 ``[n_parts + 1]``, first span of each part
     spans: np.ndarray  # int64 ``[n, 2]``, first and last information state (exclusive) of each span
-    buffer: np.ndarray  # int64 ``[n_parts]``, the buffer that each part writes into
+    buffer: np.ndarray  # int64 ``[n_parts]``, buffer to which each part writes
 
 
 @inlined_routine
 def add_value_and_length(total, enemy_row, entry, n, draw, args):
-    """Visitor: add value and length of the successors; ``total`` begins with the probability of the own row."""
+    """Visitor: add value and length of the successors; ``total`` starts with the probability of the own row."""
     own_weight, value, length = total
     full, draws, enemy_weight, v = args
     deck, feints = draw
@@ -39,7 +39,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
     prefetch_value(full.after, v, TWO, entry)
     for i in range(n if weight > 0.0 else ZERO):
         target = np.uint64(full.after[entry + i])
-        # Most often nothing is drawn.
+        # Usually nothing is drawn.
         p = weight * draws.p[deck, feints, i] if n > ONE else weight
         value += p * v[target, ZERO]
         length += p * v[target, ONE]
@@ -48,7 +48,7 @@ def add_value_and_length(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def back_up_full(begin, end, full, draws, rows, policies, v):
-    """Value and length of the full states of the given information states, from those of their successors."""
+    """Compute value and length of the full states of the given information states from their successors."""
     (state_ptr, action), (own_weight, enemy_weight) = rows, policies
     args = full, draws, enemy_weight, v
     for row in range(begin, end):
@@ -67,7 +67,7 @@ def back_up_full(begin, end, full, draws, rows, policies, v):
 
 @kernel
 def back_up_nodes(begin, end, redeal, v, out):
-    """Means over the deals that follow each of the given nodes: ``out[node]`` from the columns of ``v``."""
+    """Set ``out[node]`` to the means of the columns of ``v`` over the deals that follow each of the given nodes."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for node in range(begin, end):
@@ -83,7 +83,7 @@ def back_up_nodes(begin, end, redeal, v, out):
 
 @inlined_routine
 def pass_reach(total, enemy_row, entry, n, draw, args):
-    """Visitor: pass on the reach probability ``total`` of a full state and own row, also to win and loss."""
+    """Visitor: pass on the reach probability ``total`` of a full state and own row to successors, win and loss."""
     full, draws, enemy_weight, targets, into, ended = args
     origin, win = targets
     deck, feints = draw
@@ -102,8 +102,8 @@ def pass_reach(total, enemy_row, entry, n, draw, args):
 def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, out):
     """Pass on the reach probabilities of the full states of the given parts to their successors.
 
-    ``out`` is a pair: ``out[0][buffer]`` begins with number ``targets[0]``; ``out[1][part]`` gets the probabilities of
-    win and loss, whose numbers begin with ``targets[1]``.
+    ``out`` is a pair: ``out[0][buffer]`` starts at number ``targets[0]``, and ``out[1][part]`` receives the
+    probabilities of win and loss, whose numbers start at ``targets[1]``.
     """
     (state_ptr, action), (own_weight, enemy_weight) = rows, policies
     bounds = np.uint64(targets[0]), np.uint64(targets[1])
@@ -121,7 +121,7 @@ def spread_full(begin, end, parts, full, draws, rows, policies, reach, targets, 
 
 @kernel
 def spread_nodes(begin, end, chunks, redeal, reach, out):
-    """Pass on the reach probabilities of chunks of nodes to deals; chunk ``c`` writes into ``out[c]`` alone."""
+    """Pass on the reach probabilities of chunks of nodes to deals; only chunk ``c`` writes to ``out[c]``."""
     node_pair, node_status, ptr, p = redeal.node_pair, redeal.node_status, redeal.ptr, redeal.p
     deals, first, stride = redeal.deal, redeal.first, redeal.stride
     for chunk in range(begin, end):

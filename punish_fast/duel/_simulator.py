@@ -1,16 +1,16 @@
-"""Simulated games: random walks on the graph of the real game, drawn by counter-based random numbers.
+"""Simulated games: random walks on the graph of the real game, with counter-based random numbers.
 
-A game is a walk from number to number. In a full state both players choose, feints draw from the deck, and the
-successors are in the order of own action, enemy action and draw (``_walk.py``), so the next one is computed from the
-choices.
+A game is a walk between numbered states. In a full state both players choose, feints draw from the deck, and the
+successors are ordered by own action, enemy action and draw (``_walk.py``), so the index of the next one is computed
+from the choices.
 
-Random numbers are those of ``runtime/_random.py``::
+Random numbers come from ``runtime/_random.py``::
 
     key      the seed, low and high word
     counter  the game, low and high word; the breath; 0 for the breath itself, 1 for the deal before it
 
-No draw depends on the one before, so every game is the same for any order of games and any number of threads. Choices
-use 31 bits each, draws 32 and deals 53: actions less likely than one in 2^31 may never be played.
+No draw depends on an earlier one, so each game is the same for any order of games and any number of threads. Choices
+use 31 bits each, draws 32 and deals 53, so actions with a probability below 2^-31 may never be played.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DEAL_SHIFTS = np.uint64(5), np.uint64(6)
 # Streams of random numbers.
 BREATH, DEAL = 0, 1
 
-# Games played at once.
+# Number of interleaved games.
 _AT_ONCE = 256
 
 # More actions than an information state can have.
@@ -45,27 +45,27 @@ OWN, ENEMY, DECK, FIRST = range(4)
 
 
 class Walk(NamedTuple):
-    """The arrays that a walk reads."""
+    """Arrays read by a walk."""
 
     place: np.ndarray  # int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: draws from a deck by no feint, an own one, the enemy's, and both
-    until: np.ndarray  # float64 ``[n_decks, 4, 25]``: the cumulated probabilities of draws
-    after: np.ndarray  # int32 ``[n_entries]``, the successors of full states
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck, by feints (see `Draws`)
+    until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
+    after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 
 
 class Deals(NamedTuple):
     """The deals that begin a game or follow a measure.
 
-    A deal is found by a guide table (H.-C. Chen and Y. Asau, 1974): the unit interval is cut into as many slices as
-    there are deals, and ``guide`` names the deal in which each slice begins, so on average fewer than two are skipped.
+    A deal is found with a guide table [H.-C. Chen and Y. Asau, 1974]: the unit interval is divided into one slice per
+    deal, and ``guide`` names the deal in which each slice begins, so fewer than two are skipped on average.
     """
 
-    node_pair: np.ndarray  # int32 ``[n_nodes]``, the pair of kept hands of each node
-    node_status: np.ndarray  # int32 ``[n_nodes]``, the place of its status in the blocks of the first breath
-    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, where the deals of each pair begin
-    until: np.ndarray  # float64 ``[n]``, the cumulated probabilities of the deals of a pair
-    guide: np.ndarray  # int32 ``[n]``, deals counted from the first of their pair
-    deal: np.ndarray  # int32 ``[n]``, their numbers
+    node_pair: np.ndarray  # int32 ``[n_nodes]``, pair of kept hands of each node
+    node_status: np.ndarray  # int32 ``[n_nodes]``, index of each node's status in the blocks of the first breath
+    ptr: np.ndarray  # int64 ``[n_pairs + 1]``, start of each pair's deals
+    until: np.ndarray  # float64 ``[n]``, cumulative probabilities of the deals of each pair
+    guide: np.ndarray  # int32 ``[n]``, deals, counted from the first one of the pair
+    deal: np.ndarray  # int32 ``[n]``, numbers of deals
     first: np.ndarray  # int64 ``[n_deals]``, the full state of each deal for the first status of its block
     stride: np.ndarray  # int64 ``[n_deals]``, distance from one status to the next
 
@@ -83,13 +83,13 @@ def cumulate_draws(begin, end, n_draws, p, until):
 
 @routine
 def pack_shape(first, n, may_feint):
-    """An `action_shape` as one number."""
+    """Pack an `action_shape` into one integer."""
     return (first * MOST_ACTIONS + n) * 2 + may_feint
 
 
 @routine
 def split_shape(packed):
-    """The inverse of `pack_shape`."""
+    """Invert `pack_shape`."""
     return packed // (2 * MOST_ACTIONS), (packed >> 1) % MOST_ACTIONS, packed & 1
 
 
@@ -124,7 +124,7 @@ def guide_deals(begin, end, ptr, p, until, guide):
 
 @kernel
 def fill_thresholds(begin, end, state_ptr, weight, threshold):
-    """Fill ``threshold``, uint32 ``[n_rows]``: `CERTAIN` times the cumulated probabilities of the rows of a state."""
+    """Set ``threshold``, uint32 ``[n_rows]``, to `CERTAIN` times the cumulative probabilities of each state's rows."""
     for state in range(begin, end):
         total = 0.0
         last = state_ptr[state]
@@ -133,14 +133,14 @@ def fill_thresholds(begin, end, state_ptr, weight, threshold):
             threshold[row] = min(int(total * CERTAIN + 0.5), CERTAIN)
             if weight[row] > 0.0:
                 last = row
-        # Sums may miss 1 by rounding, but the last row of positive probability must be certain.
+        # Rounded sums may differ from 1, but the last row of positive probability must be certain.
         for row in range(last, state_ptr[state + 1]):
             threshold[row] = CERTAIN
 
 
 @routine
 def choose(threshold, first, n, word):
-    """The number of the action played, of ``n`` from row ``first`` on; without a branch to mispredict."""
+    """Return the index of the chosen action, among ``n`` rows from ``first`` on, without a branch to mispredict."""
     drawn = np.int64(word >> _CHOICE_SHIFT)
     chosen = 0
     for row in range(first, first + n):
@@ -150,7 +150,7 @@ def choose(threshold, first, n, word):
 
 @routine
 def find_draw(until, deck, feints, n, word):
-    """The number of the draw, of ``n``, from a deck by the players that feint."""
+    """Return the index of the draw, among ``n``, from a deck for given feints."""
     point = float(word) * _WORD_UNIT
     draw = 0
     while draw < n - 1 and until[deck, feints, draw] <= point:
@@ -160,7 +160,7 @@ def find_draw(until, deck, feints, n, word):
 
 @routine
 def deal_cards(ptr, until, guide, pair, words):
-    """The place, in the list of deals, of the one that follows a pair of kept hands."""
+    """Return the index, in the list of deals, of the deal that follows a pair of kept hands."""
     point = float((words[0] >> _DEAL_SHIFTS[0]) * _DEAL_FACTOR + (words[1] >> _DEAL_SHIFTS[1])) * _DEAL_UNIT
     first, n = ptr[pair], ptr[pair + 1] - ptr[pair]
     place = first + guide[first + int(point * n)]
@@ -171,14 +171,14 @@ def deal_cards(ptr, until, guide, pair, words):
 
 @kernel
 def draw_deal(numbers, ptr, until, guide):
-    """The place, in the list of the deals of one pair, of the deal before a breath; ``numbers``: game, breath, seed."""
+    """Return the index of the deal before a breath among the deals of one pair; ``numbers``: game, breath, seed."""
     game, breath, seed = numbers
     return deal_cards(ptr, until, guide, 0, draw_words(game, breath, DEAL, seed))
 
 
 @kernel
 def draw_choice(numbers, seat, threshold, first, n):
-    """The number of the action that the player of a seat (0 own, 1 enemy) plays in a breath; as `choose`."""
+    """Return the index of the action that a seat (0 own, 1 enemy) plays in a breath; see `choose`."""
     game, breath, seed = numbers
     words = draw_words(game, breath, BREATH, seed)
     return choose(threshold, first, n, words[0] if seat == 0 else words[1])
@@ -186,23 +186,23 @@ def draw_choice(numbers, seat, threshold, first, n):
 
 @kernel
 def draw_feints(numbers, until, deck, feints, n):
-    """The number of the draw of a breath; as `find_draw`."""
+    """Return the index of the draw in a breath; see `find_draw`."""
     game, breath, seed = numbers
     return find_draw(until, deck, feints, n, draw_words(game, breath, BREATH, seed)[2])
 
 
 @kernel
 def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games, trace):
-    """Play the games of the given places from ``numbers``, the first game and the seed, on.
+    """Play games ``begin`` to ``end``, counted from the first game; ``numbers`` are the first game and the seed.
 
-    Games are interleaved: each step looks up one thing for all of them. The processor then waits for many cache misses
-    at once, which is three times as fast. ``start`` holds the place of
-    the status of the first deal, the numbers of the first node and of win, and the most breaths of a game. Of
-    ``games``, ``opening[i]`` becomes the full state after the deal, ``breaths[i]`` the length, ``won[i]`` 1 for a win.
-    A longer game sets ``stop[0]``, which ends all games of all threads.
+    Games are interleaved: each step performs one lookup for all of them. The processor then waits for many cache misses
+    at the same time, which is three times as fast. ``start`` holds the index of the status of the first deal, the
+    numbers of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` receives the
+    full state after the deal, ``breaths[i]`` the length, and ``won[i]`` 1 for a win. A longer game sets ``stop[0]``,
+    which stops all games of all threads.
 
-    If ``trace`` is not empty, ``trace[ptr[i] + k]`` becomes the full state of breath ``k`` and the rows of the actions
-    of both players.
+    ``trace`` is a pair ``trace_ptr, steps``. If ``steps`` is not empty, ``steps[trace_ptr[i] + k]`` receives the full
+    state in breath ``k`` of game ``i`` and both players' rows.
     """
     (first_game, seed), (first_status, first_node, win, most) = numbers, start
     place, n_draws, draw_until, after = walk.place, walk.n_draws, walk.until, walk.after

@@ -1,23 +1,23 @@
 """The walk through a full state: own rows, enemy rows and draws, in the order of its successors.
 
-The own side plays row ``a``, the enemy row ``b``, and feints draw ``d`` from the deck. The successors of a full state
-are stored in the order of ``a``, ``b`` and ``d``, so a walk counts them and looks up no index. `walk_row` walks one own
-row. For each enemy row it calls a visitor, a routine that the compiler inlines::
+The own side plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
+state are stored in the order of ``a``, ``b`` and ``d``, so a walk counts them and looks up no index. `walk_row` walks
+one own row. For each enemy row it calls a visitor, a routine that the compiler inlines::
 
     total = visit(total, enemy_row, entry, n, draw, args)
 
-The ``n`` successors begin at ``entry``, and the probability of the ``i``-th is ``draws.p[draw][i]``. ``total`` is a sum
-or a tuple of sums.
+The ``n`` successors begin at ``entry``, and the ``i``-th has probability ``draws.p[draw][i]``. ``total`` is a sum or a
+tuple of sums.
 
-Every pass through the graph is this walk. Under ``tabletop`` and `view`, the passes take 0.84 to 1.03 times as long as
-with their loops written out (medians of alternating runs on one core). Two things were tried that cost more: a branch
-around array reads in a visitor, since Numba then counts references in the innermost loop (7 to 20 times as long), so
-visitors skip by empty ranges; and a generator of places (7.5 times).
+Every pass through the graph uses this walk. Under ``tabletop`` and `view`, the passes take 0.84 to 1.03 times as long
+as with explicit loops (medians of alternating runs on one core). Two alternatives were slower: a branch around array
+reads in a visitor (7 to 20 times as long), since Numba then counts references in the innermost loop, so visitors skip
+by empty ranges; and a generator of indices (7.5 times).
 
-A pass reads full states in order, but the enemy's rows and the values of successors lie anywhere, which no processor
-predicts. Both are prefetched a little ahead.
+A pass reads full states in order, but the enemy's rows and the values of successors are at unpredictable addresses.
+Both are prefetched a little ahead.
 
-Numba tests every signed index for being negative, so indices here are unsigned.
+Numba tests whether signed indices are negative, so indices here are unsigned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 from punish_fast.runtime._jit import inlined_routine, routine
 from punish_fast.runtime._prefetch import prefetch
 
-# Unsigned, because a plain 1 and an unsigned integer would give a float.
+# Unsigned, because adding a plain 1 to an unsigned integer would give a float.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
 # Prefetch distance, in full states, of the enemy's state and of the enemy's rows.
@@ -38,7 +38,7 @@ _SUCCESSORS_AHEAD = np.uint64(64)
 
 @inlined_routine
 def open_full(full, state_ptr, number):
-    """The first successor of a full state, and its deck and the enemy's first and last row (exclusive)."""
+    """Return the first successor of a full state, and its deck and the enemy's first and last row (exclusive)."""
     enemy_state = np.uint64(full.enemy_row[number])
     rows = np.uint64(state_ptr[enemy_state]), np.uint64(state_ptr[enemy_state + ONE])
     return np.uint64(full.entry[number]), (np.uint64(full.deck[number]), rows[0], rows[1])
@@ -46,7 +46,7 @@ def open_full(full, state_ptr, number):
 
 @inlined_routine
 def walk_row(visit, total, entry, enemy, own_row, action, draws, args):
-    """Call ``visit`` for every enemy row against an own row; return the total and the entry behind its successors."""
+    """Call ``visit`` for every enemy row against ``own_row``; return the total and the index after its successors."""
     deck, first, last = enemy
     own_feint = np.uint64(action[own_row]) & ONE
     for enemy_row in range(first, last):
@@ -59,14 +59,14 @@ def walk_row(visit, total, entry, enemy, own_row, action, draws, args):
 
 @inlined_routine
 def add_value(total, enemy_row, entry, n, draw, args):
-    """Visitor: add the value of the successors, from the first column of ``v``, weighted by the enemy's policy."""
+    """Visitor: add the values of successors, in the first column of ``v``, weighted by the enemy's policy."""
     full, draws, enemy_weight, v = args
     deck, feints = draw
     weight = enemy_weight[enemy_row]
     prefetch_value(full.after, v, np.uint64(v.shape[1]), entry)
     value = 0.0
     for i in range(n if weight > 0.0 else ZERO):
-        # Most often nothing is drawn.
+        # Usually nothing is drawn.
         p = draws.p[deck, feints, i] if n > ONE else 1.0
         value += p * v[np.uint64(full.after[entry + i]), ZERO]
     return total + weight * value
@@ -74,7 +74,7 @@ def add_value(total, enemy_row, entry, n, draw, args):
 
 @inlined_routine
 def prefetch_enemy(full, state_ptr, action, policy, number):
-    """Prefetch the enemy's policy in a full state soon after ``number``, which is unsigned; return its first row."""
+    """Prefetch the enemy's policy in a full state shortly after ``number``, which is unsigned; return its first row."""
     last = np.uint64(len(full.enemy_row) - 1)
     prefetch(state_ptr, np.uint64(full.enemy_row[min(number + _STATES_AHEAD, last)]))
     row = np.uint64(state_ptr[np.uint64(full.enemy_row[min(number + _ROWS_AHEAD, last)])])
@@ -85,14 +85,14 @@ def prefetch_enemy(full, state_ptr, action, policy, number):
 
 @inlined_routine
 def prefetch_value(after, v, width, entry):
-    """Prefetch the row of ``v``, ``width`` numbers, of a successor soon after ``entry``; both are unsigned."""
+    """Prefetch the row of ``v``, of length ``width``, of a successor shortly after ``entry``; both are unsigned."""
     soon = min(entry + _SUCCESSORS_AHEAD, np.uint64(len(after) - 1))
     prefetch(v, np.uint64(after[soon]) * width)
 
 
 @routine
 def action_shape(state_ptr, action, state):
-    """First row and number of actions of an information state, and 1 if it may feint.
+    """Return the first row and the number of actions of an information state, and 1 if it may feint.
 
     A state that may feint has a plain action and a feint for each kind in hand, alternating.
     """
@@ -103,13 +103,13 @@ def action_shape(state_ptr, action, state):
 
 @routine
 def count_before(n_enemy, enemy_feints, n_draws, deck, is_feint):
-    """Successors of one own action against ``n_enemy`` actions, ``enemy_feints`` of which are feints."""
+    """Count the successors of one own action against ``n_enemy`` actions, of which ``enemy_feints`` are feints."""
     return (n_enemy - enemy_feints) * n_draws[deck, is_feint] + enemy_feints * n_draws[deck, is_feint + 2]
 
 
 @routine
 def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, deck):
-    """Successors before those of an own and an enemy action, both counted in their states; and the feints."""
+    """Count the successors before a pair of actions, own and enemy, indexed in their states; also return the feints."""
     enemy_feints = (n_enemy >> 1) * enemy_may_feint
     own_before = (own >> 1) * own_may_feint
     skipped = (own - own_before) * count_before(n_enemy, enemy_feints, n_draws, deck, 0)
@@ -120,7 +120,7 @@ def skip_actions(own, own_may_feint, enemy, n_enemy, enemy_may_feint, n_draws, d
 
 @routine
 def open_row(full, draws, state_ptr, action, number, own, own_may_feint):
-    """As `open_full`, but for the successors of the own action number ``own`` of the state."""
+    """Open a full state as in `open_full`, at the successors of the own action with index ``own``."""
     entry, enemy = open_full(full, state_ptr, number)
     _, n_enemy, enemy_may_feint = action_shape(state_ptr, action, full.enemy_row[number])
     skipped, _ = skip_actions(own, own_may_feint, 0, n_enemy, enemy_may_feint, draws.n, full.deck[number])

@@ -1,7 +1,7 @@
-"""One breath of the real game: the views that follow from two actions and the cards drawn for feints.
+"""One breath of the real game: the views that result from two actions and the cards drawn for feints.
 
 A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
-it is the state between two measures, before the deal. Statuses come from the table of clashes that all kernels use.
+it is the state between two measures, before the deal. Statuses come from the table of clashes used by all kernels.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import Rules
 
-# Row of a kind: one copy of this card; no card for rest and for nothing.
+# Row of each kind: one copy of the card. The last row, for rest or nothing, has no card.
 CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 
 class Breaths(NamedTuple):
-    """Breaths that were played; the own side comes first."""
+    """Results of breaths; the own side comes first."""
 
-    result: np.ndarray  # int64 [n], WIN or LOSS of the own side, 0 if the game goes on
+    result: np.ndarray  # int64 [n], WIN or LOSS of the own side, 0 if the game continues
     resolved: np.ndarray  # int64 [n, 2], cards that clash, from 0 for guard; 5 is rest
-    hp: np.ndarray  # int64 [n, 2], HP after the damage and before healing; may be below 0
-    digits: np.ndarray  # int64 [n, 18], the view of the own side afterwards, if the game goes on
+    hp: np.ndarray  # int64 [n, 2], HP after damage and before healing; may be below 0
+    digits: np.ndarray  # int64 [n, 18], next view of the own side, if the game continues
 
 
 @lru_cache(maxsize=8)
@@ -60,18 +60,17 @@ def status_tables(rules: Rules) -> np.ndarray:
 
 
 def picks_of(actions: np.ndarray) -> np.ndarray:
-    """Return the card that each two-digit action picks, from 0 for guard; 5 for rest."""
+    """Return the card picked by each two-digit action, from 0 for guard; 5 for rest."""
     return np.where(actions == REST_ACTION, REST, actions // 10 - 1)
 
 
 def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np.ndarray) -> Breaths:
-    """Play breaths.
+    """Play one breath from each view.
 
     Args:
-        rules: The rules of the game.
         views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; views of the own side during a measure.
         actions: ``[n, 2]``, two-digit actions of the own side and of the enemy.
-        drawn: ``[n, 2]``, the card that each draws for a feint, from 0 for guard; 5 without a feint.
+        drawn: ``[n, 2]``, the card that each side draws for a feint, from 0 for guard; 5 without a feint.
     """
     layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()

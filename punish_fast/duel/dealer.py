@@ -1,7 +1,7 @@
-"""The deals that begin a game or follow a measure.
+"""Deals that begin a game or follow a measure.
 
-A deal is an information state of the first breath, up to its status, and a deck. Deals are numbered in this order. They
-follow from the cards alone, so they are known long before the graph of the game.
+A deal consists of an information state of the first breath, up to its status, and a deck. Deals are numbered in this
+order. They depend only on the cards, so they can be listed before the graph of the game is built.
 """
 
 from __future__ import annotations
@@ -18,39 +18,31 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 
 class Dealt(NamedTuple):
-    """A deal: cards by kind, int64 ``[5]`` each."""
+    """A dealt deck, and cards by kind, int64 ``[5]`` each."""
 
     own: np.ndarray
     enemy: np.ndarray
-    revealed: np.ndarray  # The new discard pile
+    revealed: np.ndarray  # New discard pile
     deck: int  # Index of the deck in `Draws.copies`
 
 
 class Dealer:
-    """Lists the deals that may follow two kept hands.
-
-    Attributes:
-        space: The information states.
-        draws: All decks and the draws from them.
-        deal_ptr: int64 ``[n_blocks + 1]``, the first deal of each block of the first breath.
-    """
+    """Enumeration of the deals that may follow two kept hands."""
 
     def __init__(self, space: StateSpace, draws: Draws | None = None, decks: Decks | None = None) -> None:
-        """Count the deals; if ``draws`` (of all decks) or ``decks`` (of the first breath) are None, tabulate them."""
+        """Count the deals; ``draws`` (of all decks) and ``decks`` (of the first breath) are tabulated if None."""
         self.space = space
         self.draws = tabulate_draws(space.layout) if draws is None else draws
         self._decks = list_decks(space, self.draws, 0) if decks is None else decks
         self._n_drawn = 2 * space.layout.feints + 1
+        # int64 ``[n_blocks + 1]``, first deal of each block of the first breath
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The deals that may follow pairs of kept hands.
-
-        Args:
-            kept: int64 ``[n, 2, 5]``.
+        """Return the deals that may follow pairs of kept hands, int64 ``[n, 2, 5]``.
 
         Returns:
-            Where the deals of each pair begin, int64 ``[n + 1]``, their numbers, int32, and their probabilities.
+            Start of each pair's deals, int64 ``[n + 1]``; deals, int32; and their probabilities, float64.
         """
         layer = self.space.layers[0]
         counts = np.zeros(len(kept), dtype=np.int64)
@@ -66,7 +58,7 @@ class Dealer:
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
         """Draw the deal that follows two kept hands, int64 ``[2, 5]``, in a simulated game.
 
-        ``numbers`` are the number of the game, the breaths played so far, and the random seed.
+        ``numbers`` are the number of the game, the number of breaths played, and the random seed.
         """
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
@@ -79,7 +71,7 @@ class Dealer:
 
 
 def tabulate_draws(layout: Layout) -> _decks.Draws:
-    """All decks, and the draws from them."""
+    """Tabulate all decks and the draws from them."""
     sizes = range(max(0, layout.deck_size - 2 * layout.feints), layout.deck_size + 1)
     decks = [deck for deck in np.ndindex(*(np.minimum(layout.copies, layout.deck_size) + 1)) if sum(deck) in sizes]
     copies = np.array(decks, dtype=np.int64)
@@ -93,14 +85,14 @@ def tabulate_draws(layout: Layout) -> _decks.Draws:
 
 
 def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
-    """Cumulated probabilities of the draws of feints, for `_simulator.find_draw`."""
+    """Return cumulative probabilities of the draws of feints, for `_simulator.find_draw`."""
     until = np.zeros(draws.p.shape)
     for_each(_simulator.cumulate_draws, len(draws.n), draws.n, draws.p, until)
     return until
 
 
 def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.Decks:
-    """The decks of the blocks of the breath of layer ``number``."""
+    """List the decks of the blocks of layer ``number``, one breath."""
     layout, layer = space.layout, space.layers[number]
     n_blocks = len(layer.cards)
     counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)

@@ -1,12 +1,12 @@
 """Exact evaluation: the probability that one policy beats another in the real game.
 
 Backward, the win probability and the expected length are linear: a sweep through a measure maps the values ``x`` of the
-nodes between measures to ``g(x) = c + M x``, where ``M`` holds the probabilities of getting from node to node. Sweeps
-are accelerated. After a sweep with residual ``r`` the error is at most ``r`` times the largest expected number of
-measures ``N = (I - M)^-1 1``. A completed measure takes all its breaths ``b``, so the length ``L`` found on the way
-bounds it: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
+nodes between measures to ``g(x) = c + M x``, where ``M`` holds the transition probabilities between nodes. Sweeps are
+accelerated. After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of measures
+``N = (I - M)^-1 1``. A completed measure takes all its ``b`` breaths, so the length ``L``, which the sweep computes as
+well, bounds it: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
 
-Forward, the distribution of full states is passed on from breath to breath, which gives the probability that the game
+Forward, the distribution of full states is propagated from breath to breath, which gives the probability that the game
 ends in each breath of each measure. Both directions must agree.
 """
 
@@ -23,14 +23,14 @@ from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.runtime.errors import PunishFastError
 
 _MAX_SWEEPS = 1000
-# An error bound that grows again below this is at the limit of rounding.
+# An error bound that increases again below this has reached the limit of rounding.
 _FLOOR = 1e-9
-# Breaths; a longer expected length counts as endless.
+# Maximum expected number of breaths; longer games count as infinite.
 _LONGEST = 1e6
 
 
 class DuelError(PunishFastError, ValueError):
-    """Policies or settings that no duel can be played with."""
+    """Raised when a duel cannot be evaluated with the given policies or settings."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Duel:
     win_probability: float  # Probability that the own side wins, before the cards are dealt
     length: float  # Expected number of breaths of a game
     error_bound: float  # Bound on the error of every probability and length
-    # float64 ``[n_values, 2]``, win probability and expected breaths from every number of the graph
+    # float64 ``[n_values, 2]``, win probability and expected breaths of each full state, node and result
     v: np.ndarray = field(repr=False)
     sweeps: int  # Number of sweeps
 
@@ -49,15 +49,14 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
     """Evaluate two policies against each other exactly.
 
     Args:
-        graph: The game.
-        own: The own policy, float64 ``[n_rows]``, or another player that `policy_of` takes.
-        enemy: The enemy, likewise.
+        own: Policy of the own side, float64 ``[n_rows]``, or another type that `policy_of` accepts.
+        enemy: The enemy's policy, of the same types.
         tolerance: Stop at this error bound, or at the limit of rounding.
-        start: float64 ``[n_nodes, 2]``, initial win probabilities and expected breaths from the nodes.
+        start: float64 ``[n_nodes, 2]``, initial win probabilities and expected breaths of the nodes.
 
     Raises:
-        PolicyError: a policy does not belong to the game.
-        DuelError: the game may never end.
+        PolicyError: If a policy does not belong to the game.
+        DuelError: If the game might never end.
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
@@ -73,7 +72,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
         if error <= tolerance or best <= error <= _FLOOR:
             nodes[:] = image
             numbers, p = graph.opening
-            # Not by a BLAS, whose number of threads would change the last bits.
+            # BLAS is avoided, since its number of threads would change the last bits.
             win_probability, length = np.einsum("i,ik->k", p, v[numbers]).tolist()
             return Duel(win_probability, length, error, v, sweeps)
         best = min(best, error)
@@ -84,7 +83,7 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
 
 
 def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
-    """Bound on the error of any value of ``image``, a probability or breaths."""
+    """Bound the error of any value of ``image``, a probability or number of breaths."""
     residual = np.abs(image - nodes).max(axis=0, initial=0.0)
     slack = residual[1] / breaths
     if slack >= 1 or image[:, 1].max(initial=0.0) > _LONGEST / 2:
@@ -94,13 +93,12 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 
 
 def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
-    """When and how a game ends, computed forward from the deal.
+    """Return when and how a game ends, computed forward from the deal.
 
     Args:
-        graph: The game.
-        own: The own policy, or another player that `policy_of` takes.
-        enemy: The enemy, likewise.
-        rest: Stop when a game is undecided with at most this probability.
+        own: Policy of the own side, or another type that `policy_of` accepts.
+        enemy: The enemy's policy, of the same types.
+        rest: Stop when the probability of an undecided game is at most this.
 
     Returns:
         float64 ``[measures, breaths, 2]``, the probabilities of a win and of a loss in each breath.

@@ -1,4 +1,4 @@
-"""The real game as a graph: every pair of an information state and a hand of the enemy, with its successors.
+"""The real game as a graph: each pair of an information state and an enemy hand, with its successors.
 
 See ``_graph.py`` for the numbering. The redeal is always the true one, of all cards in neither hand.
 """
@@ -23,36 +23,29 @@ _MAX_ENTRIES = 2**31 - 1
 
 
 class Outline:
-    """The full states of a game, with the number of their successors.
-
-    Attributes:
-        space: The information states under any model.
-        draws: All decks and the draws from them.
-        decks: The decks of each breath.
-        full: The full states, with memory for their successors.
-    """
+    """The full states of a game, and the number of their successors."""
 
     def __init__(self, space: StateSpace) -> None:
-        """Count full states and successors."""
         must_be_space(space)
         self.space = space
-        self.draws = tabulate_draws(space.layout)
+        self.draws = tabulate_draws(space.layout)  # All decks and the draws from them
+        # Decks of each breath
         self.decks = [list_decks(space, self.draws, number) for number in range(space.rules.breaths)]
-        self.full = self._count_full()
+        self.full = self._count_full()  # Full states, with memory for their successors
 
     @property
     def n_full(self) -> int:
-        """Full states."""
+        """Number of full states."""
         return int(self.full.ptr[-1])
 
     @property
     def n_entries(self) -> int:
-        """Successors of full states."""
+        """Number of successors of full states."""
         return len(self.full.after)
 
     @property
     def full_by_breath(self) -> list[int]:
-        """Full states of each breath."""
+        """Number of full states in each breath."""
         return [int(n) for n in np.diff(self.full.ptr[self.space.layer_ptr[: self.space.rules.breaths + 1]])]
 
     def _count_full(self) -> _graph.Full:
@@ -73,21 +66,17 @@ class Outline:
 
 
 class Graph(Outline, LayeredGraph):
-    """The graph of a game.
-
-    Attributes:
-        redeal: The deals that follow a measure or begin a game.
-    """
+    """The graph of a game."""
 
     def __init__(self, space: StateSpace, outline: Outline | None = None) -> None:
         """Find all full states and their successors.
 
         Args:
-            space: The information states under any model.
-            outline: The outline of these states, if known; it becomes part of the graph.
+            space: Information states under any model.
+            outline: Outline of these states, if known; becomes part of the graph.
 
         Raises:
-            MemoryError: the graph would not fit into memory, or has too many successors for 32-bit numbers.
+            MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.
         """
         if outline is None:
             super().__init__(space)
@@ -103,7 +92,7 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def view(self) -> StateSpace:
-        """The information states, if their model is ``view``."""
+        """The information states, whose model must be ``view``."""
         self.space.must_be_view()
         return self.space
 
@@ -114,13 +103,13 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all tables."""
+        """Size of all tables in bytes."""
         tables = (self.draws, *self.decks, self.full, self.redeal)
         return sum(array.nbytes for table in tables for array in table)
 
     @property
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
+        """Initial full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
         redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
         deals = redeal.deal[: redeal.ptr[1]]
         status = play_status(self.space.layout, rules.hp, rules.hp, 0, 0, 0, 0)
@@ -136,12 +125,12 @@ class Graph(Outline, LayeredGraph):
         return dealt
 
     def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """One sweep backward through a measure, from nodes to nodes.
+        """Sweep once backward through a measure, from nodes to nodes.
 
         Args:
-            own_weight: float64 ``[n_rows]``, the own policy.
+            own_weight: float64 ``[n_rows]``, policy of the own side.
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            v: float64 ``[n_values, 2]``, value and length; those of full states are written.
+            v: float64 ``[n_values, 2]``, value and length; entries of full states are overwritten.
 
         Returns:
             float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
@@ -152,12 +141,12 @@ class Graph(Outline, LayeredGraph):
         return self.back_up_nodes(v)
 
     def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Values of actions to a player that does not see the enemy's hand, float64 ``[n_rows]`` of a measure's states.
+        """Return values of actions in a measure to a player who does not see the enemy's hand, float64 ``[n_rows]``.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum; where it
-                is 0, all hands weigh the same.
+            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1; if
+                all are 0, hands have equal weight.
             v: float64 ``[n_values, k]``, values in the first column.
         """
         out = np.empty(int(self.state_ptr[-1]))
@@ -169,16 +158,16 @@ class Graph(Outline, LayeredGraph):
     def spread(
         self, own_weight: np.ndarray, enemy_weight: np.ndarray, reach: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """One sweep forward through a measure.
+        """Sweep once forward through a measure.
 
         Args:
-            own_weight: float64 ``[n_rows]``, the own policy.
+            own_weight: float64 ``[n_rows]``, policy of the own side.
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            reach: float64 ``[n_full]``, reach of each full state; that of the first breath is read, all others written.
+            reach: float64 ``[n_full]``, reach of full states; the first breath is read, later breaths are overwritten.
 
         Returns:
-            The reach of each node, float64 ``[n_nodes]``, and the probabilities of a win and of a loss in each breath,
-            float64 ``[breaths, 2]``.
+            Reach of each node, float64 ``[n_nodes]``, and probabilities of a win and of a loss in each breath, float64
+            ``[breaths, 2]``.
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
@@ -195,10 +184,8 @@ class Graph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Parts by revealed cards if the model remembers them: they stay the same, so parts share no successor.
-
-        Nodes do not remember them.
-        """
+        """Cut by revealed cards if the model remembers them; these never change, so parts share no successor."""
+        # Nodes do not remember revealed cards.
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
         if is_last or not self.space.information.keeps_revealed:
@@ -213,7 +200,7 @@ class Graph(Outline, LayeredGraph):
         return Parts(np.append(first, len(order)), spans, np.zeros(len(first), dtype=np.int64))
 
     def _fill(self) -> np.ndarray:
-        """Fill the successors; return the keys of all nodes, ascending."""
+        """Fill in the successors; return the keys of all nodes in ascending order."""
         space, layout = self.space, self.space.layout
         n_keys = layout.n_cards_codes * layout.hp**2
         if n_keys > _MAX_ENTRIES:
@@ -244,12 +231,12 @@ class Graph(Outline, LayeredGraph):
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
-        """The deals that follow the nodes ``keys``, whether or not a game reaches them.
+        """Return the deals that follow the nodes ``keys``, whether or not a game reaches them.
 
         A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
 
         Args:
-            keys: int64 ``[n]``; HP must be such that a measure can begin with them.
+            keys: int64 ``[n]``; a measure must be able to begin with the HP.
         """
         space, layout = self.space, self.space.layout
         layer = space.layers[0]
@@ -274,7 +261,7 @@ class Graph(Outline, LayeredGraph):
 
 
 def must_be_graph(graph: object) -> None:
-    """Check that an argument is the graph of a game."""
+    """Raise TypeError if an argument is not a `Graph`."""
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
         raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space) makes")

@@ -1,7 +1,7 @@
-"""One measure of the real game as a graph in layers, whole or restricted, and the passes through it.
+"""One measure of the real game as a layered graph, whole or restricted, and the passes through it.
 
-Information states are numbered breath by breath, their rows (own actions), full states and successors in the same
-order. After all full states come the nodes between measures, then the numbers that play ends with.
+Information states are numbered breath by breath, and their rows (own actions), full states and successors in the same
+order. After all full states come the nodes between measures, then the two final results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Parts in which sums of reach are formed, for any number of threads.
+# Number of parts in which reach is summed, for any number of threads.
 N_PARTS = 8
 
 
@@ -27,61 +27,61 @@ class LayeredGraph(ABC):
     """The full states of a measure and their successors."""
 
     draws: Draws  # All decks and the draws from them
-    full: Full  # The full states and their successors
-    redeal: Redeal  # The deals that follow the measure
-    layer_ptr: np.ndarray  # int ``[breaths + 1]``, the first information state of each breath, and the end of the last
-    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, the first row of each information state, and the end of the last
-    action: np.ndarray  # uint8 ``[n_rows]``, the action of each row
+    full: Full
+    redeal: Redeal
+    layer_ptr: np.ndarray  # int ``[breaths + 1]``, first information state of each breath, and end of the last
+    state_ptr: np.ndarray  # int64 ``[n_states + 1]``, first row of each information state, and end of the last
+    action: np.ndarray  # uint8 ``[n_rows]``, action of each row
 
     @abstractmethod
     def _cut(self, number: int) -> Parts:
-        """The information states of a breath, in parts that may pass on reach in parallel."""
+        """Divide the information states of a breath into parts that may pass on reach in parallel."""
 
     @property
     def n_breaths(self) -> int:
-        """Breaths."""
+        """Number of breaths."""
         return len(self.layer_ptr) - 1
 
     @property
     def n_full(self) -> int:
-        """Full states."""
+        """Number of full states."""
         return int(self.full.ptr[-1])
 
     @property
     def n_entries(self) -> int:
-        """Successors of full states."""
+        """Number of successors of full states."""
         return len(self.full.after)
 
     @property
     def n_nodes(self) -> int:
-        """Nodes between two measures."""
+        """Number of nodes between measures."""
         return len(self.redeal.node_pair)
 
     @property
     def n_values(self) -> int:
-        """All numbers of successors: full states, nodes, and what play ends with."""
+        """Number of full states, nodes and final results."""
         return self.n_full + self.n_nodes + 2
 
     @property
     def nodes(self) -> slice:
-        """The numbers of the nodes."""
+        """Slice of the nodes' numbers."""
         return slice(self.n_full, self.n_full + self.n_nodes)
 
     @cached_property
     def most_decks(self) -> int:
-        """The largest number of full states of an information state."""
+        """Maximum number of full states of an information state."""
         return int(np.diff(self.full.ptr).max(initial=0))
 
     def respond(
         self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray, choice: np.ndarray, least: float = 0.0
     ) -> None:
-        """Compute the best response to an enemy within a measure, for given values of the nodes.
+        """Compute the best response to an enemy within a measure, given the values of the nodes.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of the enemy's hands in each information state, of any sum.
-            v: float64 ``[n_values, k]``, values in the first column; those of full states are written.
-            choice: int64 ``[n_states]``, the row chosen in each information state, written where another is better.
+            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
+            v: float64 ``[n_values, k]``, values in the first column; entries of full states are overwritten.
+            choice: int64 ``[n_states]``, row chosen in each information state; replaced if another row is better.
             least: Full states with less belief are skipped: they keep their values and do not count.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
@@ -89,9 +89,9 @@ class LayeredGraph(ABC):
             self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
-        """Means over the deals that follow each node, float64 ``[n_nodes, k]``, of the ``k`` columns of ``v``.
+        """Return means over the deals that follow each node, float64 ``[n_nodes, k]``, of the ``k`` columns of ``v``.
 
-        A ``redeal`` gives other nodes than the graph's.
+        A ``redeal`` replaces the graph's nodes by others.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
@@ -100,7 +100,7 @@ class LayeredGraph(ABC):
         return out
 
     def deal_again(self, reach: np.ndarray) -> np.ndarray:
-        """Reach of each full state of the first breath, float64 ``[n]``, from that of the nodes."""
+        """Return the reach of each full state of the first breath, float64 ``[n]``, given the reach of nodes."""
         lengths = np.diff(self.redeal.ptr)[self.redeal.node_pair]
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))
@@ -109,23 +109,23 @@ class LayeredGraph(ABC):
         return dealt
 
     def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
-        """Call ``kernel(begin, end, *args)`` for the information states of a breath, spread over the threads."""
+        """Call ``kernel(begin, end, *args)`` for the information states of a breath, in parallel."""
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def parts_of(self, number: int) -> Parts:
-        """The information states of a breath, in parts that may pass on reach in parallel."""
+        """Return the information states of a breath, in parts that may pass on reach in parallel."""
         return self._parts[number]
 
     def weights_of(self, number: int) -> np.ndarray:
-        """Successors of the parts of a breath, cumulated: int64 ``[n_parts + 1]``."""
+        """Return the cumulative number of successors of the parts of a breath, int64 ``[n_parts + 1]``."""
         return self._part_weights[number]
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """The first number that a successor of a breath can have, and the first that play ends with."""
+        """Return the first number that a successor of a breath can have, and the number of the first result."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:
-        """The number of buffers that the parts of a breath write into, and the successors that each must hold."""
+        """Return the number of buffers to which the parts of a breath write, and the size of each buffer."""
         is_last = number == self.n_breaths - 1
         first, last = self.full.ptr[self.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
         return 1 + int(self.parts_of(number).buffer.max(initial=0)), int(last - first)
@@ -140,6 +140,6 @@ class LayeredGraph(ABC):
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self._parts, strict=True)]
 
     def _entries_of(self, number: int) -> np.ndarray:
-        """The first successor of each information state of a breath."""
+        """Return the first successor of each information state of a breath, and the end of the last."""
         first, last = self.layer_ptr[number : number + 2]
         return self.full.entry_ptr[first : last + 1]

@@ -1,7 +1,7 @@
-"""The policy of whatever plays a duel.
+"""Policies of the players of a duel.
 
-Functions that take a player's policy take an array, an agent's `Solution`, and with the rooms above a file of an agent
-or a strategy (``store/reader.py``), or a player by its name (``arena/players.py``), which register their types here.
+Functions that take a player's policy accept an array or an agent's `Solution`. Modules of higher layers register
+further types: a file of an agent or a strategy (``store/reader.py``), and the name of a player (``arena/players.py``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from punish_fast.punish.states.space import StateSpace
 
 @singledispatch
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
-    """The checked policy of a player, float64 ``[n_rows]``, by rows of ``space``.
+    """Return the checked policy of a player, float64 ``[n_rows]``.
 
     Args:
         player: A policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
-        space: The information states of the game.
     """
     raise TypeError(
         f"policy: {type(player).__name__} is not allowed, it must be float64 {space.action.shape}, a Solution, "

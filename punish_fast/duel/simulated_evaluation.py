@@ -1,8 +1,8 @@
 """Monte Carlo evaluation of two policies: simulated games, and the standard error of their results.
 
 By default games come in pairs: the same cards and random numbers with the seats swapped, so the luck of the cards
-cancels out. Pairs are independent of each other, the games of a pair are not, so the standard error is that of the mean
-of pairs: with ``w`` wins in a pair, 0, 1 or 2, the variance of ``w / 2``.
+cancels out. Pairs are independent of each other, but the games of a pair are not, so the standard error is computed
+over pairs: from the variance of ``w / 2``, with ``w`` wins in a pair, 0, 1 or 2.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
     @property
     def win_probability(self) -> float:
-        """The share of games won."""
+        """Share of games won."""
         return self.wins / self.games
 
     @property
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
         """Standard error of `win_probability`; infinite for one game or pair."""
         n = self.games // 2 if self.paired else self.games
         mean = self.win_probability
-        # A pair that is split counts a half, its square a quarter.
+        # A split pair counts 1/2, and its square 1/4.
         squares = (self.wins - self.split / 2) / self.games if self.paired else mean
         return float(np.sqrt(max(squares - mean**2, 0.0) / (n - 1))) if n > 1 else np.inf
 
@@ -69,19 +69,18 @@ def simulate(
     """Play games and count their results.
 
     Args:
-        graph: The game.
-        own: The own policy, float64 ``[n_rows]``, or another player that `policy_of` takes. Probabilities are rounded
-            to multiples of 2^-31.
-        enemy: The enemy, likewise.
-        n_games: Number of games, both games of each pair counted.
+        own: Policy of the own side, float64 ``[n_rows]``, or another type that `policy_of` accepts. Probabilities are
+            rounded to multiples of 2^-31.
+        enemy: The enemy's policy, of the same types.
+        n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
-        first_game: Number of the first game. A match can be continued: the counts of games 0 to ``n - 1`` and ``n`` to
-            ``m - 1`` add up (`join`) to those of 0 to ``m - 1``.
+        first_game: Number of the first game. To continue a match, add (`join`) the counts of games 0 to ``n - 1`` and
+            ``n`` to ``m - 1``; they equal the counts of games 0 to ``m - 1``.
 
     Raises:
-        PolicyError: a policy does not belong to the game.
-        DuelError: games cannot be numbered or paired, the seed is out of range, or a game does not end.
+        PolicyError: If a policy does not belong to the game.
+        DuelError: If games cannot be numbered or paired, the seed is out of range, or a game does not end.
     """
     must_be_graph(graph)
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
@@ -97,7 +96,7 @@ def simulate(
 
 
 def join(one: Batch, other: Batch) -> Batch:
-    """The sum of two batches of the same match, both paired or neither."""
+    """Add two batches of the same match, both paired or neither."""
     return Batch(
         games=one.games + other.games,
         wins=one.wins + other.wins,
@@ -109,7 +108,7 @@ def join(one: Batch, other: Batch) -> Batch:
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The sum of two counts of games by length, int64 ``[longest + 1]``."""
+    """Add two counts of games by length, int64 ``[longest + 1]``."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts
@@ -117,14 +116,14 @@ def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def simulator_of(graph: Graph) -> Simulator:
-    """The simulator of a graph, prepared once."""
+    """Return the simulator of a graph, created once."""
     if graph not in _simulators:
         _simulators[graph] = Simulator(graph)
     return _simulators[graph]
 
 
 def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
-    """Check that games can be numbered like this."""
+    """Raise `DuelError` if a number of games, a first game or a seed is invalid."""
     if not 1 <= n_games <= _MOST_GAMES:
         raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:
@@ -136,7 +135,7 @@ def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> Non
 
 
 class _SimulatedMatch:
-    """A match of two policies."""
+    """A match between two policies."""
 
     def __init__(self, graph: Graph, simulator: Simulator, own: np.ndarray, enemy: np.ndarray) -> None:
         self._simulator = simulator
@@ -145,7 +144,7 @@ class _SimulatedMatch:
         self._n_blocks = len(layer.cards)
         block_of_row = np.repeat(np.arange(self._n_blocks), np.diff(layer.first))
         n_rows = len(block_of_row)
-        # The blocks of both seats, for every full state of the first breath.
+        # Blocks of both seats, for every full state of the first breath.
         self._own_block = np.repeat(block_of_row, np.diff(ptr[: n_rows + 1]))
         self._enemy_block = block_of_row[graph.full.enemy_row[: ptr[n_rows]]]
 

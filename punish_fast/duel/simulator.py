@@ -1,6 +1,6 @@
 """Simulation of the real game between two policies, millions of games at a time.
 
-A game is determined by its number and the random seed (``_simulator.py``), for any number of threads, so any game can
+A game depends only on its number and the random seed (``_simulator.py``), not on the number of threads, so any game can
 be replayed.
 """
 
@@ -19,14 +19,14 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Breaths; a longer game counts as endless.
+# Maximum number of breaths; longer games count as infinite.
 _MAX_BREATHS = 100_000
-# Rows that fit into 31 bits together with a number of actions.
+# Maximum number of rows for which `pack_shape` fits into 31 bits.
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
 
 
 class EndlessError(PunishFastError, ValueError):
-    """A game that does not end."""
+    """Raised when a game does not end."""
 
 
 class GameResults(NamedTuple):
@@ -38,24 +38,19 @@ class GameResults(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Every breath of games."""
+    """Every breath of simulated games."""
 
-    games: GameResults  # Their results
-    ptr: np.ndarray  # int64 ``[n_games + 1]``, where the breaths of each game begin
+    games: GameResults
+    ptr: np.ndarray  # int64 ``[n_games + 1]``, start of each game's breaths
     full: np.ndarray  # int32 ``[n]``, full states
-    states: np.ndarray  # int32 ``[n, 2]``, the information states of the own side and of the enemy
-    rows: np.ndarray  # int32 ``[n, 2]``, the rows that they played
+    states: np.ndarray  # int32 ``[n, 2]``, information states of the own side and of the enemy
+    rows: np.ndarray  # int32 ``[n, 2]``, rows that they played
 
 
 class Simulator:
-    """Plays the games of a graph.
-
-    Attributes:
-        space: The information states.
-    """
+    """Simulator of games on a graph."""
 
     def __init__(self, graph: Graph) -> None:
-        """Prepare the tables of random walks on a graph."""
         self.space = graph.space
         self._full_ptr, self._enemy_row = graph.full.ptr, graph.full.enemy_row
         self._walk = _prepare_walk(graph)
@@ -65,19 +60,11 @@ class Simulator:
         self._start = (int(layer.rank[0, status]), graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, weight: np.ndarray) -> np.ndarray:
-        """The thresholds of a policy, uint32 ``[n_rows]``, from float64 ``[n_rows]``."""
+        """Return the thresholds of a policy, uint32 ``[n_rows]``, given float64 ``[n_rows]``."""
         return prepare_thresholds(self.space, weight)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
-        """Play games.
-
-        Args:
-            own: uint32 ``[n_rows]``, the own policy's `thresholds`.
-            enemy: uint32 ``[n_rows]``, the enemy's.
-            first_game: Number of the first game.
-            n_games: Number of games.
-            seed: Random seed, 0 to 2^64 - 1.
-        """
+        """Play games between policies given by their `thresholds`, uint32 ``[n_rows]``; ``seed`` is below 2^64."""
         nothing = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32)
         return self._play(own, enemy, (first_game, n_games), seed, nothing)
 
@@ -88,7 +75,7 @@ class Simulator:
         ptr = cumulated(games.breaths)
         require_memory(12 * int(ptr[-1]), f"{ptr[-1]:,} breaths of games")
         steps = np.zeros((ptr[-1], 3), dtype=np.int32)
-        # The same games again, now that their lengths are known.
+        # Replay the same games, now that their lengths are known.
         self._play(own, enemy, numbers, seed, (ptr, steps))
         enemy_state = self._enemy_row[steps[:, 0]]
         own_state = (np.searchsorted(self._full_ptr, steps[:, 0], side="right") - 1).astype(np.int32)
@@ -125,14 +112,14 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
 
 
 def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """The thresholds of a policy for `_simulator.choose`, uint32 ``[n_rows]``, from float64 ``[n_rows]``."""
+    """Return the thresholds of a policy for `_simulator.choose`, uint32 ``[n_rows]``, given float64 ``[n_rows]``."""
     threshold = np.empty(len(weight), dtype=np.uint32)
     for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
     return threshold
 
 
 def prepare_deals(graph: Graph) -> _simulator.Deals:
-    """The deals of a graph, with guide tables to draw them."""
+    """Build the deals of a graph, with guide tables."""
     redeal = graph.redeal
     until, guide = np.empty(len(redeal.p)), np.empty(len(redeal.p), dtype=np.int32)
     for_chunks(_simulator.guide_deals, redeal.ptr, redeal.ptr, redeal.p, until, guide)
