@@ -48,7 +48,7 @@ class Walk(NamedTuple):
     """Arrays read by a walk."""
 
     place: np.ndarray  # int32 ``[n_full, 4]``: actions of both players, deck and first successor of each full state
-    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck, by feints (see `Draws`)
+    n_draws: np.ndarray  # int64 ``[n_decks, 4]``: number of draws from a deck: no feint, own, enemy's, both
     until: np.ndarray  # float64 ``[n_decks, 4, 25]``: cumulative probabilities of draws
     after: np.ndarray  # int32 ``[n_entries]``, successors of full states
 

@@ -92,7 +92,7 @@ def cumulate_draws(draws: _decks.Draws) -> np.ndarray:
 
 
 def list_decks(space: StateSpace, draws: _decks.Draws, number: int) -> _decks.Decks:
-    """List the decks of the blocks of layer ``number``, one breath."""
+    """List the decks of the blocks of layer ``number``."""
     layout, layer = space.layout, space.layers[number]
     n_blocks = len(layer.cards)
     counts = np.zeros((n_blocks, 2 * layout.feints + 1), dtype=np.int64)

@@ -236,7 +236,7 @@ class Graph(Outline, LayeredGraph):
         A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
 
         Args:
-            keys: int64 ``[n]``; a measure must be able to begin with the HP.
+            keys: int64 ``[n]``, with HP that are possible at the start of a measure.
         """
         space, layout = self.space, self.space.layout
         layer = space.layers[0]

@@ -26,7 +26,7 @@ from punish_fast.mdp.chain.minimum_degree import EliminationOrder, hubs, minimum
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
-# Operations that take half a minute.
+# Maximum number of operations, which take half a minute.
 _MOST_OPERATIONS = 1e10
 # States of a dense matrix that are eliminated together.
 _PANEL = 64
@@ -76,7 +76,7 @@ class Elimination:
                 _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """Return the solution, float64 ``[n_states]``, not finite if the chain is infinite, too large, or overflows."""
+        """Return the solution, float64 ``[n_states]``, not finite if the chain is endless, too large or overflows."""
         x: np.ndarray = np.full(len(r), np.nan)
         if not self.is_affordable:
             return x
@@ -166,9 +166,9 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the operations of an elimination by a random policy; infinity if they exceed ``most``.
+    """Return the operations of eliminating the chain of a random policy; infinity if they exceed ``most``.
 
-    Counting them takes less time than the elimination, or than ``most`` operations.
+    Counting them takes less time than the elimination, and less than ``most`` operations.
 
     Args:
         mdp: Not compact.

@@ -21,7 +21,8 @@ Result = TypeVar("Result")
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     """Return the chain of a policy, in which the row of a state is the weighted mean of the state's rows.
 
-    If the policy takes one row, nothing is rounded; other probabilities are rounded once or a few times.
+    If the policy takes a single row of a state, nothing is rounded there; other
+    probabilities are rounded once or a few times.
 
     Args:
         weight: float64 ``[n_rows]``, the probability of each row in its state.

@@ -59,7 +59,7 @@ class RationalProcess:
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
         self._state_ptr, self._factor = ends, Fraction(discount)
-        self.rows: list[list[Equation]] = []  # By state: reward, and discounted probabilities of successors
+        self.rows: list[list[Equation]] = []  # Reward and discounted probabilities of each state's rows
         for state in range(mdp.n_states):
             equations = []
             for row in range(ends[state], ends[state + 1]):
