@@ -75,8 +75,8 @@ def simulate(
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
-        first_game: Number of the first game. A match can be continued: `join` of games 0 to ``n - 1`` and games ``n`` to
-            ``m - 1`` gives the counts of games 0 to ``m - 1``.
+        first_game: Number of the first game. A match can be continued: `join` of games 0 to ``n - 1`` and games ``n``
+            to ``m - 1`` gives the counts of games 0 to ``m - 1``.
 
     Raises:
         PolicyError: If a policy does not belong to the game.

@@ -10,9 +10,9 @@ so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a c
 the first layer; elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
 
 If this fails, another policy is constructed. Raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the best rows,
-and let the policy take the row that last raised each state. Bounds only increase, so each chosen row still earns ``l``
-at its state, and once every state has a row, the policy earns at least ``l``. Sweeps find a policy if they
-can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
+and let the policy take, in each state, the row that last raised its bound. Bounds only increase, so each chosen row
+still earns ``l`` at its state, and once every state has a chosen row, the policy earns at least ``l``. Sweeps find a
+policy if they can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
 """
 
 from __future__ import annotations
