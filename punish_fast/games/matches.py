@@ -1,9 +1,9 @@
-"""Matches between two policies: exact scores, and the best response to a policy.
+"""Exact scores of matches between two policies, and the best response to a policy.
 
-Against a known policy, a game is a Markov decision process. Its states are the positions before the end, each twice:
-with us to move, where every action is a row, and with the enemy to move, where one row has the probabilities of the
-enemy's actions. Its terminals are win, draw and loss. Endless play is no win, so the largest probability of winning is
-a least fixed point (``mdp/policy_iteration.py``).
+A game against a known policy is a Markov decision process. It has two states for each nonterminal position: one with us
+to move, in which every action is a row, and one with the enemy to move, whose single row has the probabilities of the
+enemy's actions. Its terminals are win, draw and loss. Endless play does not count as a win, so the maximum win
+probability is a least fixed point (``mdp/policy_iteration.py``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from punish_fast.runtime.parallel import cumulated
 
 _WIN, _DRAW, _LOSS = 0, 1, 2
 _TERMINALS = 3
-# Floating point allows no narrower brackets.
+# Rounding prevents narrower brackets.
 _TOLERANCE = 1e-13
 
 
@@ -31,10 +31,10 @@ class GameResponse:
     """The best response to a policy."""
 
     policy: np.ndarray  # float64 ``[n_rows]``, 1 for the actions taken.
-    first: float  # The probability of winning from the initial position when it moves first.
-    second: float  # The same when it moves second.
-    win: np.ndarray  # float64 ``[n]``, the probability of winning from each position when it is to move.
-    excess: float  # The largest advantage of any other action: 0 up to rounding.
+    first: float  # Win probability from the initial position when moving first.
+    second: float  # Win probability from the initial position when moving second.
+    win: np.ndarray  # float64 ``[n]``, win probability from each position when to move.
+    excess: float  # Largest advantage of any other action: 0 up to rounding.
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,25 +44,25 @@ class Score:
     win: float  # Probability of a win.
     draw: float  # Probability of a draw or of endless play.
     loss: float  # Probability of a loss.
-    illegal: float = 0.0  # Probability that it makes an illegal move, which ends the game, and is none of the others.
+    illegal: float = 0.0  # Probability of an illegal move, which ends the game and is not counted as a loss.
 
     @property
     def points(self) -> float:
-        """The expected points: 1 for a win and 1/2 for a draw."""
+        """Expected points: 1 for a win and 1/2 for a draw."""
         return self.win + self.draw / 2
 
 
 def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
-    """The game against a policy as a Markov decision process.
+    """Build the Markov decision process of a game against a fixed policy.
 
     Args:
         positions: The positions of the game.
-        enemy: float64 ``[n_rows]``, the policy of the enemy.
-        allowed: bool ``[n_rows]``, the actions that we may take, since all others lose at once; None for all.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+        allowed: bool ``[n_rows]``, the actions that do not lose immediately; None for all.
 
     Returns:
-        A process with ``2 m`` states for ``m`` positions before the end: first all with us to move, then all with the
-        enemy to move. Its terminals win, draw and loss pay 1, 0 and -1.
+        An MDP with ``2 m`` states for ``m`` nonterminal positions: first all with us to move, then all with the enemy
+        to move. Its terminals win, draw and loss pay 1, 0 and -1.
     """
     from scipy.sparse import csr_array
 
@@ -76,7 +76,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     rows = np.concatenate([np.arange(n_rows), n_rows + number[positions.position_of_row[played]]])
     data = np.concatenate([np.ones(n_rows), enemy[played]])
     shape = (n_rows + n_live, 2 * n_live + _TERMINALS)
-    # The constructor adds equal entries.
+    # The constructor sums duplicate entries.
     matrix = csr_array((data, (rows, np.concatenate([own, other[played]]))), shape=shape)
     matrix.sort_indices()
     slot = np.arange(n_rows) - positions.state_ptr[positions.position_of_row]
@@ -93,7 +93,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """The column of each row's successor when we or the enemy take the action."""
+    """Return the column of each row's successor if we or the enemy take the action."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)
@@ -102,12 +102,13 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """The policy with the largest probability of winning against ``enemy``.
+    """Return the policy with the maximum win probability against ``enemy``.
 
     Args:
         positions: The positions of the game.
-        enemy: float64 ``[n_rows]``, the policy of the enemy.
-        allowed: bool ``[n_rows]``, the actions that it may take; None for all. A position without any counts as lost.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+        allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
+            as lost.
     """
     found = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
@@ -121,13 +122,13 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
 def error_bound(
     positions: Positions, enemy: np.ndarray, response: GameResponse, allowed: np.ndarray | None = None
 ) -> float:
-    """A certified bound on the error of a best response's probabilities, by interval iteration.
+    """Return a certified bound on the error of the win probabilities of a best response, by interval iteration.
 
     Args:
         positions: The positions of the game.
-        enemy: float64 ``[n_rows]``, the policy of the enemy.
-        response: The result of `best_response`.
-        allowed: The actions that it may take, as there.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+        response: Result of `best_response` with the same arguments.
+        allowed: bool ``[n_rows]``, the actions to choose from; None for all.
     """
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
@@ -135,20 +136,20 @@ def error_bound(
 
 
 def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> Score:
-    """The exact score of ``first``, which moves first, against ``second``."""
+    """Return the exact score of ``first``, which moves first, against ``second``."""
     return both_scores(positions, first, second)[0]
 
 
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:
-    """The exact scores of a policy that moves first and of the same that moves second.
+    """Return the exact scores of a policy when moving first and when moving second.
 
     Args:
         positions: The positions of the game.
         policy: float64 ``[n_rows]``.
-        enemy: float64 ``[n_rows]``, the policy of the enemy.
-        errs: float64 or bool ``[n]``, the probability that ``policy`` makes an illegal move instead; None if always 0.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+        errs: float64 or bool ``[n]``, the probability of an illegal move in each position; None if always 0.
     """
     from scipy.sparse import csr_array, hstack
 

@@ -1,7 +1,7 @@
-"""Referees: who decides in a game, the information of each player, and events in words.
+"""Referees decide who is asked in a game, hide secret information from players, and describe events in words.
 
-A match gives players only states of `Referee.known_to`, in which hidden information is replaced. Policies and pages
-therefore cannot depend on it.
+Players of a match see only states from `Referee.known_to`, in which hidden information is replaced. Policies and web
+pages therefore cannot depend on it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ class Event:
 
 @dataclass(frozen=True)
 class Moved(Event):
-    """A player makes a move that everyone sees."""
+    """A move that everyone sees."""
 
     seat: int
-    action: int | None  # number of the action; None if it would reveal hidden cards
+    action: int | None  # None if the action would reveal hidden cards
     words: str  # action in words
 
 
 @dataclass(frozen=True)
 class Told(Event):
-    """Something that happens in a card game, in words."""
+    """An event of a card game in words."""
 
-    kind: str  # kind of event in one word, for pages
-    words: str  # words; with a seat, the part after name and verb
+    kind: str  # kind of event in one word, for the web page
+    words: str  # description; if there is a seat, the part after name and verb
     seat: int | None = None  # player concerned
-    verb: str = ""  # infinitive of the verb
-    own: str | None = None  # words for the player concerned, if they differ
-    about: str | int | None = None  # card or the number of the round that it is about
+    verb: str = ""  # infinitive
+    own: str | None = None  # description for the player concerned, if different
+    about: str | int | None = None  # card or round number concerned
 
     def told(self, seat: int) -> Event:
         """Return the event with the words for this seat."""
@@ -51,36 +51,32 @@ class Told(Event):
 class Step(NamedTuple):
     """One action of a player or of chance."""
 
-    state: Any  # state before it
-    action: int  # action
-    after: Any  # state after it
+    state: Any  # state before the action
+    action: int
+    after: Any  # state after the action
 
 
 class Referee(Protocol):
-    """Knowledge of the players of one game."""
+    """The information of each player in a game, and who is asked."""
 
-    # Whether all players know the whole state, so that moves can be undone.
+    # True if all players know the whole state, so that moves can be undone.
     is_open: bool
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """Return the players who decide simultaneously, in the order in which the game asks them.
-
-        Args:
-            state: A state in which players are to decide, and nobody has been asked yet.
-        """
+        """Return the players who decide simultaneously in a state in which none has been asked yet, in order."""
 
     def known_to(self, state: Any, player: int) -> Any:
-        """Return one state for all states that ``player`` cannot distinguish from ``state``.
+        """Return a representative of the states that ``player`` cannot distinguish from ``state``.
 
-        If ``player`` is to decide, the game asks this player there.
+        If ``player`` is to decide, ``player`` is to move in the representative.
         """
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the events in the steps from one decision to the next."""
+        """Describe the steps from one decision to the next."""
 
 
 class OpenReferee:
-    """Referee of a game without secrets, in which one player moves at a time."""
+    """Referee of a game with perfect information, in which one player moves at a time."""
 
     is_open = True
 

@@ -1,4 +1,4 @@
-"""The games by name: their options, what each of them offers, and their descriptions in files."""
+"""Registry of games: their options, the commands that support them, and their descriptions in files."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ class GameEntry(NamedTuple):
     """A game in the registry."""
 
     name: str  # Name in commands and files.
-    summary: str  # Description in a few words.
-    make: Callable[[Any], TableGame]  # Makes the game of a variant.
-    variant: Callable[..., Any]  # The variant: a NamedTuple with a default for each field.
-    variant_of: Callable[..., Any]  # Makes a variant; its keyword arguments are the options of the game.
-    verbs: tuple[str, ...]  # Commands that support the game, of `VERBS`.
-    example: str  # A position, as ``state_of`` reads it.
-    vectorise: Callable[[Any], VectorGame] = vectorise_positions  # Makes the `VectorGame` of a game.
-    # Makes the perfect play of a game; None if there is none.
+    summary: str
+    make: Callable[[Any], TableGame]  # Builds the game from a variant.
+    variant: Callable[..., Any]  # NamedTuple class with a default for each field.
+    variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
+    verbs: tuple[str, ...]  # Commands that support the game, from `VERBS`.
+    example: str  # Example of a position, as accepted by ``state_of``.
+    vectorise: Callable[[Any], VectorGame] = vectorise_positions
+    # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
-    referee: Callable[[Any], Referee] = OpenReferee  # Makes the referee of a game.
-    rule_of_thumb: Callable[[Any], int] | None = None  # The action of a simple player in a state, if there is one.
-    rule_breaks: float = 0.0  # The share of choices in which this player ignores its rule.
+    referee: Callable[[Any], Referee] = OpenReferee
+    rule_of_thumb: Callable[[Any], int] | None = None  # Action of a simple rule in a state, if the game has one.
+    rule_breaks: float = 0.0  # Probability that a player of this rule chooses another action instead.
     # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
     planning: Mapping[str, Any] = MappingProxyType({})  # Settings of MuZero that differ from the defaults.
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The names of the options."""
+        """Names of the options."""
         return tuple(inspect.signature(self.variant_of).parameters)
 
 
@@ -66,7 +66,7 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
     return GwentVariant(decks)
 
 
-# Players who decide at once or hide cards learn mixed play, from the ends of games of all lengths alike.
+# Games with simultaneous decisions or hidden cards need mixed strategies, and all games count equally however long.
 _OF_CARDS = MappingProxyType(
     {
         "discount": 1.0,
@@ -150,7 +150,7 @@ GAMES = {
 
 
 def entry_of(name: Any, verb: str | None = None) -> GameEntry:
-    """A game in the registry."""
+    """Look up a game by name, and check that it supports the command ``verb``."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
         raise GameError(f"game: {name!r} is unknown, allowed: {', '.join(GAMES)}")
@@ -160,12 +160,7 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 
 
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> TableGame:
-    """A game with some of its options.
-
-    Args:
-        options: Values by name; those left out have their default.
-        verb: What the game must offer.
-    """
+    """Build a game from the values of some options; check that it supports the command ``verb``."""
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
     if unknown:
@@ -175,18 +170,18 @@ def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) ->
 
 
 def describe(game: Game) -> dict[str, Any]:
-    """The description of a game in files, as JSON values."""
+    """Return the description of a game in files, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 
 def in_words(game: Game) -> str:
-    """A game and its parameters in words, such as ``"tapnswap (limit 5, roll_over False)"``."""
+    """Return the name and parameters of a game, such as ``"tapnswap (limit 5, roll_over False)"``."""
     parameters = ", ".join(f"{name} {value}" for name, value in game.parameters().items())
     return f"{game.name} ({parameters})" if parameters else game.name
 
 
 def game_of(description: Mapping[str, Any]) -> TableGame:
-    """Make the game of a description."""
+    """Build a game from its description in a file."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
     types = {name: type(value) for name, value in entry.variant()._asdict().items()}
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
@@ -200,24 +195,24 @@ def vectorise(game: TableGame) -> VectorGame:
 
 
 def referee_of(game: TableGame) -> Referee:
-    """Return the referee of a game; a game that is not registered has no secrets."""
+    """Return the referee of a game; an `OpenReferee` if the game is not registered."""
     entry = GAMES.get(game.name)
     return (OpenReferee if entry is None else entry.referee)(game)
 
 
 def has_secrets(game: TableGame) -> bool:
-    """Return True if players do not know the whole state of a game."""
+    """Return True if a game has hidden information."""
     return not referee_of(game).is_open
 
 
 def perfect_play(game: TableGame) -> Oracle | None:
-    """Perfect play of a game, if there is one; errors as in `entry_of`."""
+    """Return an oracle for perfect play, or None if the game has none."""
     oracle = entry_of(game.name).oracle
     return None if oracle is None else oracle(game)
 
 
 def oracle_of(game: TableGame) -> Oracle:
-    """Return perfect play of a game."""
+    """Return an oracle for perfect play."""
     oracle = perfect_play(game)
     if oracle is None:
         raise GameError(f"{game.name}: has no perfect play")

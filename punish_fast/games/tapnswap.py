@@ -1,24 +1,24 @@
 """TapnSwap: the finger game Chopsticks with a cutoff.
 
-Two players have two hands each, with one finger on every hand, and move in turn:
+Two players each have two hands, start with one finger on every hand, and move alternately:
 
 * *Tap*: add the fingers of one of your live hands to a live hand of the opponent. A hand that reaches the ``limit`` of
   5 dies and has 0 fingers. Your own hand keeps its fingers.
-* *Swap*: move fingers between your own hands, to any other split of their sum with fewer fingers than the limit on each
-  hand. The mirror image is not another split. A swap may revive a dead hand or empty a live one.
+* *Swap*: move fingers between your own hands to any other split of their sum, with fewer fingers than the limit on each
+  hand. The mirror image does not count as another split. A swap may revive a dead hand or empty a live one.
 
-A player with two dead hands has lost. Play without end is a draw.
+A player with two dead hands has lost. Endless play is a draw.
 
-Left and right are symmetric, so a position is the mover's pair of hands and the opponent's, the higher hand first. A
-state keeps the hands in place, so that people can follow the game. Actions name fingers, not hands: of two equal hands
-the left one taps and is tapped; a swap leaves the higher hand on its side, and of two equal hands the right one becomes
-the higher.
+Left and right are symmetric, so a position consists of the pairs of hands of the player to move and of the opponent,
+the higher hand first. A state keeps the hands in place, so that people can follow the game. Actions specify fingers,
+not hands: of two equal hands, the left one taps and is tapped; a swap leaves the higher hand on its side, and of two
+equal hands the right one becomes the higher.
 
-With ``m`` fingers at most on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
+With at most ``m`` fingers on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
 leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
-Variants: fingers may roll over (6 fingers become 1, and only exactly 5 die), the limit may differ, and swaps that empty
-a hand, or all swaps, may be forbidden.
+Variants change the limit, let fingers roll over (6 fingers become 1, and only exactly 5 die), or forbid swaps that
+empty a hand, or all swaps.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ import numpy as np
 from punish_fast.games.contract import GameError, TableGame
 from punish_fast.games.solve.positions import enumerate_positions
 
-# With more fingers the tables become too large.
+# A higher limit would make the tables too large.
 _MAX_LIMIT = 16
-# Columns between two hands, and of a player's name.
+# The gap between two hands, and the width of a player's name.
 _GAP = "     "
 _LABEL = 12
 
@@ -42,30 +42,25 @@ Pair = tuple[int, int]
 
 
 class TapnSwapState(NamedTuple):
-    """A state."""
+    """A state of TapnSwap."""
 
-    own: Pair  # Fingers on the mover's left and right hand.
-    other: Pair  # Fingers on the opponent's.
+    own: Pair  # Fingers on the left and right hand of the player to move.
+    other: Pair  # Fingers on the opponent's left and right hand.
     player: int  # The player to move, 0 or 1.
 
 
 class Variant(NamedTuple):
     """The rules."""
 
-    limit: int = 5  # A hand that reaches this number of fingers dies; 2 to 16.
-    # Whether fingers beyond the limit count from 0 again, so that only a hand exactly at the limit dies.
+    limit: int = 5  # Number of fingers, 2 to 16, at which a hand dies.
+    # True if fingers beyond the limit count from 0 again, so that only a hand with exactly ``limit`` fingers dies.
     rolls_over: bool = False
-    may_empty: bool = True  # A swap may empty a hand.
-    swaps: bool = True  # Swaps are legal.
+    may_empty: bool = True  # True if a swap may empty a hand.
+    swaps: bool = True  # True if swaps are legal.
 
 
 class TapnSwap(TableGame):
-    """TapnSwap; see `contract.TableGame`.
-
-    Attributes:
-        variant: The rules.
-        max_fingers: The most fingers on a live hand.
-    """
+    """TapnSwap; see `contract.TableGame`."""
 
     name = "tapnswap"
     n_players = 2
@@ -75,64 +70,64 @@ class TapnSwap(TableGame):
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
             raise GameError(f"limit: {self.variant.limit} is not allowed, it must be from 2 to {_MAX_LIMIT}")
-        self.max_fingers = self.variant.limit - 1
+        self.max_fingers = self.variant.limit - 1  # On a live hand.
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
 
     def initial(self) -> TapnSwapState:
-        """One finger on every hand, player 0 to move."""
+        """Return the state with one finger on every hand and player 0 to move."""
         return TapnSwapState((1, 1), (1, 1), 0)
 
     def player(self, state: TapnSwapState) -> int:
-        """The player to move; at the end of a game, the loser."""
+        """Return the player to move."""
         return state.player
 
     def is_terminal(self, state: TapnSwapState) -> bool:
-        """Whether a player has two dead hands."""
+        """Return True if a player has two dead hands."""
         return not (any(state.own) and any(state.other))
 
     def actions(self, state: TapnSwapState) -> list[int]:
-        """Taps by fingers, then swaps by the lower hand."""
+        """Return the legal taps by fingers, then the legal swaps by the lower hand."""
         if self.is_terminal(state):
             return []
         taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}
         return sorted(taps) + [self.max_fingers**2 + low for low in self._splits(state.own)]
 
     def apply(self, state: TapnSwapState, action: int) -> TapnSwapState:
-        """The state after a tap or a swap, with the other player to move."""
+        """Return the state after a tap or a swap."""
         self.check_action(state, action)
         if action < self.max_fingers**2:
             return TapnSwapState(self._tapped(state.other, *self._tap(action)), state.own, 1 - state.player)
         return TapnSwapState(state.other, _swapped(state.own, action - self.max_fingers**2), 1 - state.player)
 
     def returns(self, state: TapnSwapState) -> tuple[float, float]:
-        """1 for the winner and -1 for the loser."""
+        """Return 1 for the winner and -1 for the loser, or 0 for both before the end of the game."""
         if not self.is_terminal(state):
             return 0.0, 0.0
         winner = state.player if any(state.own) else 1 - state.player
         return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
 
     def position(self, state: TapnSwapState) -> tuple[Pair, Pair]:
-        """Both pairs, the higher hand first; actions name fingers, so they keep their numbers."""
+        """Return both pairs with the higher hand first. Actions specify fingers, so they keep their numbers."""
         return _sorted(state.own), _sorted(state.other)
 
     def text(self, state: TapnSwapState) -> str:
-        """For example ``"3-1 2-4 player 1"``: the mover's hands, the opponent's, and the player to move, from 1."""
+        """Return the own hands, the opponent's hands and the player to move, for example ``"3-1 2-4 player 1"``."""
         return f"{_pair_text(state.own)} {_pair_text(state.other)} player {state.player + 1}"
 
     def action_text(self, state: TapnSwapState, action: int) -> str:
-        """For example ``"tap 3 on 2"`` or ``"swap to 2-2"``."""
+        """Describe an action, for example as ``"tap 3 on 2"`` or ``"swap to 2-2"``."""
         if action < self.max_fingers**2:
             return "tap {} on {}".format(*self._tap(action))
         return f"swap to {_pair_text(_swapped(state.own, action - self.max_fingers**2))}"
 
     def features(self, state: TapnSwapState) -> np.ndarray:
-        """The number of fingers of each hand, one-hot: the mover's hands first, the higher hand first."""
+        """Return the one-hot encoded fingers of each hand, in the order of `position`, float32 ``[4 limit]``."""
         hands = [hand for pair in self.position(state) for hand in pair]
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
     def state_of(self, text: str) -> TapnSwapState:
-        """The state of a text such as ``"3-1 2-4"`` or ``"31/24"``: the mover's hands, then the opponent's."""
+        """Parse the hands of the player to move and of the opponent, such as ``"3-1 2-4"`` or ``"31/24"``."""
         numbers = [int(number) for number in re.findall(r"[0-9]+" if "-" in text else r"[0-9]", text)]
         shape = r"\s*\d+\s*-\s*\d+[\s/:,]+\d+\s*-\s*\d+\s*|\s*\d\d[\s/:,]*\d\d\s*"
         if not re.fullmatch(shape, text, re.ASCII) or max(numbers) > self.max_fingers or not any(numbers):
@@ -143,14 +138,14 @@ class TapnSwap(TableGame):
         return TapnSwapState((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)
 
     def variant_text(self) -> str:
-        """For example ``"TapnSwap, limit 5, fingers roll over"``."""
+        """Return, for example, ``"TapnSwap, limit 5, fingers roll over"``."""
         variant = self.variant
         words = ["TapnSwap", f"limit {variant.limit}"] + ["fingers roll over"] * variant.rolls_over
         words += (["no emptying"] if not variant.may_empty else []) if variant.swaps else ["taps only"]
         return ", ".join(words)
 
     def rules_text(self) -> str:
-        """The rules, in a few lines."""
+        """State the rules in a few lines."""
         variant, limit = self.variant, self.variant.limit
         death = "dies: it has 0 fingers and cannot tap or be tapped."
         lines = [
@@ -170,28 +165,28 @@ class TapnSwap(TableGame):
         return "\n".join([*lines, "A player with two dead hands has lost."])
 
     def draw(self, state: TapnSwapState, viewer: int, names: Sequence[str]) -> str:
-        """The hands of both players, the viewer's below."""
+        """Draw the hands of both players, the viewer's at the bottom."""
         near, far = _near_and_far(state, viewer)
         far_rows, near_rows = self._hand_rows(far), self._hand_rows(near)
         picture = [self._label(names[1 - viewer], far), *reversed(far_rows), "", *near_rows]
         return "\n".join([*picture, self._label(names[viewer], near)])
 
     def board(self, state: TapnSwapState, viewer: int) -> dict[str, Any]:
-        """Fingers on the left and right hand, the ``own`` ones of ``viewer`` and the ``other`` ones, and the limit."""
+        """Return the fingers on the left and right hand of ``viewer`` (``own``) and the opponent, and the limit."""
         near, far = _near_and_far(state, viewer)
         return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 
     def counts(self) -> dict[str, int]:
-        """Positions with left and right hands told apart: ``raw_states``."""
+        """Count the reachable states without symmetry as ``raw_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"raw_states": len({(state.own, state.other) for state in states})}
 
     def _tap(self, action: int) -> Pair:
-        """Fingers of the hand that taps and of the hand that is tapped."""
+        """Return the fingers of the hand that taps and of its target."""
         return action // self.max_fingers + 1, action % self.max_fingers + 1
 
     def _splits(self, pair: Pair) -> list[int]:
-        """Fingers on the lower hand after each swap."""
+        """Return the fingers on the lower hand after each legal swap."""
         if not self.variant.swaps:
             return []
         total = sum(pair)
@@ -205,7 +200,7 @@ class TapnSwap(TableGame):
         return (total, pair[1]) if pair[0] == target else (pair[0], total)
 
     def _hand_rows(self, pair: Pair) -> list[str]:
-        """Fingertips, fingers and knuckles of two hands."""
+        """Draw the fingertips, fingers and knuckles of two hands."""
         fingers = range(self.max_fingers)
         rows = [[" ".join("|" if k < raised else folded for k in fingers) for raised in pair] for folded in " n"]
         hands = [*([f" {hand} " for hand in row] for row in rows), ["(" + "=" * (2 * self.max_fingers - 1) + ")"] * 2]

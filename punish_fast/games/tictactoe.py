@@ -1,16 +1,16 @@
 """Tic-tac-toe: three in a row on a board of three by three.
 
-Squares are numbered by rows,
+Squares are numbered row by row,
 
     0 1 2
     3 4 5
     6 7 8
 
-and a player's stones are a mask with bit ``k`` for square ``k``. Action ``k`` puts a stone on square ``k``. X moves
-first, so equal numbers of stones say that X is to move.
+and a player's stones are a mask with bit ``k`` for square ``k``. Action ``k`` places a stone on square ``k``. X moves
+first, so X is to move if both players have the same number of stones.
 
-The square has eight symmetries, four turns and their mirror images. A position is the least of the eight images of a
-state, and `TicTacToe.position_actions` moves each action along to that image.
+The square has eight symmetries: four rotations and their reflections. A position is the smallest of the eight images of
+a state, and `TicTacToe.position_actions` maps each action to that image.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def _mask(squares: Any) -> int:
 
 
 def _symmetries() -> tuple[tuple[int, ...], ...]:
-    """Where each symmetry moves each square: entry ``k`` is the image of square ``k``."""
+    """Return a permutation of the squares for each symmetry: entry ``k`` is the image of square ``k``."""
     board = np.arange(_SQUARES).reshape(_SIDE, _SIDE)
     turned = [np.rot90(each, turns) for each in (board, board.T) for turns in range(4)]
     return tuple(tuple(each.ravel().tolist()) for each in turned)
 
 
 _IMAGE = _symmetries()
-# The image of every mask under every symmetry.
+# Image of every mask under every symmetry.
 _IMAGE_OF_MASK = [
     [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(_FULL + 1)] for image in _IMAGE
 ]
@@ -52,14 +52,14 @@ _LINE_MASKS = tuple(map(_mask, _LINES))
 
 
 class TicTacToeState(NamedTuple):
-    """A state."""
+    """A state of tic-tac-toe."""
 
     own: int  # Stones of the player to move, as a mask.
     other: int  # Stones of the opponent.
 
 
 class TicTacToeVariant(NamedTuple):
-    """The rules, which have no options."""
+    """The rules, without options."""
 
 
 class TicTacToe(TableGame):
@@ -76,61 +76,61 @@ class TicTacToe(TableGame):
         self.variant = variant or TicTacToeVariant()
 
     def initial(self) -> TicTacToeState:
-        """The empty board, X to move."""
+        """Return the empty board, with X to move."""
         return TicTacToeState(0, 0)
 
     def player(self, state: TicTacToeState) -> int:
-        """0 for X and 1 for O."""
+        """Return 0 for X and 1 for O."""
         return (state.own | state.other).bit_count() % 2
 
     def is_terminal(self, state: TicTacToeState) -> bool:
-        """Whether the last move made a line or filled the board."""
+        """Return True if the opponent has a line or the board is full."""
         return state.own | state.other == _FULL or _line(state.other) is not None
 
     def actions(self, state: TicTacToeState) -> list[int]:
-        """The empty squares."""
+        """Return the empty squares."""
         if self.is_terminal(state):
             return []
         stones = state.own | state.other
         return [square for square in range(_SQUARES) if not stones >> square & 1]
 
     def apply(self, state: TicTacToeState, action: int) -> TicTacToeState:
-        """The state after a stone of the mover on a square."""
+        """Return the state after the player to move takes a square."""
         self.check_action(state, action)
         return TicTacToeState(state.other, state.own | 1 << action)
 
     def returns(self, state: TicTacToeState) -> tuple[float, float]:
-        """1 for the owner of a line and -1 for the other player; 0 for both in a draw."""
+        """Return 1 for the player with a line and -1 for the other player, or 0 for both."""
         if _line(state.other) is None:
             return 0.0, 0.0
         return (-1.0, 1.0) if self.player(state) == 0 else (1.0, -1.0)
 
     def position(self, state: TicTacToeState) -> tuple[int, int]:
-        """The least image of the stones."""
+        """Return the smallest of the symmetric images of a state."""
         return min((image[state.own], image[state.other]) for image in _IMAGE_OF_MASK)
 
     def position_actions(self, state: TicTacToeState) -> list[int]:
-        """Where the empty squares lie in the least image."""
+        """Return the images of the empty squares in the position."""
         images = [(image[state.own], image[state.other]) for image in _IMAGE_OF_MASK]
         moved = _IMAGE[images.index(min(images))]
         return [moved[action] for action in self.actions(state)]
 
     def text(self, state: TicTacToeState) -> str:
-        """For example ``"X../.O./..."``: the rows from the top."""
+        """Return the rows from the top, for example ``"X../.O./..."``."""
         cells = ["".join(".XO"[cell] for cell in row) for row in np.reshape(self._cells(state), (_SIDE, _SIDE))]
         return "/".join(cells)
 
     def action_text(self, state: TicTacToeState, action: int) -> str:  # noqa: ARG002 - the contract's
-        """For example ``"top left"``."""
+        """Return the name of a square, for example ``"top left"``."""
         return _WORDS[action]
 
     def features(self, state: TicTacToeState) -> np.ndarray:
-        """Stones of the mover, then of the opponent: 1 on their squares, 0 elsewhere."""
+        """Return planes of the stones of the player to move and of the opponent, float32 ``[18]``."""
         masks = np.array([[state.own], [state.other]])
         return (masks >> np.arange(_SQUARES) & 1).astype(np.float32).ravel()
 
     def state_of(self, text: str) -> TicTacToeState:
-        """The state of a text such as ``"X../.O./..."``; the number of stones says who moves."""
+        """Parse a board such as ``"X../.O./..."``; the numbers of stones determine the player to move."""
         cells = re.sub(r"[\s/|]", "", text, flags=re.ASCII).upper()
         if not re.fullmatch(r"[XO.]{9}", cells):
             raise GameError(
@@ -147,11 +147,11 @@ class TicTacToe(TableGame):
         return state
 
     def variant_text(self) -> str:
-        """Its name."""
+        """Return the name of the game."""
         return "Tic-tac-toe"
 
     def rules_text(self) -> str:
-        """The rules, in a few lines."""
+        """State the rules in a few lines."""
         return (
             "The board has three rows of three squares. X moves first.\n"
             "In your turn, put a stone on an empty square.\n"
@@ -160,14 +160,14 @@ class TicTacToe(TableGame):
         )
 
     def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
-        """The board, with numbers on the squares that can be taken, and who plays X and O."""
+        """Draw the board, with a number on each empty square and the names of both players."""
         free = {square: str(square + 1) for square in self.actions(state)}
         cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self._cells(state))]
         rows = ["|".join(f" {cell} " for cell in row).rstrip() for row in np.reshape(cells, (_SIDE, _SIDE))]
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
 
     def board(self, state: TicTacToeState, viewer: int) -> dict[str, Any]:
-        """A board of squares, see `contract.TableGame.board`; X is 1 and O is 2."""
+        """Return a board of squares with 1 for X and 2 for O."""
         return {
             "rows": _SIDE,
             "columns": _SIDE,
@@ -177,12 +177,12 @@ class TicTacToe(TableGame):
         }
 
     def counts(self) -> dict[str, int]:
-        """States that play can reach: ``states``, and up to symmetry ``canonical_states``."""
+        """Count the reachable states, and the same up to symmetry as ``canonical_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}
 
     def _cells(self, state: TicTacToeState) -> list[int]:
-        """1 for X, 2 for O and 0 for an empty square."""
+        """Return 1 for X, 2 for O and 0 for an empty square, row by row."""
         first, second = (state.own, state.other) if self.player(state) == 0 else (state.other, state.own)
         return [(first >> square & 1) + 2 * (second >> square & 1) for square in range(_SQUARES)]
 
@@ -192,5 +192,4 @@ def _lines(stones: int) -> list[tuple[int, ...]]:
 
 
 def _line(stones: int) -> tuple[int, ...] | None:
-    """The first line of stones, or None."""
     return next(iter(_lines(stones)), None)

@@ -1,1 +1,1 @@
-"""Connect Four: rules, search, opening book, many games at once."""
+"""Connect Four: rules, exact solver, opening book and oracle."""

@@ -1,6 +1,6 @@
-"""Boards of Connect Four in kernels; ``game.py`` draws their bits.
+"""Kernels on Connect Four boards; ``game.py`` shows the layout of their bits.
 
-Boards are int64. A shift to the left may push squares beyond the board; ``BOARD`` takes them away again.
+Boards are int64. A shift to the left may move bits beyond the board; the mask ``BOARD`` removes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from punish_fast.runtime._jit import kernel, routine
 WIDTH, HEIGHT = 7, 6
 STEP = HEIGHT + 1
 N_SQUARES = WIDTH * HEIGHT
-# The bottom square of each column, and all squares.
+# Bottom squares of all columns, and all squares.
 BOTTOM = sum(1 << (STEP * column) for column in range(WIDTH))
 BOARD = BOTTOM * ((1 << HEIGHT) - 1)
 COLUMN = (1 << HEIGHT) - 1
@@ -18,7 +18,7 @@ COLUMN = (1 << HEIGHT) - 1
 
 @routine
 def count_bits(squares):
-    """The number of squares of a board; compilers know this loop as one instruction."""
+    """Return the number of set bits; the compiler turns this loop into one instruction."""
     count = 0
     while squares != 0:
         squares &= squares - 1
@@ -28,7 +28,7 @@ def count_bits(squares):
 
 @routine
 def contains_line(stones):
-    """Whether a board has four stones in a line."""
+    """Return True if there are four stones in a line."""
     up = stones & (stones >> 1)
     along = stones & (stones >> STEP)
     rising = stones & (stones >> (STEP + 1))
@@ -42,7 +42,7 @@ def contains_line(stones):
 
 @routine
 def _completions(stones, step):
-    """The squares beside or between three stones in one direction, on the board or not."""
+    """Return the squares that complete four stones in one direction; some may be off the board."""
     pairs = stones & (stones >> step)
     threes = pairs & (stones >> (2 * step))
     upper_gap = pairs & (stones >> (3 * step))
@@ -52,7 +52,7 @@ def _completions(stones, step):
 
 @routine
 def winning_squares(stones, filled):
-    """The empty squares that complete a line of ``stones``."""
+    """Return the empty squares that complete a line of ``stones``."""
     found = (stones << 1) & (stones << 2) & (stones << 3)
     found |= _completions(stones, STEP) | _completions(stones, STEP + 1) | _completions(stones, STEP - 1)
     return found & (BOARD ^ filled)
@@ -60,13 +60,13 @@ def winning_squares(stones, filled):
 
 @routine
 def playable_squares(filled):
-    """The squares where the next stone of each column lands."""
+    """Return the squares in which the next stone of each column lands."""
     return (filled + BOTTOM) & BOARD
 
 
 @routine
 def mirrored(bits):
-    """A board with left and right swapped, with whatever is in the bits above its columns."""
+    """Reverse the order of the columns, including the bit above each."""
     found = 0
     for column in range(WIDTH):
         found = (found << STEP) | ((bits >> (STEP * column)) & (2 * COLUMN + 1))
@@ -80,9 +80,9 @@ def drop_stones(boards, columns, after, returns, ended):
     Args:
         boards: int64 ``[n, 2]``, the stones of the player to move and all stones; no game is over.
         columns: int64 ``[n]``, from 0; none is full.
-        after: int64 ``[n, 2]``, becomes the boards afterwards.
-        returns: float32 ``[n, 2]``, becomes the returns of both players.
-        ended: bool ``[n]``, becomes whether the game is over.
+        after: int64 ``[n, 2]``; filled with the next boards.
+        returns: float32 ``[n, 2]``; filled with the returns of both players.
+        ended: bool ``[n]``; set to True for games that are over.
     """
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
@@ -90,7 +90,7 @@ def drop_stones(boards, columns, after, returns, ended):
         other, now_filled = own ^ filled, filled | square
         after[k, 0], after[k, 1] = other, now_filled
         has_won = contains_line(own | square)
-        # The player who moved is the one who would not move next.
+        # The player who has just moved.
         mover = 1 - count_bits(now_filled) % 2
         returns[k, mover] = 1.0 if has_won else 0.0
         returns[k, 1 - mover] = -1.0 if has_won else 0.0
@@ -99,7 +99,7 @@ def drop_stones(boards, columns, after, returns, ended):
 
 @kernel
 def find_open_columns(boards, is_open):
-    """Mark the columns that take a stone, in bool ``[n, 7]``: none if the game is over."""
+    """Fill bool ``[n, 7]`` with the columns that are not full; all False if the game is over."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         squares = 0 if contains_line(own ^ filled) else playable_squares(filled)
@@ -109,7 +109,7 @@ def find_open_columns(boards, is_open):
 
 @kernel
 def spread_stones(boards, features):
-    """Write the stones of the player to move, then those of the other, into float32 ``[n, 2, 6, 7]``."""
+    """Fill float32 ``[n, 2, 6, 7]`` with planes of the stones of the player to move and of the opponent."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         other = own ^ filled

@@ -1,31 +1,30 @@
-"""The search of Connect Four: whether the player to move scores at least a target.
+"""Search of Connect Four: decide whether the player to move scores at least a target.
 
-**Scores.** A win is worth 22 less the stones that the winner will have played, a loss the same below 0, and a draw 0.
-So with ``n`` stones on the board, a stone that wins now scores ``(43 - n) // 2``.
+**Scores.** A win scores 22 less the number of stones that the winner will have played, a loss scores the negative of
+the winner's score, and a draw scores 0. With ``n`` stones on the board, an immediate win scores ``(43 - n) // 2``.
 
-**Questions instead of windows.** The search answers one question about a position: is its score at least ``target``?
-Then the question about a successor is whether its score, which the other player gets, is at least ``1 - target``; if
-not, the move is good enough. So one number goes down the tree instead of two bounds. An answer is a bound: a score that
-the position reaches, at least the target, or one that it does not exceed, below the target. `_next_target` picks the
-next question beside the last bound, until they leave a single score. Bounds often jump far, so few questions are asked.
+**Null windows.** The search answers one question about a position: is its score at least ``target``? The corresponding
+question about a successor is whether the opponent's score is at least ``1 - target``; if not, the move reaches the
+target. A single number is passed down the tree instead of two bounds. An answer is a bound on the score: a lower bound
+of at least the target, or an upper bound below it. `_next_target` picks the next question next to the last bound, until
+both bounds agree. Bounds often change by more than one point, so a few questions are enough.
 
-**No position is searched that ends within two moves.** The player to move never has a win at once, since moves that
-allow one are left out: only squares that block, if the opponent threatens to win, and never a square below one where
-the opponent wins. If no move is left, the game is lost to the next stone. If a move threatens two things at once, it
-wins, without looking further.
+**Pruning of short games.** No position that ends within two moves is searched. The player to move never has an
+immediate win, because moves that allow one are skipped: if the opponent threatens to win, only moves that block are
+considered, and no stone is placed below a square in which the opponent wins. If no move remains, the opponent wins with
+the next stone. A move that creates two threats wins without further search.
 
-**Order.** Moves that make more squares win come first, above all squares in the rows that the player gets at the end:
-odd ones for the first player, even ones for the second, counted from 1. Of equal moves, those nearer the centre come
-first. A move's successor is being fetched from the table while the others are ordered. Where much work is left, all
-successors are looked up before the first one is searched.
+**Move ordering.** Moves that create more threats come first. Threats count double in the rows that the player gets in
+the end: odd rows for the first player and even rows for the second, counted from 1. Ties go to the move nearer to the
+centre. Table entries of successors are prefetched while moves are ordered. If many moves remain, all successors are
+looked up before one is searched.
 
-**Even squares.** If every column has an even height, the second player can always answer in the column where the first
-one plays, and gets all empty squares in even rows. If the first player's stones and the empty odd squares make no line,
-the first player cannot win; if then the second player's stones and the empty even squares make one, the second player
-wins.
+**Follow-up.** If every column has an even height, the second player can always reply in the same column, and gets all
+empty squares in even rows. If the first player's stones and the empty odd squares contain no line, the first player
+cannot win; if in addition the second player's stones and the empty even squares contain a line, the second player wins.
 
-Answers go into a table (``_table.py``). The search keeps its own stack: it runs for a number of nodes,
-returns, and goes on in the next call, so that it can be interrupted between them.
+Answers are stored in a transposition table (``_table.py``). The search keeps its own stack: each call runs for a number
+of nodes and the next call resumes, so the search can be interrupted between calls.
 """
 
 from __future__ import annotations
@@ -55,41 +54,41 @@ from punish_fast.games.connect4._table import (
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._prefetch import prefetch
 
-# The words of a job: the stones of the player to move and all stones, what is known of the score, and the work so far.
+# Words of a job: the stones of the player to move and all stones, bounds of the score, the question and the nodes.
 OWN, FILLED, LOW, HIGH, IS_EXACT, IS_RUNNING, TARGET, NODES = range(8)
 N_JOB_WORDS = 8
-# The words of a stack: the position to enter next, and what the opponent threatens there; then its levels.
+# Words of a stack: the position to enter next, the squares where the opponent wins there, the depth, and the levels.
 _AT_OWN, _AT_FILLED, _AT_THREATS, _AT_DEPTH, _LEVELS = range(5)
-# The words of a level: the board, what is known of it, its moves, and what each of them threatens.
+# Words of a level: the board, its best score so far, nodes before it, its moves, and the threats created by each.
 _KEY, _OWN, _FILLED, _BEST, _BEFORE, _NEXT, _N_MOVES, _MOVES = range(8)
 _LEVEL_WORDS = _MOVES + 2 * WIDTH
 STACK_WORDS = _LEVELS + (N_SQUARES + 1) * _LEVEL_WORDS
-# How many squares a move makes win is kept above its bits.
+# The weight of a move, which counts its threats, is stored above its bits.
 _WEIGHT_SHIFT = WIDTH * STEP
 _SQUARES = (1 << _WEIGHT_SHIFT) - 1
 
-# The columns from the centre outwards.
+# Columns from the centre outwards.
 _COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
-# Rows counted from 1. A column of even height has its next square in an odd row, or the bit above the board.
+# Rows are counted from 1. The next square of a column of even height is in an odd row, or above the board.
 _ODD_ROWS = BOTTOM * 0b010101
 _EVEN_ROWS = BOTTOM * 0b101010
 
-# With fewer stones, successors are looked up before one is searched.
+# With fewer stones, all successors are looked up before one is searched.
 _LOOK_AHEAD_BELOW = 26
-# More than any score.
+# Higher than any score.
 _UNKNOWN = 100
 
 
 @kernel
 def open_jobs(begin, end, boards, is_exact, jobs):
-    """Write the jobs of positions, with bounds that the number of stones sets.
+    """Create jobs, with bounds from the number of stones.
 
-    A job is finished if the game is over, or won with the next stone.
+    A job is already finished if the game is over or can be won with the next stone.
 
     Args:
         boards: int64 ``[n, 2]``, the stones of the player to move and all stones.
-        is_exact: Whether scores are wanted, or else only who wins.
-        jobs: int64 ``[n, N_JOB_WORDS]``, to fill.
+        is_exact: True to find scores, False to find only the winner.
+        jobs: int64 ``[n, N_JOB_WORDS]``; filled.
     """
     for k in range(begin, end):
         own, filled = boards[k, 0], boards[k, 1]
@@ -108,15 +107,15 @@ def open_jobs(begin, end, boards, is_exact, jobs):
 
 @kernel
 def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
-    """Let each worker answer the questions of its jobs, one after the other, for about ``budget`` nodes.
+    """Process the jobs of each worker one after another, for about ``budget`` nodes per worker.
 
     Args:
-        ranges: int64 ``[n_workers, 2]``, the place in the queue of each worker, which advances, and its end.
-        queue: int64 ``[n_queued]``, numbers of jobs.
-        jobs: int64 ``[n_jobs, N_JOB_WORDS]``, made by `open_jobs` and not finished. ``LOW`` and ``HIGH`` enclose the
-            score. They become equal if ``IS_EXACT``, or else tell whether it is above, at or below 0.
-        stacks: int64 ``[n_workers, STACK_WORDS]``, of the job that a worker is in.
-        table: int64 ``[2^k]``, zeros at first.
+        ranges: int64 ``[n_workers, 2]``, the current position of each worker in the queue, which advances, and its end.
+        queue: int64 ``[n_queued]``, indices of jobs.
+        jobs: int64 ``[n_jobs, N_JOB_WORDS]``, from `open_jobs` and not finished. ``LOW`` and ``HIGH`` bound the score.
+            The bounds of a finished job are equal if ``IS_EXACT``; otherwise they determine the sign of the score.
+        stacks: int64 ``[n_workers, STACK_WORDS]``, the stack of each worker's current job.
+        table: int64 ``[2^k]``, the transposition table, initially zero.
     """
     for worker in range(begin, end):
         left = budget
@@ -130,7 +129,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
 
 @routine
 def _advance(job, stack, table, budget):
-    """Ask questions about a position until its score is known, or the budget spent; whether it is known."""
+    """Search until the score is known or the budget is spent; return True if it is known."""
     limit = job[NODES] + budget
     while not _is_decided(job):
         if not job[IS_RUNNING]:
@@ -157,7 +156,7 @@ def _is_decided(job):
 
 @routine
 def _next_target(low, high, is_exact):
-    """The next question about a score from ``low`` to ``high``: whether it is a win, then next to what is known."""
+    """Return the next target for a score from ``low`` to ``high``: decide the winner first, then narrow the bounds."""
     if not is_exact or low < 0 < high:
         return 1 if high > 0 else 0
     if low >= 0:
@@ -167,7 +166,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """The answer to the question ``TARGET`` about the position of a job, or _UNKNOWN after ``limit`` nodes."""
+    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN after ``limit`` nodes."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
@@ -181,7 +180,7 @@ def _search(job, stack, table, limit):
             if depth == 0:
                 job[NODES] = nodes
                 return score
-            # Back to the position before.
+            # Return to the predecessor.
             depth -= 1
             base -= _LEVEL_WORDS
             target = 1 - target
@@ -207,14 +206,14 @@ def _search(job, stack, table, limit):
 
 @routine
 def _open_level(stack, base, own, filled, threats, target, table):
-    """Enter a position: a score that answers the question about it, or _UNKNOWN and its moves in a level."""
+    """Enter a position; return a bound that answers the question, or write its level and return _UNKNOWN."""
     n_stones = count_bits(filled)
     moves = _safe_moves(filled, threats)
     score = _score_at_sight(own, filled, moves, n_stones, target)
     if score != _UNKNOWN:
         return score
     key = 0
-    # A single move is made at once; what follows is in the table.
+    # A single move is made without a lookup, because its successor is looked up.
     if moves & (moves - 1):
         key = board_key(own, filled, n_stones)
         score = _score_in_table(table, key, target)
@@ -231,7 +230,7 @@ def _open_level(stack, base, own, filled, threats, target, table):
 
 @routine
 def _score_by_successor(stack, base, target, n_stones, table):
-    """A score that answers the question because a successor is in the table, or _UNKNOWN."""
+    """Return a bound from a successor in the table that answers the question, or _UNKNOWN."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     for k in range(stack[base + _N_MOVES]):
         after = filled | (stack[base + _MOVES + k] & _SQUARES)
@@ -243,7 +242,7 @@ def _score_by_successor(stack, base, target, n_stones, table):
 
 @routine
 def _score_at_sight(own, filled, moves, n_stones, target):
-    """A score that answers the question without a move, or _UNKNOWN; ``moves`` are those that do not lose at once."""
+    """Return a bound that answers the question without search, or _UNKNOWN; ``moves`` come from `_safe_moves`."""
     if moves == 0:
         return -((N_SQUARES - n_stones) >> 1)
     if n_stones >= N_SQUARES - 2:
@@ -259,7 +258,7 @@ def _score_at_sight(own, filled, moves, n_stones, target):
 
 @routine
 def _score_in_table(table, key, target):
-    """A bound in the table that answers the question, or _UNKNOWN."""
+    """Return a bound in the table that answers the question, or _UNKNOWN."""
     entry = find_entry(table, key)
     if entry != 0:
         if lower_bound(entry) >= target:
@@ -271,7 +270,7 @@ def _score_in_table(table, key, target):
 
 @routine
 def _safe_moves(filled, threats):
-    """The moves after which the opponent, who wins on ``threats``, has no win at once."""
+    """Return the moves after which the opponent, who wins on ``threats``, has no immediate win."""
     moves = playable_squares(filled)
     blocks = moves & threats
     if blocks & (blocks - 1):
@@ -283,12 +282,12 @@ def _safe_moves(filled, threats):
 
 @routine
 def _score_by_follow_up(own, filled, moves, target):
-    """A score that answers the question if the second player only follows up, or else _UNKNOWN."""
+    """Return a bound that answers the question if the second player follows up, or _UNKNOWN."""
     if target < 0 or target > 1:
         return _UNKNOWN
     odd_columns = (filled + BOTTOM) & _EVEN_ROWS
     is_first = odd_columns == 0
-    # Or the second player is to move, and can make all heights even.
+    # The second player is to move and can make all heights even.
     is_second = odd_columns != 0 and odd_columns & (odd_columns - 1) == 0 and odd_columns & moves != 0
     if not (is_first or is_second):
         return _UNKNOWN
@@ -297,7 +296,7 @@ def _score_by_follow_up(own, filled, moves, target):
         first, second = second, first
     if contains_line(first | (empty & _ODD_ROWS)):
         return _UNKNOWN
-    # The second player has a draw at least, which answers one of the questions.
+    # The second player has at least a draw, which answers one of the questions.
     if is_first == (target == 1):
         return 0
     if not contains_line(second | (empty & _EVEN_ROWS)):
@@ -307,7 +306,7 @@ def _score_by_follow_up(own, filled, moves, target):
 
 @routine
 def _order_moves(stack, base, moves, n_stones, table):
-    """Write the moves of a level, best first; whether one of them wins with the next stone."""
+    """Write the moves of a level, best first; return True if one of them creates two threats."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     good_rows = _EVEN_ROWS if n_stones & 1 else _ODD_ROWS
     n_moves = 0
@@ -318,7 +317,7 @@ def _order_moves(stack, base, moves, n_stones, table):
         after = filled | move
         threats = winning_squares(own | move, after)
         at_once = threats & playable_squares(after)
-        # Two at once, or one above the other.
+        # Two immediate threats, or two threats one above the other.
         if at_once & (at_once - 1) or (at_once << 1) & threats:
             return True
         prefetch(table, np.uint64(place_of(table, board_key(own ^ filled, after, n_stones + 1))))

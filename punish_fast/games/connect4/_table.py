@@ -1,12 +1,13 @@
-"""The table of the search of Connect Four: what is known of the scores of boards.
+"""Transposition table of the search of Connect Four: bounds on the scores of boards.
 
-An entry is a word of 64 bits that has everything: 49 bits of the board itself, six for each bound, and two for the work
-that it took. The whole board is there, not a digest, so an entry is never taken for another; and one word is read and
-written at once, so threads share a table without locks and see only whole entries. Two entries share a place: the first
-keeps the larger work, the second the latest.
+An entry is a word of 64 bits: 49 bits for the board, six for each bound, and two for the number of nodes searched. It
+contains the whole board instead of a hash, so two boards are never confused. A word is read and written atomically, so
+threads share a table without locks. Each bucket has two entries: the first keeps the entry with more nodes, the second
+the latest entry.
 
-The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` adds ``2^h`` and the mover's stones in it, which
-are less than ``2^h``; so its seven bits tell the height by their highest one, and the stones by the others.
+The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the stones in it of the
+player to move, which are less than ``2^h``. So the highest set bit of its seven bits gives the height, and the bits
+below give the stones.
 """
 
 from __future__ import annotations
@@ -16,26 +17,26 @@ import numpy as np
 from punish_fast.games.connect4._game import BOTTOM, mirrored
 from punish_fast.runtime._jit import routine
 
-# Entries: the board, both bounds, counted from the lowest score, and the work.
+# Fields of an entry: the board, both bounds relative to the lowest score, and the work.
 _LOWEST, _HIGHEST = -21, 21
 _BOUND_BITS, _WORK_BITS = 6, 2
 _BOUND, _WORK = (1 << _BOUND_BITS) - 1, (1 << _WORK_BITS) - 1
 _LOW_SHIFT = _BOUND_BITS + _WORK_BITS
 _KEY_SHIFT = _BOUND_BITS + _LOW_SHIFT
-# Work in nodes, by factors of 2^_WORK_SHIFT.
+# Work is the number of nodes on a logarithmic scale with base 2^_WORK_SHIFT.
 _WORK_SHIFT = 6
-# Multipliers of the halves of a board; the products have 61 bits. Their low bits depend on few bits of the board.
+# Multipliers of the halves of a board. The products have 61 bits; their low bits depend on few bits of the board.
 _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1
 _DIGEST_SHIFT = 25
-# With fewer stones, a board and its mirror image share an entry; later, few positions meet theirs.
+# With fewer stones, a board and its mirror image share an entry. With more, mirror images rarely both occur.
 _MIRRORED_BELOW = 14
 
 
 @routine
 def board_key(own, filled, n_stones):
-    """A board, or of a board and its mirror image the lower one, in 49 bits; never 0."""
+    """Return the key of a board, 49 bits and never 0; mirror images share a key if there are few stones."""
     key = own + filled + BOTTOM
     if n_stones < _MIRRORED_BELOW:
         return min(key, mirrored(key))
@@ -44,14 +45,14 @@ def board_key(own, filled, n_stones):
 
 @routine
 def place_of(table, key):
-    """The first of the two places of a board in the table."""
+    """Return the index of the first of the two entries in a board's bucket."""
     digest = (key & _HALF) * _FACTOR_0 + (key >> _HALF_BITS) * _FACTOR_1
     return (digest >> _DIGEST_SHIFT) & (len(table) - 2)
 
 
 @routine
 def find_entry(table, key):
-    """The entry of a board, or 0."""
+    """Return the entry of a board, or 0."""
     place = np.uint64(place_of(table, key))
     entry = table[place]
     if entry >> _KEY_SHIFT == key:
@@ -74,7 +75,7 @@ def upper_bound(entry):
 
 @routine
 def store_answer(table, key, score, target, nodes):
-    """Add an answer, a score at least or below the target, to what the table knows of a board."""
+    """Store an answer: ``score`` is a lower bound if it reaches the target, and an upper bound otherwise."""
     old = find_entry(table, key)
     low, high = _LOWEST, _HIGHEST
     if old != 0:

@@ -1,8 +1,8 @@
-"""The opening book of Connect Four: scores and best moves that take seconds or more to find.
+"""Opening book of Connect Four: scores and best moves of positions that take seconds or longer to solve.
 
-It has the scores of all positions with up to 5 stones. Of those with up to 11 stones that come up if one player plays
-perfectly and the other one as it likes, for either player, it has the perfect move, too. So whoever plays by the book
-has twelve stones or more on the board when it begins to search. ``bench/make/connect4.py`` makes it anew.
+The book has the scores of all positions with up to 5 stones. It also has the best move in all positions with up to 11
+stones that occur if either player plays perfectly and the opponent plays arbitrarily. A player who follows the book
+starts to search with at least twelve stones on the board. ``bench/make/connect4.py`` builds the book.
 """
 
 from __future__ import annotations
@@ -14,38 +14,35 @@ import numpy as np
 
 from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
 
-# All positions with so many stones are in the book, and of those with more, the ones that perfect play meets.
+# The book has all positions with up to MOST_STONES, and those with up to MOST_STONES_OF_PLAY against perfect play.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
-# In the file, for a best move that is not known.
+# Marks an unknown best move in the file.
 _NONE = -1
 _GAME = Connect4()
 
 
 class OpeningBook:
-    """Scores and best columns of positions and, without saying so, of their mirror images.
-
-    Attributes:
-        scores: Scores by position (`Connect4.position`); see ``solver.py``.
-        columns: For some of them, the best column that is nearest to the centre.
-    """
+    """Scores and best columns of positions and their mirror images."""
 
     def __init__(self) -> None:
+        # Scores by position (`Connect4.position`), as defined in ``solver.py``.
         self.scores: dict[Connect4State, int] = {}
+        # For some positions, the best column that is nearest to the centre.
         self.columns: dict[Connect4State, int] = {}
 
     def score(self, state: Connect4State) -> int | None:
-        """The score of a state, or None if it is not in the book."""
+        """Return the score of a state, or None if it is not in the book."""
         return self.scores.get(_GAME.position(state))
 
     def best_column(self, state: Connect4State) -> int | None:
-        """The best column of a state, or None if it is not in the book."""
+        """Return the best column of a state, or None if it is not in the book."""
         position = _GAME.position(state)
         column = self.columns.get(position)
         return column if column is None or position == state else WIDTH - 1 - column
 
     def save(self, path: Path) -> None:
-        """Write a file that `read_book` reads."""
+        """Write the book to an .npz file."""
         positions = sorted(self.scores)
         np.savez_compressed(
             path,
@@ -56,7 +53,7 @@ class OpeningBook:
 
 
 def read_book(path: Path) -> OpeningBook:
-    """Read a book that `OpeningBook.save` wrote."""
+    """Read a book written by `OpeningBook.save`."""
     book = OpeningBook()
     with np.load(path) as file:
         arrays = [file[name].tolist() for name in ("boards", "scores", "columns")]
@@ -69,5 +66,5 @@ def read_book(path: Path) -> OpeningBook:
 
 @lru_cache(maxsize=1)
 def opening_book() -> OpeningBook:
-    """The book that comes with the package."""
+    """Return the book included in the package."""
     return read_book(FILE)

@@ -1,4 +1,4 @@
-"""Perfect play of Connect Four, by the opening book and search."""
+"""Perfect play of Connect Four by opening book and search."""
 
 from __future__ import annotations
 
@@ -21,27 +21,23 @@ from punish_fast.games.solve.oracle import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# Answers that are remembered, up to a thousand bytes each.
+# Size of each cache of answers; an answer takes up to a thousand bytes.
 _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
     """Perfect play by search, which takes seconds in some positions with six to ten stones.
 
-    A player that follows `best_action` from the empty board on meets none of these, since they are in the book.
+    A player that follows `best_action` from the empty board avoids these delays, because its positions are in the book.
     """
 
     is_quick = False
 
     def __init__(self, game: Connect4, memory: int = DEFAULT_MEMORY) -> None:
-        """Remember the game.
-
-        Args:
-            memory: Of the solver's table, in MB.
-        """
+        """Store the game, and the size of the solver's table in MB."""
         self.game: Connect4 = game
         self._memory = memory
-        # Agents ask for the same position more than once: what they would play, then the move.
+        # Agents query a position more than once: first for the policy, then for the move.
         self._columns: dict[Connect4State, int] = {}
         self._values: dict[Connect4State, list[MoveValue | None]] = {}
 
@@ -51,16 +47,16 @@ class Connect4Oracle(Oracle):
 
     @property
     def n_positions(self) -> int:
-        """The number of boards."""
+        """Number of boards."""
         return self.game.n_positions
 
     def open(self) -> None:
-        """Read the book, and load or compile the search."""
+        """Read the book, and compile the search or load it from the cache."""
         opening_book()
         compile_search()
 
     def prepare(self, state: Connect4State, until: float) -> bool:
-        """Search until a moment of ``time.monotonic``; return True if `best_action` needs no further search."""
+        """Search until a deadline of ``time.monotonic``; return True if `best_action` needs no further search."""
         try:
             self._best_column(state, until)
         except OutOfTimeError:
@@ -68,7 +64,7 @@ class Connect4Oracle(Oracle):
         return True
 
     def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return the values that are known at a moment of ``time.monotonic``, and whether they are `move_values`."""
+        """Return the values found until a deadline of ``time.monotonic``, and True if they equal `move_values`."""
         if state in self._values:
             return self._values[state], True
         actions = self.game.actions(state)
@@ -80,15 +76,15 @@ class Connect4Oracle(Oracle):
         return found, is_exact
 
     def move_values(self, state: Connect4State) -> list[MoveValue]:
-        """The value of each action of a state, in the order of ``game.actions``."""
+        """Return the value of each action of a state, in the order of ``game.actions``."""
         return [value for value in self.known_values(state, math.inf)[0] if value is not None]
 
     def best_action(self, state: Connect4State) -> int:
-        """Of the best actions, the one nearest to the centre."""
+        """Return the best action; ties go to the column nearest to the centre."""
         return self._best_column(state, math.inf)
 
     def _bounds(self, states: list[Connect4State], until: float) -> np.ndarray:
-        """Bounds of scores, int64 ``[n, 2]``: by the book, or else by search."""
+        """Return bounds on scores, int64 ``[n, 2]``, from the book if possible and otherwise by search."""
         known = [opening_book().score(state) for state in states]
         unknown = [k for k, score in enumerate(known) if score is None]
         bounds = np.array([(score or 0, score or 0) for score in known], dtype=np.int64).reshape(-1, 2)
@@ -109,7 +105,7 @@ class Connect4Oracle(Oracle):
 
 
 def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> MoveValue | None:
-    """Return the value of a move as far as it follows from ``bounds``, int64 ``[n_moves, 2]``."""
+    """Return the value of move ``k`` as far as it follows from the bounds of all moves, int64 ``[n_moves, 2]``."""
     low, high = bounds[k].tolist()
     is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
     if low == high:
@@ -118,7 +114,7 @@ def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> 
 
 
 def _remember(answers: dict[Connect4State, T], state: Connect4State, answer: T) -> None:
-    """Remember an answer, and forget the first one if there are too many."""
+    """Cache an answer, and evict the oldest if there are too many."""
     answers[state] = answer
     if len(answers) > _MOST_ANSWERS:
         answers.pop(next(iter(answers)), None)

@@ -1,8 +1,8 @@
-"""Exact scores of Connect Four by search; ``_search.py`` tells how.
+"""Exact scores of Connect Four by search; ``_search.py`` describes the algorithm.
 
-A score is from the view of the player to move: 22 less the stones that the winner will have played if it wins, the same
-below 0 if it loses, 0 for a draw. So the fastest win, with the fourth stone, scores 18, and a higher score wins sooner
-or loses later.
+A score is from the perspective of the player to move. A win scores 22 less the number of stones that the winner will
+have played, a loss scores the negative of the winner's score, and a draw scores 0. The fastest win, with the fourth
+stone, scores 18. A higher score means a faster win or a slower loss.
 """
 
 from __future__ import annotations
@@ -29,53 +29,49 @@ from punish_fast.runtime._jit import threads
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import for_each
 
-# Of the table, in MB.
+# Size of the table in MB.
 DEFAULT_MEMORY = 256
 _LEAST_MEMORY, _MOST_MEMORY = 1, 1 << 20
 _WORD_BYTES = 8
-# Entries in use at first, which fit a cache; a position of more nodes gets more. Where a board is in the table depends
-# on their number, so some are not found again when it grows; but an entry is sound anywhere.
+# Initial number of entries in use, which fits a CPU cache; it grows with the nodes of a position. The index of a board
+# depends on this number, so some entries are not found after it grows, but all remain valid.
 _SMALL_TABLE = 1 << 20
-# No score is above.
+# Upper bound of all scores.
 MOST = N_SQUARES // 2
-# Nodes of a worker between two moments at which the search can be interrupted: tenths of a second.
+# Nodes of a worker between two points at which the search can be interrupted: tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
-# A search with a deadline uses one thread, and looks at the clock this often.
+# Nodes between two checks of the deadline. A search with a deadline uses one thread.
 _BUDGET_WITH_DEADLINE = 1 << 19
-# A position that takes ten nodes.
+# A position that takes ten nodes to solve.
 _LATE = "24653743375777726665165611551112433"
 
 
 class OutOfTimeError(Exception):
-    """A search that reached its deadline before it found the answer."""
+    """Raised when a search reaches its deadline before it finds the answer."""
 
 
 class Solutions(NamedTuple):
-    """The scores of positions."""
+    """Scores of positions."""
 
-    score: np.ndarray  # int64 ``[n]``; 1 for any win and -1 for any loss if only the value was asked for.
-    # int64 ``[n]``, positions searched; depends on earlier searches, and on timing if there are several threads.
+    score: np.ndarray  # int64 ``[n]``; 1 for any win and -1 for any loss if ``exact`` was False.
+    # int64 ``[n]``, number of nodes searched; depends on earlier searches, and on timing if there are several threads.
     nodes: np.ndarray
 
 
 class MoveScores(NamedTuple):
-    """The scores of the moves of a position."""
+    """Scores of the moves in a position."""
 
-    # Score of each column, as in `Solutions`; None if the column is full or the game is over.
+    # Score of each column; None if the column is full or the game is over.
     scores: list[int | None]
-    nodes: int  # Positions searched.
+    nodes: int  # Number of nodes searched.
 
 
 class Connect4Solver:
-    """A solver and its table, which remembers positions from one call to the next."""
+    """A solver with a transposition table that is kept between calls."""
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
-        """Make an empty table.
-
-        Args:
-            memory: Its largest size in MB; half of it or more is used.
-        """
+        """Allocate an empty table of at most ``memory`` MB; at least half of this size is used."""
         if not _LEAST_MEMORY <= memory <= _MOST_MEMORY:
             raise GameError(f"memory: {memory} is not allowed, it must be from {_LEAST_MEMORY} to {_MOST_MEMORY} MB")
         require_memory(memory * 1_000_000, "the table")
@@ -83,28 +79,29 @@ class Connect4Solver:
         self._table = np.zeros(n_entries, dtype=np.int64)
 
     def solve(self, state: Connect4State, exact: bool = True) -> tuple[int, int]:
-        """The score of a position, and the nodes searched; see `Solutions`."""
+        """Return the score of a position and the number of nodes searched; see `Solutions`."""
         found = self.solve_many([state], exact)
         return int(found.score[0]), int(found.nodes[0])
 
     def solve_many(self, states: Sequence[Connect4State], exact: bool = True) -> Solutions:
-        """The scores of positions, which the threads share.
+        """Return the scores of positions, solved in parallel.
 
         Args:
-            exact: Find the scores; or else only who wins, which is faster.
+            states: The positions.
+            exact: If False, find only the winner, which is faster.
         """
         jobs = _jobs(states, exact)
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
 
     def bounds(self, states: Sequence[Connect4State], until: float) -> np.ndarray:
-        """Bounds of the scores of positions, int64 ``[n, 2]``, found until a moment of ``time.monotonic``."""
+        """Return bounds on the scores of positions, int64 ``[n, 2]``, found until a deadline of ``time.monotonic``."""
         jobs = _jobs(states, exact=True)
         self._finish(jobs, until)
         return jobs[:, (LOW, HIGH)]
 
     def _finish(self, jobs: np.ndarray, until: float = math.inf) -> None:
-        """Search in rounds; before each, jobs that nobody has begun are dealt out anew."""
+        """Search in rounds; before each round, distribute jobs that have not started evenly among the workers."""
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
@@ -123,25 +120,26 @@ class Connect4Solver:
             n_entries = max(n_entries, 1 << int(jobs[running, NODES].max(initial=0)).bit_length())
 
     def score_moves(self, state: Connect4State, exact: bool = True) -> MoveScores:
-        """The score of each column for the player to move."""
+        """Return the score of each column for the player to move."""
         actions = _GAME.actions(state)
         found = self.solve_many([_GAME.apply(state, action) for action in actions], exact)
         scores = dict(zip(actions, (-found.score).tolist(), strict=True))
         return MoveScores([scores.get(column) for column in range(WIDTH)], int(found.nodes.sum()))
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """The column that keeps the score; of several, the one nearest to the centre.
+        """Return the column that keeps the score; ties go to the column nearest to the centre.
 
         Args:
-            state: A position that is not over.
-            until: The deadline, a moment of ``time.monotonic``.
+            state: A nonterminal position.
+            score: The score of the position.
+            until: Deadline of ``time.monotonic``; `OutOfTimeError` is raised when it passes.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
-        # No move is worth more, so one question tells whether a move is worth less; and the last one needs none.
+        # No move scores more, so one question decides whether a move scores less. The last column needs no question.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
     def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:
-        """Whether a position, whose score is this or more, has this score."""
+        """Return True if the score of a position is ``score``, given that it is not lower."""
         job = _jobs([state], exact=True)
         if job[0, LOW] < job[0, HIGH]:
             job[0, LOW], job[0, HIGH] = score, score + 1
@@ -151,7 +149,7 @@ class Connect4Solver:
         return bool(job[0, LOW] == job[0, HIGH] == score)
 
     def line(self, state: Connect4State, score: int) -> list[int]:
-        """The columns of best play to the end, of equal ones the one nearest to the centre."""
+        """Return the columns of best play to the end; ties go to the column nearest to the centre."""
         columns = []
         while not _GAME.is_terminal(state):
             columns.append(self.best_column(state, score))
@@ -160,22 +158,22 @@ class Connect4Solver:
 
 
 def compile_search() -> None:
-    """Compile the search, or load it from the cache, so that times measured later are those of the search alone."""
+    """Compile the search or load it from the cache, so that later timings exclude compilation."""
     Connect4Solver(_LEAST_MEMORY).solve(_GAME.state_of(_LATE))
 
 
 def distance_to_centre(column: int) -> int:
-    """Columns between a column and the one in the centre."""
+    """Return the distance of a column to the central column."""
     return abs(column - WIDTH // 2)
 
 
 def value_of(score: int) -> str:
-    """``"win"``, ``"draw"`` or ``"loss"``."""
+    """Return ``"win"``, ``"draw"`` or ``"loss"`` for a score."""
     return "draw" if score == 0 else "win" if score > 0 else "loss"
 
 
 def plies_to_end(state: Connect4State, score: int) -> int | None:
-    """The number of moves until the win or loss that a score tells of; None for a draw."""
+    """Return the number of moves until the win or loss with this score; None if the game is drawn."""
     if score == 0:
         return None
     n_own, n_other = state.n_stones // 2, (state.n_stones + 1) // 2
@@ -183,7 +181,7 @@ def plies_to_end(state: Connect4State, score: int) -> int | None:
 
 
 def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
-    """The jobs of positions, of which some are finished."""
+    """Create jobs for positions; some may already be finished."""
     boards = np.array(states, dtype=np.int64).reshape(-1, 2)
     jobs = np.empty((len(boards), N_JOB_WORDS), dtype=np.int64)
     _connect4_search.open_jobs(0, len(boards), boards, exact, jobs)
@@ -191,7 +189,7 @@ def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
 
 
 def _dealt(queue: np.ndarray, ranges: np.ndarray, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The queue and the ranges of the workers, after jobs that nobody has begun were dealt out evenly."""
+    """Distribute jobs that have not started evenly; return the new queue and the ranges of the workers."""
     parts = [queue[begin:end] for begin, end in ranges.tolist()]
     begun = [part[: int(jobs[part[0], IS_RUNNING])] if len(part) else part for part in parts]
     free = np.concatenate([part[len(running) :] for part, running in zip(parts, begun, strict=True)])

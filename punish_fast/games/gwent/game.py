@@ -102,7 +102,7 @@ class Gwent(TableGame):
 
     @cached_property
     def vector(self) -> VectorGwent:
-        """Many states at once."""
+        """The game on arrays of states."""
         return VectorGwent(self, words_of(self.initial()), N_MOVES, _KERNELS, (self.rules,))
 
     def initial(self) -> GwentState:
@@ -215,7 +215,7 @@ class Gwent(TableGame):
         return f"Gwent Lite, decks of {first if first == second else f'{first} and {second}'} cards"
 
     def rules_text(self) -> str:
-        """The rules, in a few lines."""
+        """State the rules in a few lines."""
         return (
             "Play a card, which adds its number to your total of the round, or pass and be out for the round.\n"
             "When both are out, the higher total wins the round; equal totals count for both.\n"

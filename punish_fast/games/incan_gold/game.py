@@ -116,7 +116,7 @@ class IncanGold(TableGame):
 
     @cached_property
     def vector(self) -> VectorIncanGold:
-        """Many states at once."""
+        """The game on arrays of states."""
         return VectorIncanGold(self, words_of(self.initial()), STAY + 1, _KERNELS, (self.is_by_taking,))
 
     def initial(self) -> IncanGoldState:
@@ -199,7 +199,7 @@ class IncanGold(TableGame):
         return f"Incan Gold, artifacts valued when {self.variant.artifact_value}"
 
     def rules_text(self) -> str:
-        """The rules, in a few lines."""
+        """State the rules in a few lines."""
         return (
             "In each of five rounds, cards are drawn. After each, everybody inside decides to stay or to leave.\n"
             "A treasure is shared by the players inside; what cannot be shared stays on the board.\n"

@@ -1,14 +1,14 @@
-"""Retrograde analysis: solving a game backwards from its terminal positions.
+"""Retrograde analysis: solve a game backwards from its terminal positions.
 
-A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Backwards from there,
+A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Working backwards,
 
-* a position with an action to a known win of its mover is a win. Its distance is one more than that of the nearest such
-  win: the winner hurries;
-* a position whose actions all lead to known losses is a loss. Its distance is one more than that of the farthest: the
-  loser delays.
+* a position with an action that is known to win is a win. Its distance is one more than the distance after the fastest
+  winning action, because the winner hurries;
+* a position whose actions are all known to lose is a loss. Its distance is one more than the distance after the slowest
+  action, because the loser delays.
 
-Positions leave the queue in order of distance, so the first win found is the nearest, and the last action known to lose
-is the one that delays longest. A position never reached is a draw.
+Positions leave the queue in order of distance, so the first win found is the fastest, and the last action found to lose
+is the slowest. A position that is never reached is a draw.
 
 Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9(3), 1986.
 """
@@ -24,7 +24,7 @@ ENDLESS = -1
 
 @kernel
 def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_row, value, distance, queue):
-    """Fill ``value`` and ``distance``; the rows that lead to position ``p`` are ``back_row[back_ptr[p] : ...]``."""
+    """Fill ``value`` and ``distance``; rows ``back_row[back_ptr[p] : back_ptr[p + 1]]`` lead to position ``p``."""
     n = len(payoff)
     tail = 0
     for p in range(n):
@@ -36,7 +36,7 @@ def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_r
                 queue[tail] = p
                 tail += 1
             distance[p] = 0
-    # The distance of an unknown position counts its actions known to lose, downwards from -1.
+    # Until a position is decided, its distance is -1 less the number of its actions known to lose.
     head = 0
     while head < tail:
         p = queue[head]

@@ -1,8 +1,9 @@
-"""Agents judged by the exact solution of a small game.
+"""Judge agents by the exact solution of a small game.
 
-The score of an agent against random play says how it punishes mistakes, the number of its losing lines how it can be
-beaten, and the share of positions in which it keeps the value how much of the game it understands. Symmetric positions
-may be different to a neural network, so judge it on positions that are not folded (`positions.enumerate_positions`).
+Three measures describe an agent: its score against random play (how well it punishes mistakes), the number of lines
+that it loses (how easily it can be beaten), and the share of positions in which it keeps the value (how much of the
+game it understands). A neural network may treat symmetric positions differently, so judge it on unfolded positions
+(``is_folded=False`` in `positions.enumerate_positions`).
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from punish_fast.games.solve.positions import Positions
 from punish_fast.games.solve.retrograde import PerfectPlay
 from punish_fast.mdp.policy import SUM_TOLERANCE
 
-# Win probabilities closer than this are equal.
+# Win probabilities are rounded to this number of digits before they are compared.
 _DIGITS = 12
 
 
 class LosingLines(NamedTuple):
     """The number of lines of play that an agent loses."""
 
-    first: int  # When it moves first.
-    second: int  # When it moves second.
+    first: int  # When moving first.
+    second: int  # When moving second.
 
 
 class Judgement(NamedTuple):
@@ -36,19 +37,20 @@ class Judgement(NamedTuple):
     # Exact scores against random play, moving first and second.
     first: Score
     second: Score
-    # Lines of play that it loses.
     losing_lines: LosingLines
-    # Share of all positions before the end in which it keeps the value, and of those in which some action does not.
+    # Share of positions in which the agent keeps the value: of all nonterminal positions, and of those in which some
+    # action does not keep it.
     keeps_value: float
     keeps_choice: float
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:
-    """A policy on other positions of the same game, in which equivalent states are told apart.
+    """Convert a policy on folded positions to a policy on positions in which equivalent states are distinct.
 
     Args:
         folded: The positions of the policy.
         policy: float64 ``[folded.n_rows]``.
+        positions: Other positions of the same game.
 
     Returns:
         float64 ``[positions.n_rows]``.
@@ -61,15 +63,15 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 
 
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
-    """The number of different lines of play from the first position that an agent loses.
+    """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves to the end. The enemy makes any moves, the agent those with a probability above
-    0, so the lines of a deterministic agent are the enemy's ways to play. An illegal move of the agent ends a line,
-    lost.
+    A line is the sequence of all moves of a game. It may contain any moves of the enemy, and all moves of the agent
+    with positive probability. An illegal move of the agent ends a line as a loss.
 
     Args:
         positions: The positions of the game.
-        policy: float64 ``[n_rows]``; illegal moves have what is missing to 1.
+        policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
+            moves.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
@@ -87,12 +89,13 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 
 
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """Return the policy with the largest probability of winning, float64 ``[n_rows]``; the first of equal actions.
+    """Return the policy with the maximum win probability, float64 ``[n_rows]``; ties go to the first action.
 
     Args:
-        positions: Positions of a game that always ends.
-        enemy: float64 ``[n_rows]``, the policy of the enemy.
-        allowed: bool ``[n_rows]``, legal actions that it may take; None for all. A position without any counts as lost.
+        positions: The positions of a game in which no position can repeat.
+        enemy: float64 ``[n_rows]``, the enemy's policy.
+        allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
+            as lost.
     """
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
@@ -114,7 +117,8 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
 
     Args:
         perfect: The solution of the game.
-        policy: float64 ``[n_rows]``; illegal moves have the rest of the probability of a position.
+        policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
+            moves.
     """
     positions, keeps = perfect.positions, perfect.keeps_value()
     row, uniform = positions.position_of_row, positions.uniform()
@@ -134,7 +138,7 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
 
 
 def last_first(positions: Positions) -> list[int]:
-    """The positions in an order in which each comes after all of its successors."""
+    """Sort positions so that each comes after all of its successors."""
     ptr = positions.state_ptr
     after = {number: positions.after[ptr[number] : ptr[number + 1]].tolist() for number in range(len(positions))}
     try:
@@ -159,16 +163,16 @@ _Rule = Callable[[range, list[T]], T]
 def play_backwards(
     positions: Positions, ended: Sequence[T], ours: _Rule[T], theirs: _Rule[T]
 ) -> tuple[list[T], list[T]]:
-    """Return the worth of every position, from the last positions to the first.
+    """Evaluate all positions by backward induction.
 
     Args:
         positions: The positions of the game.
-        ended: The worth of a draw, of our win and of our loss.
-        ours: The worth where we move, from the rows and the worth after each of them.
-        theirs: The same where the enemy moves.
+        ended: Values of a draw, a win and a loss.
+        ours: Returns the value of a position with us to move, from its rows and their values.
+        theirs: Returns the value of a position with the enemy to move, from its rows and their values.
 
     Returns:
-        The worth of every position with us to move, and with the enemy to move.
+        The value of every position with us to move, and with the enemy to move.
     """
     moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
     for number in last_first(positions):

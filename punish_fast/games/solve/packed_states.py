@@ -1,4 +1,4 @@
-"""Many states of one game at once, by kernels that take the words of states."""
+"""Implement `contract.VectorGame` by kernels on states encoded in words."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from punish_fast.games.contract import Game
 
 
 class GameKernels(NamedTuple):
-    """The kernels of a game. Each takes states, int64 ``[n, n_words]``, and fills the array in its last argument."""
+    """Kernels of a game. Each takes states, int64 ``[n, n_words]``, and fills the array in its last argument."""
 
     players: Callable[..., Any]  # player to move or `CHANCE`, int8 [n]
     moves: Callable[..., Any]  # legal moves, bool [n, n_moves]
     features: Callable[..., Any]  # features, float32 [n, n_features]
-    # Takes states, actions int64 [n] and `PackedGame.rules`; fills the states after them, int64 [n, n_words], the
-    # returns, float32 [n, n_players], and whether games are over, bool [n].
+    # Takes states, actions int64 [n] and `PackedGame.rules`. Fills the next states, int64 [n, n_words], the returns,
+    # float32 [n, n_players], and a mask of the games that are over, bool [n].
     step: Callable[..., Any]
 
 
 class PackedGame:
-    """A game by its kernels; see `contract.VectorGame`."""
+    """A `contract.VectorGame` implemented by kernels."""
 
     def __init__(
         self,
@@ -33,31 +33,31 @@ class PackedGame:
         rules: tuple[Any, ...] = (),
         feature_shape: tuple[int, ...] | None = None,
     ) -> None:
-        """Store the kernels.
+        """Store the arguments.
 
         Args:
             first: Words of the initial state, ``[n_words]``.
-            rules: Further arguments of ``kernels.step``.
-            feature_shape: By default ``(n_features,)``.
+            rules: Additional arguments of ``kernels.step``.
+            feature_shape: Shape of the features, by default ``(n_features,)``.
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
         self.feature_shape = feature_shape or (game.n_features,)
         self.kernels, self.rules, self._first = kernels, rules, first.astype(np.uint64)
 
     def initial(self, n: int) -> np.ndarray:
-        """``n`` initial states."""
+        """Return ``n`` initial states."""
         return np.tile(self._first, (n, 1))
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """The player to move or `CHANCE`."""
+        """Return the player to move or `CHANCE`."""
         return filled(self.kernels.players, states, np.int8)
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Whether each move is legal."""
+        """Return the legal moves."""
         return filled(self.kernels.moves, states, np.bool_, self.n_moves)
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """The features of states."""
+        """Return the features of states."""
         return filled(self.kernels.features, states, np.float32, self.game.n_features)
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -80,8 +80,8 @@ def filled(kernel: Callable[..., Any], states: np.ndarray, dtype: Any, *shape: i
 
 
 def signed(states: np.ndarray) -> np.ndarray:
-    """The words of states, uint64, as int64 in rows without gaps; no word needs the sign.
+    """View the uint64 words of states as a contiguous int64 array; no word uses the sign bit.
 
-    Numba turns sums of unsigned and signed integers into floats, so kernels count in signed ones.
+    Numba converts sums of unsigned and signed integers to floats, so kernels use signed integers.
     """
     return np.ascontiguousarray(states, np.uint64).view(np.int64)

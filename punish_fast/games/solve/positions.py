@@ -1,10 +1,10 @@
-"""The positions of a game, numbered, and the successor of every action.
+"""Enumerate the positions of a game and the successor of every action.
 
-Positions (law 9 of the contract) are numbered in breadth-first order from the initial one, which is 0. The rows of
-position ``p`` are ``state_ptr[p] <= r < state_ptr[p + 1]``, one for each action, which has the number of the position
-there; `Positions.rows_of` finds the rows of a state's own actions. The game has two players, no chance
-and zero-sum returns, so the value of a position is one number, that of the player to move. An action that passes the
-turn changes its sign; the rare action that keeps the turn does not.
+Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. Position
+``p`` has one row ``state_ptr[p] <= r < state_ptr[p + 1]`` for each action, with the action numbers of the position;
+`Positions.rows_of` finds the rows of the actions of a state. The game has two players, no chance and zero-sum returns,
+so the value of a position is one number, from the perspective of the player to move. Its sign changes with an action
+that passes the turn, but not with one of the rare actions that keep it.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ import numpy as np
 from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.runtime.parallel import cumulated
 
-# Enumerating more takes minutes.
+# Enumerating more positions takes minutes.
 _MAX_POSITIONS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of a game; `enumerate_positions` makes them."""
+    """The positions of a game, built by `enumerate_positions`."""
 
-    game: Game  # The game.
+    game: Game
     states: list[Any]  # One state of each position.
     state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
-    # int32 ``[n_rows]``, its number in the position (`Game.position_actions`), ascending in each position.
+    # int32 ``[n_rows]``, action numbers in the position (`Game.position_actions`), ascending in each position.
     action: np.ndarray
     after: np.ndarray  # int32 ``[n_rows]``, the successor.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
-    payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 before the end.
+    payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
     is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
 
     def __len__(self) -> int:
@@ -47,59 +47,59 @@ class Positions:
 
     @property
     def n_rows(self) -> int:
-        """Number of actions of all positions."""
+        """Total number of actions."""
         return len(self.action)
 
     @cached_property
     def is_terminal(self) -> np.ndarray:
-        """Whether the game is over, bool ``[n]``."""
+        """Mask of terminal positions, bool ``[n]``."""
         return np.asarray(np.diff(self.state_ptr) == 0)
 
     @cached_property
     def live(self) -> np.ndarray:
-        """int64 ``[n_live]``: the positions that are not terminal."""
+        """Nonterminal positions, int64 ``[n_live]``."""
         return np.flatnonzero(~self.is_terminal)
 
     @cached_property
     def live_ptr(self) -> np.ndarray:
-        """int64 ``[n_live + 1]``: the first row of each position that is not terminal."""
+        """First row of each nonterminal position, int64 ``[n_live + 1]``."""
         return np.asarray(self.state_ptr[np.append(self.live, len(self))])
 
     @cached_property
     def position_of_row(self) -> np.ndarray:
-        """int64 ``[n_rows]``: the position of each row."""
+        """Position of each row, int64 ``[n_rows]``."""
         return np.repeat(np.arange(len(self)), np.diff(self.state_ptr))
 
     @cached_property
     def number(self) -> dict[Hashable, int]:
-        """The number of every position."""
+        """Index of each position by its key."""
         return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
-        """The number of a state's position."""
+        """Return the index of a state's position."""
         number = self.number.get(_key(self.game, state, self.is_folded))
         if number is None:
             raise GameError(f"position: {self.game.text(state)} cannot be reached from the initial position")
         return number
 
     def rows(self, number: int) -> range:
-        """The rows of a position."""
+        """Return the rows of a position."""
         return range(int(self.state_ptr[number]), int(self.state_ptr[number + 1]))
 
     def rows_of(self, state: Any) -> list[int]:
-        """The row of each legal action of a state, in the order of ``game.actions``."""
+        """Return the row of each legal action of a state, in the order of ``game.actions``."""
         rows = self.rows(self.find(state))
         row_of = dict(zip(self.action[rows.start : rows.stop].tolist(), rows, strict=True))
         return [row_of[number] for number in _numbers(self.game, state, self.is_folded)]
 
     def uniform(self) -> np.ndarray:
-        """The uniform policy, float64 ``[n_rows]``."""
+        """Return the uniform policy, float64 ``[n_rows]``."""
         lengths = np.diff(self.state_ptr)
         return np.repeat(1 / np.maximum(lengths, 1), lengths)
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the game and its numbering; tables fit positions of the same digest."""
+        """Digest of the game and its numbering; arrays can be used with all positions of the same digest."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
@@ -116,11 +116,12 @@ def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
 
 
 def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -> Positions:
-    """Number all reachable positions.
+    """Enumerate all reachable positions in breadth-first order.
 
     Args:
-        first: The state to start from; None for the initial one.
-        is_folded: Whether equivalent states share a position; else each state is a position of its own.
+        game: A zero-sum game for two players without chance.
+        first: State to start from; the initial state if None.
+        is_folded: If True, equivalent states share one position.
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")

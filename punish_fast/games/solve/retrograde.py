@@ -1,10 +1,10 @@
-"""Perfect play in games that may never end: the value of every position, and the distance to the end.
+"""Perfect play in games that might not end: the value of every position and its distance to the end.
 
-`solve_game` computes both by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies them without it,
-by local conditions: a win at distance ``d`` has an action to a loss at distance ``d - 1`` and none to a nearer one;
-every action of a loss leads to a win, the farthest at distance ``d - 1``; a draw has an action to a draw and none that
-wins. By induction over the distance, wins are forced and neither faster nor slower, and in a draw both players can
-avoid losing.
+`solve_game` computes both by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies the result
+independently by local conditions: a win at distance ``d`` has an action to a loss at distance ``d - 1`` and none to a
+loss at a shorter distance; every action of a loss leads to a win, the farthest at distance ``d - 1``; a draw has an
+action to a draw and no action that wins. By induction over the distance, wins are forced and distances are exact, and
+in a draw both players can avoid losing.
 """
 
 from __future__ import annotations
@@ -28,69 +28,69 @@ OUTCOMES = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
 
 class CertificateError(PunishFastError, ValueError):
-    """Values that violate a condition of perfect play; the message names the position."""
+    """Raised when values violate a condition of perfect play. The message names the position."""
 
     exit_code = 1
 
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """The result of perfect play from every position."""
+    """Value and distance to the end of every position with perfect play."""
 
-    positions: Positions  # The positions of the game.
-    value: np.ndarray  # int8 ``[n]``, 1 if the player to move wins, 0 for a draw, -1 if the player to move loses.
-    # int32 ``[n]``, actions to the end if the winner hurries and the loser delays; -1 in draws before the end.
+    positions: Positions
+    value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
+    # int32 ``[n]``, number of actions to the end if the winner hurries and the loser delays; -1 for nonterminal draws.
     distance: np.ndarray
 
     @cached_property
     def row_values(self) -> np.ndarray:
-        """int8 ``[n_rows]``: the value of each action for the player who takes it."""
+        """Value of each action for the player who takes it, int8 ``[n_rows]``."""
         rows: np.ndarray = self.value[self.positions.after] * self.positions.sign
         return rows
 
     def keeps_value(self) -> np.ndarray:
-        """Whether an action keeps the value of its position, bool ``[n_rows]``."""
+        """Return a mask of the actions that keep the value of their position, bool ``[n_rows]``."""
         kept: np.ndarray = self.row_values == self.value[self.positions.position_of_row]
         return kept
 
     def is_safe(self) -> np.ndarray:
-        """Whether the opponent cannot force a win after an action, bool ``[n_rows]``."""
+        """Return a mask of the actions after which the opponent cannot force a win, bool ``[n_rows]``."""
         safe: np.ndarray = self.row_values >= DRAW
         return safe
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """int64 ``[n_rows]``: higher for better actions: fast wins, slow wins, draws, slow losses, fast losses."""
+        """Ranks of actions, int64 ``[n_rows]``, from high to low: fast and slow wins, draws, slow and fast losses."""
         rows = self.row_values.astype(np.int64)
         distance = self.distance[self.positions.after].astype(np.int64)
         return np.asarray(rows * (int(self.distance.max(initial=0)) + 2) - np.sign(rows) * distance)
 
     @cached_property
     def best_rows(self) -> np.ndarray:
-        """int64 ``[n]``: the first best action of each position; -1 in terminal ones."""
+        """Row of the first best action of each position, int64 ``[n]``; -1 if terminal."""
         best = np.full(len(self.positions), -1)
         if len(self.positions.live):
             best[self.positions.live] = first_best(self.positions.live_ptr, self.ranks)
         return best
 
     def policy(self) -> np.ndarray:
-        """float64 ``[n_rows]``: the policy that takes the first best action."""
+        """Return the policy that takes the first best action, float64 ``[n_rows]``."""
         return greedy(self.positions.live_ptr, self.ranks)
 
     def line_text(self) -> list[str]:
-        """The actions of perfect play from the first position, in words."""
+        """Return the actions of perfect play from the initial position in words."""
         oracle = RetrogradeOracle(cast(TableGame, self.positions.game))
         oracle.perfect = self
         return oracle.line_text(self.positions.states[0])
 
 
 def outcome_text(value: int, distance: int | None) -> str:
-    """For example ``"win in 3"``; a draw needs no distance."""
+    """Describe an outcome, for example as ``"win in 3"``; a draw has no distance."""
     return OUTCOMES[value] if value == DRAW else f"{OUTCOMES[value]} in {distance}"
 
 
 def solve_game(positions: Positions) -> PerfectPlay:
-    """Compute the value and the distance of every position."""
+    """Compute the value and the distance to the end of every position."""
     n = len(positions)
     value, distance = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int32)
     _retrograde.analyse_backwards(
@@ -108,7 +108,7 @@ def solve_game(positions: Positions) -> PerfectPlay:
 
 
 def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
-    """Return ``perfect`` if it is perfect play."""
+    """Return ``perfect`` after verifying the conditions of perfect play."""
     positions, value, distance = perfect.positions, perfect.value, perfect.distance
     row_values = perfect.row_values
     for number, state in enumerate(positions.states):
@@ -129,28 +129,24 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
 
 
 class RetrogradeOracle(Oracle):
-    """Perfect play of a game that can be enumerated."""
+    """Oracle of a game whose positions can be enumerated."""
 
     def __init__(self, game: TableGame, origin: Any = None) -> None:
-        """Remember the game.
-
-        Args:
-            origin: The state from which positions are reachable; the initial one by default.
-        """
+        """Store the game, and the state from which positions are enumerated, by default the initial state."""
         self.game, self._origin = game, origin
 
     def reaching(self, state: Any) -> RetrogradeOracle:
-        """Return perfect play of all positions that are reachable from a state."""
+        """Return an oracle for all positions that are reachable from a state."""
         return RetrogradeOracle(self.game, state)
 
     @cached_property
     def perfect(self) -> PerfectPlay:
-        """The certified solution of the game."""
+        """Certified solution of the game."""
         return check_perfect_play(solve_game(enumerate_positions(self.game, self._origin)))
 
     @property
     def n_positions(self) -> int:
-        """The number of positions of the game."""
+        """Number of positions of the game."""
         return len(self.perfect.positions)
 
     def open(self) -> None:
@@ -158,7 +154,7 @@ class RetrogradeOracle(Oracle):
         _ = self.perfect.best_rows
 
     def move_values(self, state: Any) -> list[MoveValue]:
-        """The value of each action of a state, in the order of ``game.actions``."""
+        """Return the value of each action of a state, in the order of ``game.actions``."""
         perfect, rows = self.perfect, self.perfect.positions.rows_of(state)
         values, ranks = perfect.row_values[rows].tolist(), perfect.ranks[rows].tolist()
         away = perfect.distance[perfect.positions.after[rows]].tolist()
@@ -168,7 +164,7 @@ class RetrogradeOracle(Oracle):
         ]
 
     def best_action(self, state: Any) -> int:
-        """The first best action of a state's position; errors as in `move_values`."""
+        """Return the first best action of a state's position."""
         positions = self.perfect.positions
         row = int(self.perfect.best_rows[positions.find(state)])
         return int(self.game.actions(state)[positions.rows_of(state).index(row)])

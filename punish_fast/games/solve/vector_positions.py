@@ -1,4 +1,4 @@
-"""Vector game of any small game: a state is one word, its number among all reachable states."""
+"""Implement `contract.VectorGame` for any small game by enumerating its states."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import numpy as np
 from punish_fast.games.contract import Game
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 
-# The row of an illegal action.
+# Row of an illegal action.
 _NONE = -1
 
 
 class VectorPositions:
-    """The states of a game; see `contract.VectorBoardGame`.
-
-    Attributes:
-        positions: All states, each a position of its own.
-    """
+    """A `contract.VectorBoardGame` in which the single word of a state is its index among all reachable states."""
 
     n_words = 1
 
@@ -35,19 +31,19 @@ class VectorPositions:
         self._returns = np.array([self.game.returns(state) for state in positions.states], dtype=np.float32)
 
     def initial(self, n: int) -> np.ndarray:
-        """``n`` initial states."""
+        """Return ``n`` initial states."""
         return np.zeros((n, self.n_words), dtype=np.uint64)
 
     def player(self, states: np.ndarray) -> np.ndarray:
-        """The player to move."""
+        """Return the player to move."""
         return np.asarray(self._player[_number(states)])
 
     def legal(self, states: np.ndarray) -> np.ndarray:
-        """Whether each action is legal."""
+        """Return the legal actions."""
         return np.asarray(self._row[_number(states)] != _NONE)
 
     def features(self, states: np.ndarray) -> np.ndarray:
-        """The features."""
+        """Return the features of states."""
         return np.asarray(self._features[_number(states)])
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -57,7 +53,7 @@ class VectorPositions:
         return after, self._returns[number], self.positions.is_terminal[number]
 
     def pack(self, states: Sequence[Any]) -> np.ndarray:
-        """The words of states."""
+        """Encode states."""
         numbers = [self.positions.find(state) for state in states]
         return np.array(numbers, dtype=np.uint64).reshape(-1, self.n_words)
 
