@@ -56,7 +56,6 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     """Build the Markov decision process of a game against a fixed policy.
 
     Args:
-        positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the enemy's policy.
         allowed: bool ``[n_rows]``, the actions that do not lose immediately; None for all.
 
@@ -105,7 +104,6 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
     """Return the policy with the maximum win probability against ``enemy``.
 
     Args:
-        positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the enemy's policy.
         allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
             as lost.
@@ -125,7 +123,6 @@ def error_bound(
     """Return a certified bound on the error of the win probabilities of a best response, by interval iteration.
 
     Args:
-        positions: The positions of the game.
         enemy: float64 ``[n_rows]``, the enemy's policy.
         response: Result of `best_response` with the same arguments.
         allowed: bool ``[n_rows]``, the actions to choose from; None for all.
@@ -146,7 +143,6 @@ def both_scores(
     """Return the exact scores of a policy when moving first and when moving second.
 
     Args:
-        positions: The positions of the game.
         policy: float64 ``[n_rows]``.
         enemy: float64 ``[n_rows]``, the enemy's policy.
         errs: float64 or bool ``[n]``, the probability of an illegal move in each position; None if always 0.

@@ -87,7 +87,6 @@ class Connect4Solver:
         """Return the scores of positions, solved in parallel.
 
         Args:
-            states: The positions.
             exact: If False, find only the winner, which is faster.
         """
         jobs = _jobs(states, exact)

@@ -1,1 +1,1 @@
-"""Gwent Lite: rules, decks, players, whole games and the deck search."""
+"""Gwent Lite: rules, decks, players, simulated games and deck search."""

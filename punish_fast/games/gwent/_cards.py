@@ -1,9 +1,10 @@
-"""Cards of Gwent Lite as bits; ``_game.py`` holds the rules.
+"""Sets of cards of Gwent Lite as bits; ``_game.py`` contains the rules.
 
-Some cards are a row of 100 points, cut behind each card, the lowest card first: of 1, 1 and 3 the bits 0, 1 and 4 are
-set. Two words hold 50 bits each. The number of bits is the number of cards, and the place of the highest is their sum.
+A set of cards is a row of 100 points with a bit set at the last point of each card, the lowest card first: cards 1, 1
+and 3 set bits 0, 1 and 4. Two words hold 50 bits each. The number of set bits is the number of cards, and the position
+of the highest one, counted from 1, is the sum of the cards.
 
-The compiler makes one instruction of the loop in `_count_bits`, so places and numbers of bits cost next to nothing.
+The compiler turns the loop in `_count_bits` into one instruction, so counting and finding bits is cheap.
 """
 
 from __future__ import annotations
@@ -27,22 +28,20 @@ def _count_bits(bits):
 
 @routine
 def _place(bits):
-    """The place of the lowest bit."""
+    """Return the position of the lowest set bit."""
     return _count_bits((bits & -bits) - 1)
 
 
 @routine
 def count_cards(words, column):
-    """The number of cards."""
     return _count_bits(words[column]) + _count_bits(words[column + 1])
 
 
 @routine
 def sum_cards(words, column):
-    """The sum of the cards."""
     high = words[column + 1]
     bits, points = (high, HALF) if high else (words[column], 0)
-    # Unsigned, so that this loop becomes an instruction, too.
+    # Unsigned, so that this loop also becomes one instruction.
     rest = np.uint64(bits)
     while rest:
         rest >>= np.uint64(1)
@@ -52,7 +51,7 @@ def sum_cards(words, column):
 
 @routine
 def list_cards(words, column, cards):
-    """Write cards, in ascending order, and return how many there are, and their sum."""
+    """Write cards in ascending order; return their number and their sum."""
     count, begin = 0, 0
     for half in range(2):
         bits = words[column + half]
@@ -67,7 +66,7 @@ def list_cards(words, column, cards):
 
 @routine
 def card_in_slot(words, column, slot):
-    """The card in a slot, counted from 1."""
+    """Return the card in a slot, counted from 1, or 0 if the slot is empty."""
     begin, count = 0, 0
     for half in range(2):
         bits = words[column + half]
@@ -83,7 +82,7 @@ def card_in_slot(words, column, slot):
 
 @routine
 def _begin_of(words, column, card):
-    """The points before the first card that is not lower."""
+    """Return the sum of the cards that are lower than ``card``."""
     begin = 0
     for half in range(2):
         bits = words[column + half]
@@ -98,7 +97,7 @@ def _begin_of(words, column, card):
 
 @routine
 def _split(words, column, begin):
-    """The bits below a point, and the others."""
+    """Split both words into the bits below position ``begin`` and the remaining bits."""
     low = _LOW_BITS if begin >= HALF else (1 << begin) - 1
     high = (1 << (begin - HALF)) - 1 if begin >= HALF else 0
     one, other = words[column], words[column + 1]
@@ -107,7 +106,7 @@ def _split(words, column, begin):
 
 @routine
 def insert_card(words, column, card):
-    """Add a card: all points from its place on move up."""
+    """Insert a card in ascending order; the bits of higher cards move up."""
     begin = _begin_of(words, column, card)
     low, high, upper_low, upper_high = _split(words, column, begin)
     if card >= HALF:
@@ -121,7 +120,7 @@ def insert_card(words, column, card):
 
 @routine
 def remove_card(words, column, card):
-    """Take away a card that is there: all points behind it move down."""
+    """Remove a card that is present; the bits of higher cards move down."""
     end = _begin_of(words, column, card) + card
     low, high, upper_low, upper_high = _split(words, column, end)
     last = end - 1

@@ -1,7 +1,7 @@
-"""The rules of Gwent Lite in kernels; ``state.py`` describes the words of a state.
+"""Kernels for the rules of Gwent Lite; ``state.py`` describes the words of a state.
 
-The rules of rounds need no cards, only numbers: the fields of the first word and how many cards there are. So states in
-words and whole games, whose cards are in arrays, share them.
+The rules of rounds depend only on the fields of the first word and on the numbers of cards. They are shared by
+states encoded in words and by simulated games, which store cards in arrays.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from punish_fast.runtime._jit import kernel, routine
 
 N_WORDS = 13
 
-# Words of a player after the first word: two each for the deck, the pile and the hand.
+# Words of a player, after the first word of the state: two each for the deck, the pile and the hand.
 DECK, PILE, HAND = range(1, 7, 2)
 OF_PLAYER = 6
 
-# The first word: what fields there are, some of each player, and how many bits each has.
+# Fields of the first word, the first four of them for each player, and their numbers of bits.
 TOTAL, WINS, OUT, DUE = range(0, 8, 2)
 ROUND, BEGINNER, TURN = 8, 9, 10
 N_FIELDS = 11
-# While a state changes, its fields lie in an array, together with the cards of both players in hand and in the pile.
+# A state being updated has its fields in an array, followed by the numbers of cards in both hands and both piles.
 HELD, LEFT = 11, 13
 N_NUMBERS = 15
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# Bits that are not all 0 while cards are to be drawn.
+# Bits that are nonzero while cards are to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
 HAND_ROOM = 10
-# Divisions take longer than all else here.
+# Precomputed, because divisions would dominate the time.
 _SHARES = (np.arange(101) / _N_CARDS).astype(np.float32)
 _CHANCE = -1
 _WINNING = 2
@@ -69,7 +69,7 @@ def column_of(player, kind):
 
 @kernel
 def find_gwent_players(states, player):
-    """Write the player to move, int8 ``[n]``."""
+    """Fill int8 ``[n]`` with the player to move."""
     for k in range(len(states)):
         word = states[k, 0]
         player[k] = _CHANCE if _is_drawn(word) else _field(word, TURN)
@@ -77,7 +77,7 @@ def find_gwent_players(states, player):
 
 @kernel
 def find_gwent_moves(states, legal):
-    """Write which moves are legal, bool ``[n, 11]``."""
+    """Fill bool ``[n, 11]`` with the legal moves."""
     for k in range(len(states)):
         word, n = states[k, 0], -1
         if not _is_drawn(word) and not _is_over(word):
@@ -88,11 +88,11 @@ def find_gwent_moves(states, legal):
 
 @kernel
 def find_gwent_features(states, size, features):
-    """Write the features, float32 ``[n, 100]``, which ``gwent.Gwent.features`` describes.
+    """Fill float32 ``[n, 100]`` with the features; see `Gwent.features`.
 
     Args:
         states: int64 ``[n, 13]``.
-        size: A deck of this size, a total of at most this, all points, and rounds.
+        size: Scales of the features: deck size, total, sum of a deck and number of rounds.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
@@ -122,7 +122,7 @@ def find_gwent_features(states, size, features):
 
 @routine
 def _write_progress(words, player, size, row, place):
-    """Write the five features that both players know of one."""
+    """Write the five features of a player that are known to both."""
     count, points = 0, 0
     for kind in (PILE, HAND):
         column = column_of(player, kind)
@@ -137,14 +137,14 @@ def _write_progress(words, player, size, row, place):
 
 @kernel
 def find_gwent_shares(states, n_dealt, deals, shares):
-    """Write the probabilities of the actions of chance states.
+    """Compute the probabilities of actions in chance states.
 
     Args:
         states: int64 ``[n, 13]``.
-        n_dealt: The cards of random decks.
-        deals: float64 ``[n_dealt + 1, n, n_actions]``: the probabilities of the next card of a random deck, by the
-            cards to come and by how many points these have more than cards.
-        shares: float64 ``[n, n_actions]``, what to write.
+        n_dealt: Number of cards in a random deck; 0 if decks are not random.
+        deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
+            indexed by the number of remaining cards and by the sum of these less their number.
+        shares: float64 ``[n, n_actions]``; filled with the probabilities.
     """
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
@@ -169,7 +169,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
 
 @routine
 def _dealer(words, n_dealt):
-    """The player whose random deck is drawn, or -1."""
+    """Return the player whose random deck is being drawn, or -1."""
     if n_dealt == 0 or _field(words[0], BEGINNER) != 0:
         return -1
     for player in range(2):
@@ -190,10 +190,10 @@ def step_gwent(states, actions, rules, after, returns, ended):
     Args:
         states: int64 ``[n, 13]``.
         actions: int64 ``[n]``.
-        rules: The size of a hand, the cards drawn before further rounds, and the cards of a random deck.
-        after: int64 ``[n, 13]``, becomes the states after the actions.
-        returns: float32 ``[n, 2]``, becomes the returns.
-        ended: bool ``[n]``, becomes whether games are over.
+        rules: Hand size, number of cards drawn before further rounds, and number of cards in a random deck.
+        after: int64 ``[n, 13]``; filled with the next states.
+        returns: float32 ``[n, 2]``; filled with the returns.
+        ended: bool ``[n]``; set to True for games that are over.
     """
     fields = np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
@@ -230,7 +230,7 @@ def step_gwent(states, actions, rules, after, returns, ended):
 
 @routine
 def spread_numbers(words, fields):
-    """Write the numbers of a state."""
+    """Write the fields and the numbers of cards of a state."""
     for number in range(N_FIELDS):
         fields[number] = _field(words[0], number)
     for player in range(2):
@@ -247,7 +247,7 @@ def take_draw(fields, player):
 
 @routine
 def take_move(fields, card):
-    """Play a card, or pass with 0."""
+    """Play a card, or pass if ``card`` is 0."""
     player = fields[TURN]
     fields[TURN] = 1 - player
     fields[TOTAL + player] += card
@@ -259,7 +259,7 @@ def take_move(fields, card):
 
 @routine
 def settle_round(fields, rules):
-    """Unless cards are due, put players without any out; the turn stays with one who is in, or the round ends."""
+    """If no cards are due, mark players without cards as out, and end rounds in which both players are out."""
     while fields[DUE] + fields[DUE + 1] == 0 and not has_winner(fields):
         for player in range(2):
             if fields[HELD + player] == 0:
@@ -278,7 +278,7 @@ def has_winner(fields):
 
 @routine
 def _end_round(fields, rules):
-    """Count the round; unless the game is over, the next one begins with draws."""
+    """Score the round and, unless the game is over, start the next one."""
     lead = fields[TOTAL] - fields[TOTAL + 1]
     fields[WINS] += lead >= 0
     fields[WINS + 1] += lead <= 0

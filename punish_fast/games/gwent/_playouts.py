@@ -1,7 +1,7 @@
-"""A rule of thumb and whole games of Gwent Lite in kernels; ``players.py`` states the rule.
+"""Kernels for the rule of thumb and for simulated games of Gwent Lite; ``players.py`` states the rule.
 
-Cards of whole games lie in arrays. The pile of a player is the first places of a row of ``piles``; a drawn card leaves
-its place to the last of them, and moves into a row of ``hands``, which is in ascending order.
+Simulated games store cards in arrays. The pile of a player is a prefix of a row of ``piles``. A drawn card is replaced
+by the last card of the pile, and inserted into a row of ``hands`` in ascending order.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._random import draw_words
 
 _LARGEST_DEFICIT = 6
-# The stream of random numbers.
+# Stream of the random number generator.
 _STREAM = 5
 _WORD_BITS = np.uint64(32)
 
 
 @kernel
 def choose_by_gwent_rule(states, actions):
-    """Write the action of the rule of thumb, int64 ``[n]``; in each state it is a player's turn."""
+    """Fill int64 ``[n]`` with the actions of the rule of thumb; no state is a chance state or terminal."""
     hand, fields = np.empty(101, dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
         spread_numbers(states[k], fields)
@@ -50,7 +50,6 @@ def choose_by_gwent_rule(states, actions):
 
 @routine
 def _slot_by_rule(fields, hand):
-    """The action of the rule of thumb."""
     own, held = fields[TURN], fields[HELD + fields[TURN]]
     behind = fields[TOTAL + 1 - own] - fields[TOTAL + own]
     if fields[OUT + 1 - own]:
@@ -69,13 +68,13 @@ def _slot_by_rule(fields, hand):
 
 @kernel
 def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
-    """Play the games from number ``begin`` to ``end``.
+    """Simulate games ``begin`` to ``end - 1``.
 
     Args:
-        decks: int8 ``[n, 2, width]``, zeros behind the last card; game ``k`` is played with decks ``k % n``.
-        rules: The size of a hand, and cards drawn before further rounds.
-        has_rule: bool ``[2]``: whether each player follows the rule of thumb; otherwise it plays at random.
-        results: int16 ``[n_games, 3]``, becomes the rounds won by each player, and the moves of both.
+        decks: int8 ``[n, 2, width]``, padded with zeros; game ``k`` uses decks ``k % n``.
+        rules: Hand size, and number of cards drawn before further rounds.
+        has_rule: bool ``[2]``, True for players who follow the rule of thumb, False for random players.
+        results: int16 ``[n_games, 3]``; filled with the rounds won by each player and the number of moves of both.
     """
     piles = np.empty((2, decks.shape[2]), dtype=np.int64)
     hands, fields = np.empty((2, HAND_ROOM), dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
@@ -102,7 +101,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
 @routine
 def _draw_hand(state, player, pile, hand, fields):
-    """Draw the cards that are due, each in place of the last one of the pile; return the next turn of random words."""
+    """Draw the cards that are due; return the next counter of random words."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     for k in range(fields[DUE + player]):
@@ -123,7 +122,7 @@ def _draw_hand(state, player, pile, hand, fields):
 
 @routine
 def _play_round(state, has_rule, hands, fields, rules):
-    """Play a round; return the next turn of random words, and the number of moves."""
+    """Play a round; return the next counter of random words and the number of moves."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     number, n_moves, n_random = fields[ROUND], 0, 0

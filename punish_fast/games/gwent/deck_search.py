@@ -1,17 +1,18 @@
-"""A genetic search over decks of Gwent Lite.
+"""Genetic search for decks of Gwent Lite.
 
-A *pool* has a fixed number of decks of 25 cards, at first random ones. In each generation they meet in a round-robin
-(`games/gwent_tournament.py`), in games that one and the same player plays on both sides. The next pool has
+A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, they play a round-robin
+(``tournament.py``) in which the same policy plays both sides. The next pool consists of
 
 1. the *survivors*: the decks of the highest fitness, the best first;
-2. *offspring* of survivors drawn at random: to each card a normal deviate is added, and the deck is repaired;
+2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired;
 3. *newcomers*: random decks.
 
-No deck is twice in a pool. Fitness is luck, too, and is relative to a pool that gets stronger. So the strength of the
-survivors is measured apart, against random decks in games that selection never sees.
+The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that gets stronger.
+Therefore the strength of the survivors is measured in separate games against random decks, which do not affect
+selection.
 
-Everything random in a generation follows from the random seed, the number of the generation and its purpose, so a
-longer search begins with the same generations.
+All random numbers of a generation are derived from the random seed, the index of the generation and their purpose, so a
+longer search starts with the same generations.
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, h
 from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
-# Players of the games, and their names in `players.POLICIES`.
+# Players by name, with their names in `players.POLICIES`.
 PLAYERS = {"rule-of-thumb": "rule", "random": "random"}
 MAX_GENERATIONS = 100_000
-# Games against random decks that measure a strength.
+# Number of games against random decks that measure a strength.
 FRESH_GAMES = 40_000
-# What random numbers are for.
+# Purposes of random numbers.
 _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
 
 
 @dataclass(frozen=True)
 class SearchMethod(CheckedMethod):
-    """The settings of a search."""
+    """Settings of a search."""
 
     pool: int = hyperparameter(50, (2, 1000), "Decks that meet in each generation.")
     games: int = hyperparameter(400, (2, 1_000_000), "Games of each two decks in a generation, even.")
     survivors: int = hyperparameter(10, (1, 999), "Decks that stay, the fittest.")
     newcomers: int = hyperparameter(5, (0, 999), "Random decks that join each generation.")
-    # Below, rounding leaves most decks as they are.
+    # With a smaller deviation, rounding would leave most decks unchanged.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
     player: str = hyperparameter("rule-of-thumb", tuple(PLAYERS), "Player of all games, on both sides.")
 
@@ -81,13 +82,13 @@ class Generation(NamedTuple):
 
     @property
     def ranking(self) -> np.ndarray:
-        """Indices of the decks by fitness, the best first; of equals, the first one."""
+        """Indices of the decks by descending fitness; ties keep their order."""
         return ranking(self.tournament.points)
 
 
 @dataclass(eq=False)
 class DeckSearch:
-    """A search."""
+    """A search and its generations so far."""
 
     method: SearchMethod
     seed: int = 0
@@ -98,7 +99,7 @@ class DeckSearch:
 
     @property
     def policy(self) -> str:
-        """The name of the player in `players.POLICIES`."""
+        """Name of the player in `players.POLICIES`."""
         return PLAYERS[self.method.player]
 
 
@@ -108,13 +109,13 @@ def run_search(
     on_generation: Callable[[int, int], None] | None = None,
     on_games: OnGames | None = None,
 ) -> None:
-    """Breed and try generations.
+    """Continue a search up to a number of generations.
 
     Args:
-        search: The search, whose history grows by whole generations.
-        n_generations: Number of generations in all.
-        on_generation: Called after each generation, with the number of generations done and of all.
-        on_games: Called with the games of a tournament that are done, and how many it has.
+        search: The search; complete generations are appended to its history.
+        n_generations: Total number of generations.
+        on_generation: Called after each generation with the number of generations done and the total.
+        on_games: Called with the number of games of a tournament done and the total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
@@ -127,12 +128,12 @@ def run_search(
 
 @dataclass(frozen=True)
 class FoundDeck:
-    """A deck of the last generation."""
+    """A deck of the last generation and its strength."""
 
-    deck: list[int]  # its cards, ascending
+    deck: list[int]  # cards in ascending order
     text: str
-    since: int  # the generation in which it joined the pool
-    strength: float  # against random decks, in games of its own
+    since: int  # generation in which the deck joined the pool
+    strength: float  # wins less losses per game against random decks
     strength_error: float
     fresh_games: int  # number of these games
 
@@ -150,13 +151,13 @@ def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
 
 
 def ranking(points: np.ndarray) -> np.ndarray:
-    """Return indices by descending numbers; equal ones keep their order."""
+    """Return indices by descending points; ties keep their order."""
     result: np.ndarray = np.argsort(-points, kind="stable")
     return result
 
 
 def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:
-    """Return the first pool, int8 ``[n_decks, 25]``."""
+    """Return the initial pool, int8 ``[n_decks, 25]``."""
     pool: dict[tuple[int, ...], None] = {}
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
@@ -168,17 +169,17 @@ def next_pool(
     """Return the pool after a tournament: survivors, the best first, then offspring, then newcomers.
 
     Args:
-        decks: The pool, integers ``[n_decks, 25]``.
-        points: What to select by, ``[n_decks]``.
+        decks: The current pool, integers ``[n_decks, 25]``.
+        points: Points of each deck in the tournament, ``[n_decks]``.
 
     Returns:
-        int8 ``[n_decks, 25]``.
+        The next pool, int8 ``[n_decks, 25]``.
     """
     parents = decks[ranking(points)[: method.survivors]]
     pool = dict.fromkeys(map(tuple, parents.tolist()))
     while len(pool) < method.pool - method.newcomers:
         parent = parents[generator.integers(len(parents))]
-        # One that is there already adds nothing; then another one is drawn.
+        # A duplicate adds nothing, so the loop draws again.
         pool[repaired_deck((parent + generator.normal(0, method.deviation, len(parent))).tolist())] = None
     _join_newcomers(pool, method.pool, generator)
     return deck_rows(list(pool))
@@ -209,13 +210,12 @@ def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation
 
 
 def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:
-    """Return a random seed for one purpose."""
     words = np.random.SeedSequence((search.seed, purpose, *numbers)).generate_state(1, np.uint64)
     return int(words[0])
 
 
 def deck_text(deck: np.ndarray) -> str:
-    """Return the cards of a deck with their numbers of copies: ``"1, 2 x 3, 3 x 21"``."""
+    """Return the cards of a deck and their numbers of copies, such as ``"1, 2 x 3, 3 x 21"``."""
     cards, copies = np.unique(deck, return_counts=True)
     return ", ".join(
         f"{card} x {number}" if number > 1 else str(card) for card, number in zip(cards, copies, strict=True)
@@ -223,7 +223,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """Return the generation in which a deck of the last one joined the pool."""
+    """Return the generation in which a deck of the last pool joined."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1
@@ -231,9 +231,9 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over pools.
+    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over all pools.
 
-    The spread of one small pool is uncertain; the mean over many is not.
+    Averaging reduces the uncertainty of the spread, which is large for a single small pool.
     """
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
@@ -243,17 +243,17 @@ def noise_of(history: list[Generation]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class DeckPoint:
-    """A generation in numbers."""
+    """Summary of a generation."""
 
-    generation: int  # from 0
-    spread: float  # of the decks' true strengths
+    generation: int  # index, from 0
+    spread: float  # standard deviation of the decks' true strengths
     error: float  # standard error of a fitness
-    strength: float  # of the survivors, against random decks
+    strength: float  # wins less losses per game of the survivors against random decks
     strength_error: float
 
 
 def curve_of(search: DeckSearch) -> list[DeckPoint]:
-    """Return each generation in numbers."""
+    """Return a summary of each generation."""
     return [
         DeckPoint(number, each.tournament.spread, each.tournament.error, each.fresh.strength, each.fresh.error)
         for number, each in enumerate(search.history)

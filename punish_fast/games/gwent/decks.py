@@ -1,7 +1,7 @@
-"""Decks of Gwent Lite: what is allowed, decks as text, random ones, and the repair of those that are not allowed.
+"""Decks of Gwent Lite: validation, conversion to text, random decks and repair of invalid decks.
 
-A deck has at least 25 cards, whole numbers of at least 1 that add up to 100 at the most. So no card is above
-100 - 24 = 76, and no deck has more than 100 cards. Decks are tuples in ascending order.
+A deck has at least 25 cards, which are whole numbers of at least 1 with a sum of at most 100. So a card is at most
+100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ MAX_SUM = 100
 MAX_CARD = MAX_SUM - (MIN_CARDS - 1)
 
 _SEATS = ("first", "second")
-# Longer numbers are no cards, and may be too long to be numbers.
+# int() raises ValueError for very long digit strings.
 _MAX_DIGITS = 10
 
-# How many cards of 1, 2, 3, ... the deck has that both players hold if nothing else is said.
+# Number of copies of 1, 2, 3, ... in the default deck of both players.
 _DEFAULT_COPIES = (2, 5, 4, 4, 4, 3, 2, 1)
 DEFAULT_DECK: Deck = tuple(card for card, copies in enumerate(_DEFAULT_COPIES, 1) for _ in range(copies))
 
 
 def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_CARDS) -> Deck:
-    """A deck in ascending order.
+    """Validate a deck and return it in ascending order.
 
     Args:
-        name: What an error calls the deck.
-        min_cards: The least number of cards.
+        name: Name of the deck in error messages.
+        min_cards: Minimum number of cards.
     """
     wrong = [card for card in cards if not _is_card(card)]
     if wrong:
@@ -50,7 +50,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
 
 
 def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
-    """The decks of both players, from text such as ``"1 1 2 4 / 1 2 2 3"``."""
+    """Parse the decks of both players, such as ``"1 1 2 4 / 1 2 2 3"``."""
     parts = text.split("/")
     if len(parts) != len(_SEATS):
         raise GameError(f"decks: {printable(text)!r} is not allowed, only default, random, or two decks: 1 1 2 / 1 2 3")
@@ -62,7 +62,7 @@ def decks_of(text: str, min_cards: int = MIN_CARDS) -> tuple[Deck, Deck]:
 
 
 def decks_text(decks: Sequence[Sequence[int]]) -> str:
-    """Decks as `decks_of` reads them."""
+    """Return decks as text that `decks_of` accepts."""
     return " / ".join(" ".join(map(str, deck)) for deck in decks)
 
 
@@ -71,7 +71,7 @@ def _number(word: str) -> int | str:
 
 
 def deck_rows(decks: Sequence[Deck]) -> np.ndarray:
-    """Decks as an array int8 ``[n, width]``, with zeros behind the last card of each."""
+    """Return decks as an int8 array ``[n, width]``, padded with zeros."""
     rows = np.zeros((len(decks), max(map(len, decks), default=0)), dtype=np.int8)
     for row, deck in zip(rows, decks, strict=True):
         row[: len(deck)] = deck
@@ -79,10 +79,10 @@ def deck_rows(decks: Sequence[Deck]) -> np.ndarray:
 
 
 def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARDS) -> np.ndarray:
-    """Random decks with the sum 100, int64 ``[n, n_cards]``, each in ascending order.
+    """Return random decks with sum 100, int64 ``[n, n_cards]``, each in ascending order.
 
-    The points are laid in a row and cut at ``n_cards - 1`` of the 99 places between them, each set of places with the
-    same probability. So every deck of this size and sum comes up.
+    A row of 100 points is cut at ``n_cards - 1`` of the 99 gaps between them. All sets of gaps are equally probable,
+    so every deck with this size and sum can occur.
     """
     if not MIN_CARDS <= n_cards <= MAX_SUM:
         raise GameError(f"n_cards: {n_cards} is not allowed, it must be from {MIN_CARDS} to {MAX_SUM}")
@@ -93,20 +93,20 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 
 
 def random_deck(generator: np.random.Generator, n_cards: int = MIN_CARDS) -> Deck:
-    """A random deck with the sum 100; see `random_decks`."""
+    """Return a random deck with sum 100; see `random_decks`."""
     return tuple(random_decks(generator, 1, n_cards)[0].tolist())
 
 
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
-    """The probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
+    """Return the probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
 
-    A row of ``points`` is cut into ``n_cards`` cards by a uniformly random set of places, as in `random_decks`. Of the
-    ``C(points - 1, n_cards - 1)`` sets, the first card is ``k`` in ``C(points - k - 1, n_cards - 2)``; then the rest
-    is cut in the same way.
+    A row of ``points`` points is cut into ``n_cards`` cards at a uniformly random set of gaps, as in `random_decks`.
+    The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards - 1)`` sets. The
+    remaining points are cut in the same way.
 
     Args:
-        n_cards: The cards that are still to come, at least 1.
-        points: What they add up to, at least ``n_cards``.
+        n_cards: Number of remaining cards, at least 1.
+        points: Sum of the remaining cards, at least ``n_cards``.
     """
     if n_cards == 1:
         return [0.0] * (points - 1) + [1.0]
@@ -115,11 +115,11 @@ def deal_probabilities(n_cards: int, points: int) -> list[float]:
 
 
 def repaired_deck(numbers: Sequence[float]) -> Deck:
-    """The deck nearest in shape to some numbers; a deck that is allowed stays as it is.
+    """Return the valid deck nearest in shape to some numbers; a valid deck is returned unchanged.
 
-    Numbers are rounded and raised to at least 1, and ones added until there are 25. Of more than 100 numbers, the
-    greatest stay. If the sum is then above 100, what is above 1 on each card shrinks in proportion; the points lost by
-    rounding down go to the cards that lost most, to the greater first.
+    Numbers are rounded and raised to at least 1. If there are more than 100, the greatest are kept; if there are fewer
+    than 25, ones are added. If the sum exceeds 100, the excess of each card over 1 is scaled down in proportion and
+    rounded down. The points lost by rounding go to the cards that lost most, and among these to the greatest.
     """
     wrong = [number for number in numbers if not np.isfinite(number)]
     if wrong:
@@ -128,7 +128,7 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
     cards += [1] * (MIN_CARDS - len(cards))
     above, room = sum(cards) - len(cards), MAX_SUM - len(cards)
     if above > room:
-        # In whole numbers, which are exact however great the floats were.
+        # Integer arithmetic is exact even for very large cards.
         parts = [divmod((card - 1) * room, above) for card in cards]
         cards = [1 + whole for whole, _ in parts]
         losers = sorted(range(len(cards)), key=lambda k: parts[k][1], reverse=True)

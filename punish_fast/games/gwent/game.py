@@ -1,19 +1,19 @@
 """Gwent Lite: two players spend the cards of a hand on the best of three rounds.
 
-Each player has a deck of at least 25 cards, whole numbers that add up to 100 at the most. Both draw ten cards, and a
-random player begins. In turn, players play a card, whose number is added to their total of the round, or pass. Whoever
-passes, or has no cards left, is out for the round; the other may go on alone. When both are out, the higher total wins
-the round; equal totals count as a round won for both. Then both draw three cards, or fewer: a hand has at most ten. The
-winner begins the next round, and after a tie the player who did not begin the first. With two rounds won a player wins
-the game; if both have two, it is a tie.
+Each player has a deck of at least 25 cards, which are whole numbers with a sum of at most 100. Both draw ten cards, and
+a random player begins. Players alternately play a card, whose number is added to their total of the round, or pass. A
+player who passes or has no cards left is out for the round, but the opponent may continue. When both are out, the
+player with the higher total wins the round; equal totals count as a win for both. Then both draw three cards, but hold
+at most ten. The winner begins the next round; after a tie, the player who did not begin the first round does. The first
+player with two rounds won wins the game. If both reach two simultaneously, the game is a tie.
 
-Nobody sees the other's hand. Which of the other's cards are still to come is public, in hand or not: decks are known,
-and cards are played openly.
+Hands are hidden. The set of cards that a player still has, in hand or pile, is public, because decks are known and
+cards are played openly.
 
-Action 0 passes, and actions 1 to 10 play a slot; hands are in ascending order, so slot 1 has the lowest card. In a
-chance state an action is the card that is drawn, or at last the player who begins: 0 or 1. All cards of the first
-player are drawn before those of the second. Random decks are drawn before the hands, card by card, and become a part of
-the state; so a game follows from its actions.
+Action 0 passes, and actions 1 to 10 play the card in a slot. Hands are in ascending order, so slot 1 has the lowest
+card. In a chance state, the action is the card drawn or, after all draws, the player who begins, 0 or 1. The first
+player draws all cards before the second. Random decks are drawn card by card before the hands, and are part of the
+state, so a game is determined by its actions.
 """
 
 from __future__ import annotations
@@ -43,37 +43,30 @@ N_ROUNDS = 3
 WINNING = 2
 HAND_SIZE = 10
 DRAWS = 3
-# What players, not chance, choose from.
+# Number of actions of players; chance has more.
 N_MOVES = 1 + HAND_SIZE
-# The highest total of a round with ten cards.
+# Maximum total of a round with ten cards.
 MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
 _SEATS = ("first", "second")
-# A deck of this size, a total of at most this, all points, and rounds: scales of features.
+# Scales of the features: deck size, total, sum of a deck and number of rounds.
 _SIZE = (MIN_CARDS, MAX_TOTAL, MAX_SUM, N_ROUNDS)
-# The decks that have a name.
+# Names of predefined decks.
 DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
 
 class GwentVariant(NamedTuple):
-    """The decks, and numbers of the rules."""
+    """The decks and parameters of the rules."""
 
-    # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: each draws a deck of ``min_cards`` cards with the
-    # sum 100 in every game, like `gwent_decks.random_decks`. Or two decks, ``"1 1 2 4 / 1 2 2 3"``.
+    # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: in every game, each draws a deck of ``min_cards``
+    # cards with sum 100, distributed as in `decks.random_decks`. Otherwise two decks, such as ``"1 1 2 4 / 1 2 2 3"``.
     decks: str = DEFAULT_DECKS
-    hand_size: int = HAND_SIZE  # Cards drawn at first, and the limit of a hand.
-    draws: int = DRAWS  # Cards drawn before each further round.
+    hand_size: int = HAND_SIZE  # Number of cards drawn at the start, and maximum size of a hand.
+    draws: int = DRAWS  # Number of cards drawn before each further round.
     min_cards: int = MIN_CARDS  # Minimum number of cards in a deck.
 
 
 class Gwent(TableGame):
-    """Gwent Lite; see `contract.TableGame` and `contract.SecretGame`.
-
-    Attributes:
-        variant: The decks and the rules.
-        decks: The decks, ascending; empty if they are random.
-        n_dealt: The cards of a random deck; 0 if decks are not random.
-        rules: The size of a hand, cards drawn before further rounds, and ``n_dealt``, as kernels take them.
-    """
+    """Gwent Lite; see `contract.TableGame` and `contract.SecretGame`."""
 
     name = "gwent"
     n_players = N_PLAYERS
@@ -84,14 +77,16 @@ class Gwent(TableGame):
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         variant = variant or GwentVariant()
-        # Fewer cards might be greater than any action.
+        # With fewer cards, a card of a random deck could be greater than any action.
         least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
         limits = {"hand_size": (1, HAND_SIZE), "draws": (0, HAND_SIZE), "min_cards": (least_cards, MAX_SUM)}
         for name, (least, most) in limits.items():
             value = getattr(variant, name)
             if not least <= value <= most:
                 raise GameError(f"{name}: {value} is not allowed, it must be from {least} to {most}")
+        # Number of cards in a random deck; 0 if decks are not random.
         self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
+        # Decks in ascending order; empty if they are random.
         self.decks: tuple[Cards, Cards] = ((), ())
         if not self.n_dealt:
             text = decks_text([DEFAULT_DECK] * N_PLAYERS) if variant.decks == DEFAULT_DECKS else variant.decks
@@ -106,39 +101,39 @@ class Gwent(TableGame):
         return VectorGwent(self, words_of(self.initial()), N_MOVES, _KERNELS, (self.rules,))
 
     def initial(self) -> GwentState:
-        """All cards are to be drawn."""
+        """Return the state before all draws."""
         first, second = (min(self.variant.hand_size, len(deck) or self.n_dealt) for deck in self.decks)
         due = (first, second)
         return GwentState(self.decks, 1, ((), ()), self.decks, due, (0, 0), (0, 0), (False, False), -1, 0)
 
     def player(self, state: GwentState) -> int:
-        """The player to move, or chance while cards or the beginner are to be drawn."""
+        """Return the player to move, or `CHANCE` while cards or the beginner are to be drawn."""
         return CHANCE if any(state.due) or state.beginner < 0 else state.turn
 
     def is_terminal(self, state: GwentState) -> bool:
-        """Whether a player has won two rounds."""
+        """Return True if a player has won two rounds."""
         return max(state.wins) >= WINNING
 
     def actions(self, state: GwentState) -> list[int]:
-        """What may be dealt, the different cards of a pile, who may begin, or to pass and the slots of the hand."""
+        """Return the cards that can be drawn, the players who can begin, or a pass and the slots of the hand."""
         if self.player(state) == CHANCE:
             return np.flatnonzero(self._shares(state)).tolist()
         return [] if self.is_terminal(state) else list(range(len(state.hands[state.turn]) + 1))
 
     def probabilities(self, state: GwentState) -> list[float]:
-        """How often a random deck goes on with each card, the shares of cards in a pile, or a half for each player."""
+        """Return the probabilities of the cards that can be drawn, or of the players who can begin."""
         shares = self._shares(state) if self.player(state) == CHANCE else np.zeros(0)
         possible: list[float] = shares[shares > 0].tolist()
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """The state after a draw or a move; players without cards are out, and a round ends when both are."""
+        """Return the state after a draw or a move, and after rounds that it ends."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
 
     def _is_dealt(self, state: GwentState) -> bool:
-        """Whether a card of a random deck is to be drawn."""
+        """Return True if a card of a random deck is to be drawn."""
         return len(state.decks[1]) < self.n_dealt
 
     def _shares(self, state: GwentState) -> np.ndarray:
@@ -146,13 +141,13 @@ class Gwent(TableGame):
         return shares
 
     def returns(self, state: GwentState) -> tuple[float, float]:
-        """1 for the winner and -1 for the other; 0 after a tie."""
+        """Return 1 for the winner and -1 for the loser, or 0 for both."""
         if not self.is_terminal(state) or state.wins[0] == state.wins[1]:
             return 0.0, 0.0
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
 
     def information(self, state: GwentState) -> Hashable:
-        """What the player to move knows: not which of the other's cards are in hand. Chance knows everything."""
+        """Return the state with the opponent's hand and pile merged; in chance states, the whole state."""
         own = self.player(state)
         if own == CHANCE:
             return own, state
@@ -161,7 +156,7 @@ class Gwent(TableGame):
         return known, state.hands[own], state.piles[own], len(hand), tuple(sorted(hand + pile))
 
     def text(self, state: GwentState) -> str:
-        """All of a state in a line, hands included: for spectators, not for players."""
+        """Describe the whole state in one line, including both hands."""
         players = "; ".join(
             f"{seat} player: deck {_cards_text(state.decks[k])}, hand {_cards_text(state.hands[k])}, "
             f"pile {_cards_text(state.piles[k])}, to draw {state.due[k]}, total {state.totals[k]}, "
@@ -172,7 +167,7 @@ class Gwent(TableGame):
         return f"round {state.round}; {players}; {beginner} began; {_SEATS[state.turn]} moves"
 
     def action_text(self, state: GwentState, action: int) -> str:
-        """For example ``"pass"``, ``"play 4 from slot 2"``, ``"draw 4"``, ``"first begins"``, ``"4 into the deck"``."""
+        """Describe an action, such as ``"pass"``, ``"play 4 from slot 2"``, ``"draw 4"`` or ``"first begins"``."""
         if self._is_dealt(state):
             return f"{action} into the deck"
         if any(state.due):
@@ -182,22 +177,22 @@ class Gwent(TableGame):
         return "pass" if action == PASS else f"play {state.hands[state.turn][action - 1]} from slot {action}"
 
     def features(self, state: GwentState) -> np.ndarray:
-        """What the player to move knows, as 100 numbers; of other chance states, what the first player knows.
+        """Return 100 numbers known to the player to move or, in chance states, to the first player.
 
-        * 76: how many cards of 1, 2, ..., 76 the own deck began with, over its size.
-        * 10: the slots of the hand / 76, 0 where empty.
-        * 5: cards not played yet, in hand or pile, / 25; total / 85; rounds won / 2; the sum of the cards not played /
-          100, and their mean / 76.
-        * 7 of the other player: cards the deck began with / 25, cards in hand / 10, and the five above.
-        * 2: round / 3, players who are not out / 2.
+        * 76: shares of the cards 1, 2, ..., 76 in the player's initial deck.
+        * 10: cards in the slots of the hand / 76, 0 if empty.
+        * 5: number of unplayed cards, in hand or pile, / 25; total / 85; rounds won / 2; sum / 100 and mean / 76 of the
+          unplayed cards.
+        * 7 for the opponent: size of the initial deck / 25, number of cards in hand / 10, and the five above.
+        * 2: round / 3, number of players who are not out / 2.
         """
         features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
         return features
 
     def words(self, state: GwentState) -> dict[str, int]:
-        """Cards as numbers, ``pass``, and who begins; of equal cards, only the first slot.
+        """Return the actions by card number, ``"pass"``, or who begins; of equal cards, only the first slot.
 
-        For example, with hands of two cards, `state_of` reads ``"1 5 2 2 second 2 pass"``.
+        For example, with hands of two cards, `state_of` accepts ``"1 5 2 2 second 2 pass"``.
         """
         actions = self.actions(state)
         if self._is_dealt(state) or any(state.due):
@@ -208,7 +203,7 @@ class Gwent(TableGame):
         return {"pass" if a == PASS else str(hand[a - 1]): a for a in reversed(actions)}
 
     def variant_text(self) -> str:
-        """For example ``"Gwent Lite, decks of 25 and 30 cards"``."""
+        """Return, for example, ``"Gwent Lite, decks of 25 and 30 cards"``."""
         if self.n_dealt:
             return f"Gwent Lite, random decks of {self.n_dealt} cards"
         first, second = map(len, self.decks)
@@ -224,7 +219,7 @@ class Gwent(TableGame):
         )
 
     def draw(self, state: GwentState, viewer: int, names: Sequence[str]) -> str:
-        """The table and the slots of ``viewer``; of the other, the cards in hand or pile together."""
+        """Draw the table, the hand of ``viewer``, and the set of the opponent's cards in hand or pile."""
         lines = [f"round {state.round} of {N_ROUNDS}"]
         for player, name in enumerate(names):
             lines.append(
@@ -239,7 +234,7 @@ class Gwent(TableGame):
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:
-        """What ``viewer`` sees, as JSON values."""
+        """Return the information of ``viewer`` as JSON values."""
         return {
             "round": state.round,
             "hand": list(state.hands[viewer]),
@@ -261,10 +256,10 @@ _KERNELS = GameKernels(_gwent.find_gwent_players, _gwent.find_gwent_moves, _fill
 
 
 class VectorGwent(PackedGame):
-    """Many states at once; see `contract.VectorChanceGame`. ``state.py`` describes the words."""
+    """Gwent Lite on arrays of states; see `contract.VectorChanceGame`. ``state.py`` describes the words."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """The probability of each card to draw, or of each player to begin."""
+        """Return the probability that each card is drawn, or that each player begins."""
         shares, n_dealt = np.empty((len(states), Gwent.n_actions)), self.rules[0][-1]
         _gwent.find_gwent_shares(signed(states), n_dealt, _deals(n_dealt), shares)
         return shares
@@ -272,7 +267,7 @@ class VectorGwent(PackedGame):
 
 @lru_cache(maxsize=4)
 def _deals(n_dealt: int) -> np.ndarray:
-    """The probabilities of the next card of a random deck, as `_gwent.find_gwent_shares` takes them."""
+    """Return the argument ``deals`` of `_gwent.find_gwent_shares`."""
     deals = np.zeros((n_dealt + 1, MAX_SUM - n_dealt + 1, Gwent.n_actions)) if n_dealt else np.zeros((0, 0, 0))
     for n_cards in range(1, n_dealt + 1):
         for spare in range(MAX_SUM - n_dealt + 1):
@@ -282,7 +277,7 @@ def _deals(n_dealt: int) -> np.ndarray:
 
 
 def _unplayed(state: GwentState, player: int) -> Cards:
-    """The cards in hand or pile, which both players know, ascending."""
+    """Return a player's cards in hand or pile in ascending order; they are public."""
     return tuple(sorted(state.hands[player] + state.piles[player]))
 
 

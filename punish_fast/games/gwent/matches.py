@@ -1,4 +1,4 @@
-"""Matches of Gwent Lite: the strength of a player by many games against another one."""
+"""Matches of Gwent Lite, which measure the strength of a player against an opponent."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from punish_fast.games.learn.episodes import MatchResult, match_of, returns_in_s
 def play_duels(
     vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0
 ) -> dict[str, MatchResult]:
-    """Play a player against an opponent.
+    """Play a match between two players.
 
     Args:
-        n_games: Number of games, rounded up so that each seat comes equally often.
-        seed: Random seed. Matches with the same seed and decks begin with the same cards.
+        n_games: Number of games, rounded up so that the player has each seat equally often.
+        seed: Random seed. Matches with the same seed and decks start with the same cards.
 
     Returns:
-        The matches of the player in the seats ``first`` and ``second``, and in ``both``.
+        Results of the player by seat: ``first``, ``second`` and ``both``.
     """
     n = -(-n_games // 2)
     first, second = (returns_in_seat(vector, player, opponent, seat, n, seed) for seat in range(2))

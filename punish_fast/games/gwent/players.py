@@ -1,14 +1,16 @@
-"""Players of Gwent Lite that need no learning, and millions of games between them: random play and a rule of thumb.
+"""Simple players of Gwent Lite, random play and a rule of thumb, and simulations of millions of games between them.
 
-The rule looks at its own hand, the totals, whether the other is out, and the rounds that the other has won:
+The rule depends on the hand, the totals, whether the opponent is out, and the rounds that the opponent has won:
 
-1. The other is out. If the own total is higher, pass: the round is won. If not even all cards of the hand would make it
-   higher, pass, too. Else play the lowest card that makes it higher, or the highest card if no single one does.
-2. The other is in. If the other has not won a round yet and leads by more than 6, pass: the round is not worth its
-   cards. Else play the lowest card after which the own total is higher (the lowest of all if it is already), or the
-   highest card if there is none.
+1. If the opponent is out: pass if the player's total is higher, because the round is won, or if all cards of the hand
+   together would not make it higher. Otherwise play the lowest card that makes it higher, or the highest card if no
+   single card does.
+2. If the opponent is in: pass if the opponent has not won a round and leads by more than 6, because the round would
+   cost too many cards. Otherwise play the lowest card after which the player's total is higher, or the highest card if
+   there is none.
 
-With the default deck for both, it wins 96.3 % of games against random play from either seat, and 0.2 % are ties.
+If both players have the default deck, the rule wins 96.3 % of games against random play from either seat, and ties
+0.2 %.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from punish_fast.games.random_play import random_mover
 from punish_fast.games.solve.packed_states import filled
 from punish_fast.runtime.parallel import for_each
 
-# The players of `play_games`: every legal action with the same probability, and the rule of thumb.
+# Players of `play_games`: uniformly random play and the rule of thumb.
 POLICIES = ("random", "rule")
 
 
 def rule_player(states: np.ndarray, _legal: np.ndarray, _generator: np.random.Generator) -> np.ndarray:
-    """Follow the rule of thumb in many states; a `contract.Mover`."""
+    """Choose actions by the rule of thumb; a `contract.Mover`."""
     return filled(_gwent_playouts.choose_by_gwent_rule, states, np.int64)
 
 
 def rule_of_thumb(state: GwentState) -> int:
-    """Return the action of the player to move; no card is to be drawn."""
+    """Return the action of the rule of thumb in a state that is not a chance state."""
     return int(filled(_gwent_playouts.choose_by_gwent_rule, words_of(state)[np.newaxis], np.int64)[0])
 
 
@@ -45,25 +47,25 @@ PLAYERS: dict[str, Mover] = {"random": random_mover, "rule-of-thumb": rule_playe
 
 
 class GwentGames(NamedTuple):
-    """The results of games."""
+    """Results of games."""
 
     wins: np.ndarray  # Rounds won by each player, int16 ``[n_games, 2]``.
-    moves: np.ndarray  # Moves of both players, int16 ``[n_games]``; a pass for want of cards is none.
+    moves: np.ndarray  # Number of moves of both players, int16 ``[n_games]``; running out of cards is not a move.
 
     @property
     def returns(self) -> np.ndarray:
-        """1, 0 or -1 for a win, a tie or a loss of the first player, int8 ``[n_games]``."""
+        """Returns of the first player, int8 ``[n_games]``: 1 for a win, 0 for a tie and -1 for a loss."""
         result: np.ndarray = np.sign(self.wins[:, 0] - self.wins[:, 1]).astype(np.int8)
         return result
 
 
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
-    """Play games.
+    """Simulate games.
 
     Args:
-        decks: Integers ``[n, 2, width]``, the decks of both players, with zeros behind the last card; game ``k`` is
-            played with decks ``k % n``.
-        policies: Of each player, one of `POLICIES`.
+        decks: Integers ``[n, 2, width]``, the decks of both players, padded with zeros; game ``k`` uses decks
+            ``k % n``.
+        policies: Two of `POLICIES`, one for each player.
     """
     decks = _checked(decks)
     unknown = [policy for policy in policies if policy not in POLICIES]
@@ -76,7 +78,7 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
 
 
 def _checked(decks: np.ndarray) -> np.ndarray:
-    """Decks as the kernel takes them."""
+    """Validate decks and convert them to int8."""
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
         allowed = f"only integers up to {MAX_CARD} of shape (n, 2, width)"
@@ -84,5 +86,5 @@ def _checked(decks: np.ndarray) -> np.ndarray:
     n_cards, sums = (decks > 0).sum(axis=2), decks.sum(axis=2, dtype=np.int64)
     if n_cards.min() < MIN_CARDS or sums.max() > MAX_SUM:
         raise GameError(f"decks: each must have at least {MIN_CARDS} cards, and a sum of at most {MAX_SUM}")
-    # A copy, since kernels are compiled anew for arrays that may not be written.
+    # A copy, because kernels would be compiled again for read-only arrays.
     return np.array(decks, dtype=np.int8, order="C")

@@ -1,7 +1,7 @@
-"""Referee of Gwent Lite: a player sees the own hand, and the number of cards in the other hand.
+"""Referee of Gwent Lite: players see their own hand and the number of cards in the opponent's hand.
 
-Which cards the other still has, in hand or pile, is public, and so are the cards that are played. The slot of a
-card that is played is hidden: it would reveal how many lower cards are in the hand.
+The set of cards that a player still has, in hand or pile, is public, and so are the cards played. The slot of a played
+card is hidden, because it would reveal the number of lower cards in the hand.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from punish_fast.games.referee import Event, Moved, Step, Told
 
 
 class GwentReferee:
-    """Referee with the secrets of the game."""
+    """Referee that hides the opponent's hand."""
 
     is_open = False
 
     def __init__(self, game: Gwent) -> None:
-        """Remember the game."""
+        """Store the game."""
         self._game = game
 
     def deciders(self, state: GwentState) -> tuple[int, ...]:
@@ -28,7 +28,7 @@ class GwentReferee:
         return (state.turn,)
 
     def known_to(self, state: GwentState, player: int) -> GwentState:
-        """Return the state in which the other hand has the lowest possible cards."""
+        """Return the state in which the opponent's hand has the lowest possible cards."""
         other = 1 - player
         cards, n = tuple(sorted(state.hands[other] + state.piles[other])), len(state.hands[other])
         hands, piles = list(state.hands), list(state.piles)
@@ -36,7 +36,7 @@ class GwentReferee:
         return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return moves, ends of rounds, and draws."""
+        """Describe moves, ends of rounds and draws."""
         before, last = steps[0], steps[-1].after
         is_dealt = self._game.player(before.state) == CHANCE
         events = list(self._draws(before.state, last) if is_dealt else self._move(before))

@@ -1,9 +1,9 @@
-"""States of Gwent Lite, and the words that kernels take.
+"""States of Gwent Lite, and their encoding in 13 words for kernels.
 
-The first of the 13 words holds what players see on the table: of both players the totals (7 bits each), rounds won (2),
-whether they are out (1) and the cards to draw (4), then the round (2), the player who began the first round (2; 0 for
-none, else 1 or 2) and whose turn it is (1). Six words of each player follow: two each for the deck, the pile and the
-hand. Cards are bits, a row of 100 points that is cut behind each card.
+The first word contains the public fields, from the lowest bit. For both players: totals (7 bits each), rounds won (2),
+out of the round (1) and number of cards to draw (4). Then the round (2), the player who began the first round (2; 0 for
+none, otherwise 1 or 2) and the player to move (1). Six words for each player follow: two each for the deck, the pile
+and the hand, encoded as in ``_cards.py``.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from punish_fast.games.gwent._game import MASKS, SHIFTS
 
 Cards = tuple[int, ...]
 
-# The action of a player who is out for the round.
+# Action of leaving the round.
 PASS = 0
 
 
 class GwentState(NamedTuple):
-    """A state; where there are two values, they are of the first and the second player."""
+    """A state of Gwent Lite; pairs have a value for each player."""
 
-    # The cards that the decks began with, ascending; random decks grow until they have all their cards.
+    # Initial decks in ascending order; random decks grow until they are complete.
     decks: tuple[Cards, Cards]
-    round: int  # The round, from 1.
-    hands: tuple[Cards, Cards]  # The cards in hand, ascending.
-    piles: tuple[Cards, Cards]  # The cards that are still to be drawn, ascending.
-    due: tuple[int, int]  # Cards to be drawn before the round.
+    round: int  # Round, from 1.
+    hands: tuple[Cards, Cards]  # Cards in hand, ascending.
+    piles: tuple[Cards, Cards]  # Cards that have not been drawn, ascending.
+    due: tuple[int, int]  # Numbers of cards to draw before the round.
     totals: tuple[int, int]  # Points of the round.
-    wins: tuple[int, int]  # Rounds won.
+    wins: tuple[int, int]  # Numbers of rounds won.
     out: tuple[bool, bool]  # True for players who are out for the round.
-    beginner: int  # The player who began the first round; -1 before that is drawn.
-    turn: int  # The player to move, if no card is to be drawn.
+    beginner: int  # Player who began the first round; -1 if not drawn yet.
+    turn: int  # Player to move, if no card is to be drawn.
 
 
 def words_of(state: GwentState) -> np.ndarray:
-    """Return the words of a state, int64 ``[13]``."""
+    """Encode a state, int64 ``[13]``."""
     fields = (
         *state.totals,
         *state.wins,
@@ -56,7 +56,7 @@ def words_of(state: GwentState) -> np.ndarray:
 
 
 def state_of_words(words: np.ndarray) -> GwentState:
-    """Return the state of 13 words."""
+    """Decode a state from its 13 words."""
     table, *halves = words.tolist()
     fields = [(table >> int(shift)) & int(mask) for shift, mask in zip(SHIFTS, MASKS, strict=True)]
     totals, wins, out, due = ((fields[k], fields[k + 1]) for k in range(0, 8, 2))
@@ -67,7 +67,7 @@ def state_of_words(words: np.ndarray) -> GwentState:
 
 
 def _cut(cards: Sequence[int]) -> tuple[int, int]:
-    """Return the two words of some cards."""
+    """Encode cards in two words."""
     bits = sum(1 << (end - 1) for end in accumulate(cards))
     return bits % (1 << HALF), bits >> HALF
 

@@ -1,15 +1,15 @@
-"""Tournaments of decks of Gwent Lite: what each deck wins more than it loses, and how much of that is luck.
+"""Tournaments of Gwent Lite decks: fitness of each deck and the contribution of luck to it.
 
-In a round-robin each of ``n`` decks meets each other one in ``m`` games, half of them in either seat, all played by the
-same policy. The fitness of a deck is its mean over ``m (n - 1)`` games of 1, 0 or -1 for a win, a tie or a loss. With
-``v`` the variance of a game between two given decks, its standard error is ``e = sqrt(v / (m (n - 1)))``; ``v`` is
-estimated from the differences between the games of the same two decks, so neither the strength of decks nor who beats
-whom adds to it.
+In a round-robin, each pair of ``n`` decks plays ``m`` games, half of them in either seat, all with the same policy. The
+fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a loss. If ``v``
+is the variance of a game between two given decks, the standard error of the fitness is ``e = sqrt(v / (m (n - 1)))``.
+``v`` is estimated from the variation among the games of each pair, so it does not include differences in strength.
 
-Fitnesses scatter for two reasons: decks differ, and games are luck. What one deck wins by luck another one loses, so
-luck alone makes their variance ``e^2 n / (n - 1)`` on average. The *spread*, the standard deviation of the decks' true
-strengths, is the root of what is left of the variance, 0 if nothing is. A choice of the best by fitness picks strong
-decks rather than lucky ones if the spread is above the standard error: then more than half of the variance is strength.
+Fitness varies because decks differ in strength and because games are random. Luck that favors one deck hurts its
+opponent, so the variance of fitness due to luck is ``e^2 n / (n - 1)`` on average. The *spread*, which is the standard
+deviation of true strengths, is the square root of the remaining variance, or 0 if this is negative. If the spread
+exceeds the standard error, more than half of the variance is due to strength, so selection by fitness favors strong
+decks over lucky ones.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import random_decks
 from punish_fast.games.gwent.players import play_games
 
-# Games that are played in one go; further ones have a random seed of their own.
+# Maximum number of games per batch. Each batch has its own random seed.
 _MOST_AT_ONCE = 1 << 20
 
 OnGames = Callable[[int, int], None]
 
 
 class RoundRobin(NamedTuple):
-    """The result of a round-robin, in whole numbers."""
+    """Result of a round-robin as whole numbers."""
 
     points: np.ndarray  # Wins less losses of each deck, int64 ``[n_decks]``.
-    games: int  # Games of each two decks.
+    games: int  # Number of games of each pair of decks.
     decided: int  # Number of games that were not ties.
     pair_squares: int  # Sum over pairs of decks of the squared difference of wins.
 
     @property
     def fitness(self) -> np.ndarray:
-        """The mean of wins less losses of each deck, float64 ``[n_decks]``."""
+        """Wins less losses per game of each deck, float64 ``[n_decks]``."""
         result: np.ndarray = self.points / (self.games * (len(self.points) - 1))
         return result
 
     @property
     def error(self) -> float:
-        """The standard error of one fitness."""
+        """Standard error of one fitness."""
         n = len(self.points)
         n_pairs = n * (n - 1) // 2
         variance = (self.decided - self.pair_squares / self.games) / (n_pairs * (self.games - 1))
@@ -54,51 +54,51 @@ class RoundRobin(NamedTuple):
 
     @property
     def strength_variance(self) -> float:
-        """The estimated variance of the true strengths; without bias, so it may be below 0."""
+        """Unbiased estimate of the variance of true strengths; may be negative."""
         n = len(self.points)
         return float(self.fitness.var(ddof=1)) - self.error**2 * n / (n - 1)
 
     @property
     def spread(self) -> float:
-        """The estimated standard deviation of the true strengths, 0 if nothing is left of their variance."""
+        """Estimated standard deviation of true strengths; 0 if the estimated variance is negative."""
         return math.sqrt(max(self.strength_variance, 0.0))
 
 
 class FreshGames(NamedTuple):
-    """The results of games against random decks, one for each game."""
+    """Results of games against random decks, with a new deck in each game."""
 
-    games: int  # The number of games.
-    wins: int  # Games won.
-    losses: int  # Games lost.
+    games: int
+    wins: int
+    losses: int
 
     @property
     def strength(self) -> float:
-        """The mean of wins less losses."""
+        """Wins less losses per game."""
         return (self.wins - self.losses) / self.games
 
     @property
     def error(self) -> float:
-        """The standard error of the strength."""
+        """Standard error of the strength."""
         return math.sqrt(max((self.wins + self.losses) / self.games - self.strength**2, 0.0) / self.games)
 
 
 def play_round_robin(
     decks: np.ndarray, policy: str, games: int, seed: int, on_games: OnGames | None = None
 ) -> RoundRobin:
-    """Let each deck meet each other one.
+    """Run a round-robin tournament of decks.
 
     Args:
-        decks: Integers ``[n_decks, width]``, with zeros behind the last card.
+        decks: Integers ``[n_decks, width]``, padded with zeros.
         policy: One of `players.POLICIES`, for both players.
-        games: Games of each two decks, an even number; each deck has either seat in half of them.
-        on_games: Called with the games that are done, and how many there are in all.
+        games: Number of games of each pair of decks, even. Each deck has either seat in half of them.
+        on_games: Called with the number of games done and the total.
     """
     if len(decks) < 2:
         raise GameError(f"decks: {len(decks)} are not enough, there must be at least 2")
     if games < 2 or games % 2:
         raise GameError(f"games: {games} is not allowed, it must be an even number of at least 2")
     first, second = np.triu_indices(len(decks), k=1)
-    # Game k of a pass has the decks k of this: every pair in one order, then every pair in the other.
+    # Game k of a pass uses decks k: every pair in one order, then every pair in the other.
     seated = np.stack([decks[np.append(first, second)], decks[np.append(second, first)]], axis=1)
     won, decided = np.zeros(len(first), dtype=np.int64), 0
     passes, per_batch = games // 2, max(_MOST_AT_ONCE // len(seated), 1)
@@ -117,13 +117,15 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshGames:
-    """Let decks meet random ones, in turn, a new one in every game; in every other game they have the second seat.
+    """Play decks against random decks, a new one in every game.
+
+    The decks play one after another in a cycle, and change seats after each cycle.
 
     Args:
-        decks: Integers ``[n_decks, width]``, with zeros behind the last card.
+        decks: Integers ``[n_decks, width]``, padded with zeros.
         policy: One of `players.POLICIES`, for both players.
-        n_games: Number of games of all decks together.
-        seed: Random seed, of the random decks, too.
+        n_games: Total number of games of all decks.
+        seed: Random seed of the games and of the random decks.
     """
     if n_games < 1:
         raise GameError(f"n_games: {n_games} is not allowed, it must be at least 1")

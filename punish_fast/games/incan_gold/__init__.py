@@ -1,1 +1,1 @@
-"""Incan Gold: rules, rounds, players and whole games."""
+"""Incan Gold: rules, solutions of the first round, players and matches."""

@@ -1,21 +1,21 @@
-"""The rules of Incan Gold in kernels that take many states.
+"""Kernels for the rules of Incan Gold on arrays of states.
 
-A state is two words, read as int64. The first holds cards and turns, from the lowest bit:
+A state consists of two int64 words. The first contains cards and turns, from the lowest bit:
 
-    bits    what
-    2 x 16  cards in the deck, of each treasure and each hazard
-    3       artifacts in the deck
-    5       whether each hazard is on the board
-    3 + 3   artifacts on the board that are worth 5, and 10
-    3       artifacts that players have taken
-    3       the round, from 1
-    3       who is inside
-    3       who is still to be asked
-    3       who has just decided to leave
+    bits    field
+    2 x 16  number of cards of each treasure and each hazard in the deck
+    3       number of artifacts in the deck
+    5       mask of hazards on the board
+    3 + 3   numbers of artifacts on the board worth 5, and worth 10
+    3       number of artifacts taken by players
+    3       round, from 1
+    3       mask of players inside
+    3       mask of players who are still to be asked
+    3       mask of players who have just decided to leave
 
-and the second points: three times 7 bits of what players have collected in the round, three times 10 bits of what they
-have left with, and 7 bits of treasure on the board. A card is drawn where somebody is inside and nobody is to be asked;
-the game is over where nobody is inside.
+The second contains points: for each player, 7 bits for the points collected in the round; for each player, 10 bits for
+safe points; and 7 bits for the treasure on the board. In a chance state, somebody is inside and nobody is to be asked.
+The game is over if nobody is inside.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ FIRST_HAZARD, ARTIFACT = 11, 16
 N_CHEAP = 3
 N_KINDS, N_HAZARDS, N_PLAYERS, N_ROUNDS = 17, 5, 3, 5
 _EVERYBODY = 7
-# Places of the first word.
+# Positions of fields in the first word.
 _COUNT_BITS = 2
 SEEN = 35
 CHEAP, DEAR, TAKEN, ROUND, INSIDE, ASKED, LEAVERS = 40, 43, 46, 49, 52, 55, 58
 SMALL = 7
-# Places of the second word.
+# Positions and widths of fields in the second word.
 HELD_BITS, TOTAL_BITS = 7, 10
 TOTALS, TREASURE = 21, 51
 _TREASURES = (1 << (_COUNT_BITS * FIRST_HAZARD)) - 1
-# All treasures in the deck: two cards each of 5, 7 and 11.
+# A full set of treasures, with two cards each of 5, 7 and 11.
 _ALL_TREASURES = sum((2 if kind in (4, 5, 7) else 1) << (_COUNT_BITS * kind) for kind in range(FIRST_HAZARD))
-# Scales of features: what the board holds at the most, or nearly so.
+# Scales of features, close to the maximum on the board.
 _MOST_TREASURE, _MOST_DEAR = 17, 2
 
 
 @routine
 def small_number(cards, place):
-    """Three bits of the first word."""
+    """Return a field of three bits of the first word."""
     return (cards >> place) & SMALL
 
 
 @routine
 def cards_left(cards, kind):
-    """The cards of a kind in the deck."""
+    """Return the number of cards of a kind in the deck."""
     return (cards >> (_COUNT_BITS * kind)) & (7 if kind == ARTIFACT else 3)
 
 
 @routine
 def held_by(points, player):
-    """Return the points that a player has collected in the round."""
+    """Return the points collected by a player in the round."""
     return (points >> (HELD_BITS * player)) & 127
 
 
@@ -70,19 +70,19 @@ def total_of(points, player):
 
 @routine
 def treasure_on_board(points):
-    """The treasure on the board."""
+    """Return the treasure on the board."""
     return points >> TREASURE
 
 
 @routine
 def count_players(players):
-    """The number of players of three bits."""
+    """Return the number of players in a mask."""
     return (players & 1) + ((players >> 1) & 1) + ((players >> 2) & 1)
 
 
 @routine
 def count_hazards(cards):
-    """The kinds of hazard on the board."""
+    """Return the number of hazards on the board."""
     count = 0
     for hazard in range(N_HAZARDS):
         count += (cards >> (SEEN + hazard)) & 1
@@ -91,7 +91,7 @@ def count_hazards(cards):
 
 @routine
 def player_of(cards):
-    """The first player who is to be asked; -1 if a card is to be drawn, and 0 at the end."""
+    """Return the first player to be asked, -1 if a card is to be drawn, or 0 at the end of the game."""
     asked = small_number(cards, ASKED)
     if asked == 0:
         return -1 if small_number(cards, INSIDE) else 0
@@ -159,25 +159,25 @@ def _after_round(cards, points):
         return cards, points
     cards = (cards & ~_TREASURES) | _ALL_TREASURES
     for hazard in range(N_HAZARDS):
-        # The second card of a kind does not return.
+        # The second card of a hazard leaves the game.
         seen = (cards >> (SEEN + hazard)) & 1
         cards += (seen << (_COUNT_BITS * (FIRST_HAZARD + hazard))) - (seen << (SEEN + hazard))
     cards -= (small_number(cards, CHEAP) << CHEAP) + (small_number(cards, DEAR) << DEAR)
-    # One artifact more, and one round.
+    # Add an artifact and advance the round.
     cards += (1 << (_COUNT_BITS * ARTIFACT)) + (1 << ROUND) + (_EVERYBODY << INSIDE)
     return cards, points & ((1 << TREASURE) - 1)
 
 
 @kernel
 def find_askers(states, player):
-    """Fill ``player``, int8 ``[n]``, with the players who are asked: see `player_of`."""
+    """Fill int8 ``[n]`` with the results of `player_of`."""
     for k in range(len(states)):
         player[k] = player_of(states[k, 0])
 
 
 @kernel
 def find_answers(states, legal):
-    """Fill ``legal``, bool ``[n, 2]``, with whether a player may leave and stay."""
+    """Fill bool ``[n, 2]`` with the legal answers, leave and stay."""
     for k in range(len(states)):
         is_asked = small_number(states[k, 0], ASKED) != 0
         legal[k, 0], legal[k, 1] = is_asked, is_asked
@@ -185,10 +185,7 @@ def find_answers(states, legal):
 
 @kernel
 def find_card_shares(states, probabilities):
-    """Fill ``probabilities``, float64 ``[n, 17]``, with the share of each kind of card in the deck.
-
-    Where no card is to be drawn, they are 0.
-    """
+    """Fill float64 ``[n, 17]`` with the share of each kind of card in the deck; 0 if no card is to be drawn."""
     for k in range(len(states)):
         cards = states[k, 0]
         if player_of(cards) >= 0:
@@ -212,12 +209,12 @@ def take_temple_actions(states, actions, is_by_taking, after, returns, ended):
     """Take an action in each state.
 
     Args:
-        states: int64 ``[n, 2]``, none of them terminal.
-        actions: int64 ``[n]``, kinds of card where one is to be drawn, or 0 to leave and 1 to stay.
-        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
-        after: int64 ``[n, 2]``, becomes the states afterwards.
-        returns: float32 ``[n, 3]``, becomes the returns.
-        ended: bool ``[n]``, becomes whether the game is over.
+        states: int64 ``[n, 2]``, not terminal.
+        actions: int64 ``[n]``, a kind of card in chance states; otherwise 0 to leave or 1 to stay.
+        is_by_taking: True if the value of an artifact is fixed when it is taken instead of when it is drawn.
+        after: int64 ``[n, 2]``; filled with the next states.
+        returns: float32 ``[n, 3]``; filled with the returns.
+        ended: bool ``[n]``; set to True for games that are over.
     """
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
@@ -246,7 +243,7 @@ def _write_returns(points, returns):
 
 @kernel
 def describe_temples(states, features):
-    """Fill ``features``, float32 ``[n, 35]``, with what the player to move knows: see ``game.py``."""
+    """Fill float32 ``[n, 35]`` with the features; see `game.IncanGold.features`."""
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
         own = max(player_of(cards), 0)
@@ -274,6 +271,6 @@ def describe_temples(states, features):
 
 @routine
 def _rank(cards, points, player):
-    """The order of opponents: by total, by what they hold, and by whether they are inside."""
+    """Return the sort key of an opponent: safe points, points of the round, and presence inside."""
     is_inside = (small_number(cards, INSIDE) >> player) & 1
     return (((total_of(points, player) << HELD_BITS) + held_by(points, player)) << 1) + is_inside

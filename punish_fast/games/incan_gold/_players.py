@@ -1,4 +1,4 @@
-"""How probable it is that a player stays, in many states of Incan Gold at once, in kernels."""
+"""Kernels for the probability that a player of Incan Gold stays."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from punish_fast.runtime._jit import kernel, routine
 
 @kernel
 def follow_policy(states, policy, stay):
-    """Look states up in a policy.
+    """Look up states in a policy.
 
     Args:
         states: int64 ``[n, 2]``, in each of which a player is asked.
-        policy: float64 ``[3, 6, N_HELD]``, see ``players.py``.
-        stay: float64 ``[n]``, becomes the probability that the player stays.
+        policy: float64 ``[3, 6, N_HELD]``; see ``players.py``.
+        stay: float64 ``[n]``; filled with the probabilities of staying.
     """
     for k in range(len(states)):
         cards, points = states[k, 0], states[k, 1]
@@ -37,14 +37,14 @@ def follow_policy(states, policy, stay):
 
 @kernel
 def follow_equilibrium(states, deck, layout, tables, stay):
-    """Look states up in the equilibrium of the first round.
+    """Look up states in the equilibrium of the first round.
 
     Args:
         states: int64 ``[n, 2]``, in each of which a player is asked.
-        deck: All cards of the first round; see ``_rounds.py``.
-        layout: As in `solve_last`.
-        tables: Values of `solve_last`, and probabilities of staying of `solve_pair` and of `solve_three`.
-        stay: float64 ``[n]``, becomes the probability that the player stays.
+        deck: Cards of the first round; see ``_rounds.py``.
+        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
+        tables: Values from `solve_last`, and probabilities of staying from `solve_pair` and `solve_three`.
+        stay: float64 ``[n]``; filled with the probabilities of staying.
     """
     copies, strides = deck[1], deck[2]
     for k in range(len(states)):
@@ -55,10 +55,10 @@ def follow_equilibrium(states, deck, layout, tables, stay):
         held, rest = held_by(points, player_of(cards)), treasure_on_board(points)
         cheap, dear, in_deck = small_number(cards, CHEAP), small_number(cards, DEAR), cards_left(cards, ARTIFACT)
         n_inside = count_players(small_number(cards, INSIDE))
-        # While three are inside, nobody has taken the artifact of this round: it is in the deck or on the board.
+        # With three players inside, the artifact of this round has not been taken.
         artifact = ON_BOARD if n_inside > 1 and cheap + dear > 0 else IN_DECK if in_deck > 0 else TAKEN
         if n_inside == 1:
-            # What lies on the board is as good as the last player's own, and may be more than the first round has.
+            # The last player can take everything on the board, which may exceed the maximum of the first round.
             most = layout[treasures, 0] + layout[treasures, 2] - 1
             if in_deck > 0:
                 most -= ARTIFACT_WORTH
@@ -68,7 +68,6 @@ def follow_equilibrium(states, deck, layout, tables, stay):
 
 @routine
 def _stay_probability(layout, tables, n_inside, state):
-    """Return the probability that a player stays."""
     last, of_pair, of_three = tables
     treasures, hazards, artifact, held, rest = state
     if n_inside == 3:
@@ -76,6 +75,6 @@ def _stay_probability(layout, tables, n_inside, state):
     if n_inside == 2:
         return of_pair[pair_place(layout, treasures, hazards, artifact, held, rest)]
     pay = held + rest + (ARTIFACT_WORTH if artifact == ON_BOARD else 0)
-    # The last player inside can take an artifact on the board at any time, so it counts as collected.
+    # The last player can take an artifact on the board at any time, so it counts as collected.
     place = last_place(layout, treasures, hazards, 1 if artifact == IN_DECK else 0, pay)
     return 0.0 if pay >= last[place] else 1.0

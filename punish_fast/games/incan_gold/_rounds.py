@@ -1,11 +1,11 @@
-"""Backward induction over a round of Incan Gold in kernels; ``incan_gold_rounds.py`` tells the mathematics.
+"""Kernels for backward induction over a round of Incan Gold; ``rounds.py`` describes the mathematics.
 
-A *set* is the treasures seen, a number in mixed radix: ``sum(count * stride)``. Whatever is drawn makes it greater, so
-sets with as many cards as each other may be solved at the same time, from the largest to the empty one. Within a set,
-more hazards come first, and the artifact in the deck comes last.
+A *set* is the multiset of treasures seen, encoded as a mixed-radix number ``sum(count * stride)``. Each draw of a
+treasure leads to a set with one more card, so sets of equal size can be solved in parallel, from the largest to the
+empty set. Within a set, states with more hazards are solved first, and states with the artifact in the deck last.
 
-A ``deck`` is ``(values, copies, strides, numbers)``, all int64, with ``numbers`` the kinds of hazard, the copies of
-each, and the artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
+A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` has the number of kinds of hazard, the
+copies of each, and the number of artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ARTIFACT_WORTH = 5
 
 @routine
 def find_further_sets(number, deck, after, weight, value):
-    """Write the sets after one treasure more, the cards that lead there and their values.
+    """Write the sets with one more treasure, and the number of copies and value of the cards that lead there.
 
     Returns:
-        The number of kinds that are left, and of all cards in the deck but those of hazards seen and the artifact.
+        The number of kinds of treasure left, and the number of treasures left plus all hazard cards.
     """
     values, copies, strides, numbers = deck
     n_kinds, n_left = 0, numbers[0] * numbers[1]
@@ -40,15 +40,15 @@ def find_further_sets(number, deck, after, weight, value):
 
 @kernel
 def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
-    """The value of going on, for a player whose pay is known for each set.
+    """Compute the value of staying for a player whose payoff depends only on the set.
 
     Args:
-        begin: The first set, in ``order``.
-        order: int64, sets with as many cards as each other; those with more are solved.
-        worth: int64 ``[n_sets]``, what a player leaves with, without the artifact.
-        leave_at: int64 ``[n_hazards + 1]``, the points with which to leave by the hazards seen; -1 for the best rule.
-        go_on: float64 ``[n_sets, n_hazards + 1, 2]``, becomes the expected points of staying; last, whether the
-            artifact is in the deck.
+        begin, end: Range of sets in ``order``.
+        order: int64, sets of equal size; larger sets are already solved.
+        worth: int64 ``[n_sets]``, the payoff of leaving, without the artifact.
+        leave_at: int64 ``[n_hazards + 1]``, the points at which to leave, by hazards seen; -1 for the optimal rule.
+        go_on: float64 ``[n_sets, n_hazards + 1, 2]``; filled with the expected points of staying. The last index is 1
+            if the artifact is in the deck.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -74,7 +74,7 @@ def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
 
 @routine
 def _better(pay, stay, limit):
-    """The value of a state, by the best rule or by one that leaves with ``limit`` points."""
+    """Return the value of a state under the optimal rule or a rule that leaves at ``limit`` points."""
     if limit < 0:
         return max(pay, stay)
     return pay if pay >= limit else stay
@@ -82,13 +82,14 @@ def _better(pay, stay, limit):
 
 @kernel
 def reach_sets(order, deck, stay, reach):
-    """The probability that all players are still inside, from the first set to the last.
+    """Compute the probability of reaching each state with all players inside.
 
     Args:
-        order: int64, all sets, those with fewer cards first.
-        stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all go on; last, whether the artifact is
-            in the deck.
-        reach: float64 of the same shape: 1 for the first state, 0 elsewhere; becomes the probabilities.
+        order: int64, all sets in order of size.
+        stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all players stay. The last index is 1 if the
+            artifact is in the deck.
+        reach: float64 of the same shape; 1 for the initial state and 0 elsewhere on entry; filled with the
+            probabilities.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -108,13 +109,13 @@ def reach_sets(order, deck, stay, reach):
 
 @kernel
 def solve_last(begin, end, order, deck, layout, last):
-    """The value of going on for the last player inside.
+    """Compute the value of staying for the last player inside.
 
     Args:
-        begin: The first set, in ``order``.
-        order: Sets with as many cards as each other.
-        layout: int64 ``[n_sets, 6]``: see `incan_gold_rounds.RoundSets`.
-        last: float64, becomes the expected points of staying, at `last_place`.
+        begin, end: Range of sets in ``order``.
+        order: int64, sets of equal size.
+        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
+        last: float64, indexed by `last_place`; filled with the expected points of staying.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -125,7 +126,7 @@ def solve_last(begin, end, order, deck, layout, last):
         for hazards in range(n_hazards, -1, -1):
             for in_deck in range(n_artifacts + 1):
                 n_cards = n_left - hazards + in_deck
-                # Beyond this, the artifact has not been collected yet.
+                # The highest payoffs include the artifact, so they are impossible while it is in the deck.
                 for pay in range(first, first + width - ARTIFACT_WORTH * in_deck):
                     total = 0.0
                     for k in range(n_kinds):
@@ -142,20 +143,20 @@ def solve_last(begin, end, order, deck, layout, last):
 
 @routine
 def last_place(layout, number, hazards, in_deck, pay):
-    """The place of a state with one player inside, who would leave with ``pay``."""
+    """Return the index of a state with one player inside, who would leave with ``pay``."""
     return layout[number, 1] + (2 * hazards + in_deck) * layout[number, 2] + pay - layout[number, 0]
 
 
 @routine
 def pair_place(layout, number, hazards, artifact, held, rest):
-    """The place of a state with two players inside, who hold ``held`` each, and ``rest`` on the board."""
+    """Return the index of a state with two players inside, who hold ``held`` each, and ``rest`` on the board."""
     row = (3 * hazards + artifact) * layout[number, 4] + held - layout[number, 0]
     return layout[number, 3] + row * layout[number, 5] + rest
 
 
 @routine
 def go_on_in_pair(deck, layout, pair, found, state):
-    """The expected points of going on for each of two players; ``found`` has the successors of the set."""
+    """Return the expected points of each of two players if both stay; ``found`` has the successors of the set."""
     n_kinds, n_left, after, weight, value = found
     number, hazards, artifact, held, rest = state
     n_hazards, n_copies = deck[3][0], deck[3][1]
@@ -172,7 +173,7 @@ def go_on_in_pair(deck, layout, pair, found, state):
 
 @routine
 def go_on_in_three(deck, three, found, number, hazards, artifact):
-    """The same for each of three players, who all go on."""
+    """Return the expected points of each of three players if all stay; ``found`` has the successors of the set."""
     n_kinds, n_left, after, weight, _ = found
     n_hazards, n_copies = deck[3][0], deck[3][1]
     total = 0.0
@@ -187,16 +188,16 @@ def go_on_in_three(deck, three, found, number, hazards, artifact):
 
 @kernel
 def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
-    """Values and probabilities of staying of two players, at `pair_place`.
+    """Compute the equilibrium of two players inside; arrays are indexed by `pair_place`.
 
     Args:
-        begin: The first set, in ``order``.
-        order: Sets with as many cards as each other.
-        layout: As in `solve_last`.
-        best: Of several equilibria, 1 takes the best and -1 the worst.
-        last: From `solve_last`.
-        pair: float64, becomes the expected points.
-        stay: float64, becomes the probability of staying.
+        begin, end: Range of sets in ``order``.
+        order: int64, sets of equal size.
+        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
+        best: Selects the best equilibrium if 1, and the worst if -1.
+        last: float64, from `solve_last`.
+        pair: float64; filled with the expected points.
+        stay: float64; filled with the probabilities of staying.
     """
     n_hazards, n_artifacts = deck[3][0], deck[3][2]
     after, weight, value = np.empty((3, len(deck[0])), dtype=np.int64)
@@ -208,7 +209,7 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
         for hazards in range(n_hazards, -1, -1):
             for artifact in range(3 if n_artifacts else 1):
                 for held in range(first, first + n_held):
-                    # The other leaves alone, with all that is on the board.
+                    # The value of staying if the opponent leaves with everything on the board.
                     left = last[last_place(layout, number, hazards, artifact == IN_DECK, held)]
                     for rest in range(n_rest):
                         state = (number, hazards, artifact, held, rest)
@@ -221,16 +222,16 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
 
 @kernel
 def solve_three(begin, end, order, deck, layout, best, values, stay):
-    """Values and probabilities of staying of three players.
+    """Compute the equilibrium of three players inside.
 
     Args:
-        begin: The first set, in ``order``.
-        order: Sets with as many cards as each other.
-        layout: As in `solve_last`.
-        best: As in `solve_pair`.
-        values: From `solve_last` and `solve_pair`; last float64 ``[n_sets, n_hazards + 1, 3, 2]``, becomes the expected
-            points of going on and of the state.
-        stay: float64 ``[n_sets, n_hazards + 1, 3]``, becomes the probability of staying.
+        begin, end: Range of sets in ``order``.
+        order: int64, sets of equal size.
+        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
+        best: Selects the best equilibrium if 1, and the worst if -1.
+        values: Results of `solve_last` and `solve_pair`, and float64 ``[n_sets, n_hazards + 1, 3, 2]``, filled with
+            the expected points if all stay, and in equilibrium.
+        stay: float64 ``[n_sets, n_hazards + 1, 3]``; filled with the probabilities of staying.
     """
     last, pair, three = values
     n_hazards, n_artifacts = deck[3][0], deck[3][2]
@@ -244,7 +245,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
             for artifact in range(1, 3) if n_artifacts else range(1):
                 all_stay = go_on_in_three(deck, three, found, number, hazards, artifact)
                 relic = ARTIFACT_WORTH * (artifact == ON_BOARD)
-                # Who leaves alone takes all of the board; of two, the artifact and an odd coin stay.
+                # A single leaver takes everything on the board; two leavers leave the artifact and any odd point.
                 state = (number, hazards, IN_DECK if artifact == IN_DECK else TAKEN, held, 0)
                 two_stay = go_on_in_pair(deck, layout, pair, found, state)
                 own = held + rest % 2 + relic
@@ -259,7 +260,7 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
 
 @routine
 def rest_of_three(number, deck):
-    """What lies on the board while three players are inside."""
+    """Return the treasure on the board while three players are inside."""
     values, copies, strides = deck[0], deck[1], deck[2]
     rest = 0
     for kind in range(len(values)):
@@ -269,11 +270,12 @@ def rest_of_three(number, deck):
 
 @routine
 def equilibrium_of_two(staying, leaving, best):
-    """The probability of staying in a symmetric equilibrium, and its value.
+    """Return the probability of staying in a symmetric equilibrium of two players, and its value.
 
     Args:
-        staying: Pay of staying if the other stays, and leaves.
-        best: Of several equilibria, 1 takes the best and -1 the worst.
+        staying: Payoffs of staying if the opponent stays, and if the opponent leaves.
+        leaving: Payoffs of leaving in the same two cases.
+        best: Selects the best equilibrium if 1, and the worst if -1.
     """
     with_stayer, with_leaver = staying[0] - leaving[0], staying[1] - leaving[1]
     p, worth = -1.0, 0.0
@@ -291,14 +293,14 @@ def equilibrium_of_two(staying, leaving, best):
 
 @routine
 def equilibrium_of_three(staying, leaving, best):
-    """Like `equilibrium_of_two`, with the pay if both others stay, one does, and none does."""
+    """Return the same for three players, with payoffs if both opponents, one, or none of them stays."""
     d2, d1, d0 = staying[0] - leaving[0], staying[1] - leaving[1], staying[2] - leaving[2]
     p, worth = -1.0, 0.0
     if d2 >= 0:
         p, worth = 1.0, float(staying[0])
     if d0 <= 0 and (p < 0 or best * (leaving[2] - worth) > 0):
         p, worth = 0.0, float(leaving[2])
-    # Staying gains d2 p^2 + 2 d1 p (1 - p) + d0 (1 - p)^2 = a p^2 + 2 b p + d0 more than leaving.
+    # The gain of staying is d2 p^2 + 2 d1 p (1 - p) + d0 (1 - p)^2 = a p^2 + 2 b p + d0.
     a, b = d2 - 2 * d1 + d0, d1 - d0
     root = np.sqrt(max(b * b - a * d0, 0.0))
     q = -(b + root) if b >= 0 else -(b - root)

@@ -1,14 +1,14 @@
-"""The symmetric subgame-perfect equilibrium of the first round of Incan Gold.
+"""Symmetric subgame-perfect equilibrium of the first round of Incan Gold.
 
-Three players maximise the expected points of the round. In each state all of them stay with the same probability ``p``,
-which is a best response to itself: 1 if staying is best against two who stay, 0 if leaving is best against two who
-leave, or a root of the gain of staying, which is a quadratic in ``p``. There is at least one: if neither pure one is an
-equilibrium, the gain of staying is positive at ``p = 0`` and negative at ``p = 1``. Where there are several, the one
-that pays the players most is taken, or the one that pays least.
+Three players maximize their expected points in the round. In each state, all stay with the same probability ``p``,
+which is a best response to itself: 1 if staying is optimal against two players who stay, 0 if leaving is optimal
+against two who leave, or a root of the gain of staying, which is a quadratic polynomial in ``p``. There is at least one
+equilibrium: if neither pure strategy is one, the gain of staying is positive at ``p = 0`` and negative at ``p = 1``. If
+there are several, the one with the highest or the lowest payoff is selected.
 
-The state of three players is the set of treasures, the number of hazards and the place of the artifact (see
-`incan_gold_rounds`). After one has left, with all that was on the board, the two others go on with what each of them
-holds and what comes to lie on the board since. The last player needs no more than what it would leave with.
+With three players inside, the state consists of the set of treasures, the number of hazards and the location of the
+artifact (see ``rounds.py``). When one has left with everything on the board, the state also includes the points that
+each of the others holds and the new treasure on the board. For the last player, it includes the points on leaving.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from punish_fast.runtime.parallel import for_each
 class RoundEquilibrium:
     """A symmetric equilibrium of three players."""
 
-    sets: RoundSets  # The sets of treasures.
-    last: np.ndarray  # float64, the expected points of going on for the last player inside, at `last_place`.
-    pair: np.ndarray  # float64, the expected points of two players, at `pair_place`.
-    pair_stay: np.ndarray  # float64, their probability of staying.
-    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, the expected points of going on, and of the state, for three.
+    sets: RoundSets
+    last: np.ndarray  # float64, indexed by `last_place`, expected points of staying for the last player.
+    pair: np.ndarray  # float64, indexed by `pair_place`, expected points of two players.
+    pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability of staying of two players.
+    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of three players if all stay, and in equilibrium.
     three: np.ndarray
-    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, their probability of staying.
+    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability of staying of three players.
 
     @property
     def points(self) -> float:
-        """The expected points of the round, for each player."""
+        """Expected points of each player in the round."""
         begin = kernels.IN_DECK if self.sets.deck.n_artifacts else kernels.TAKEN
         return float(self.three[0, 0, begin, 0])
 
     def stay(self) -> np.ndarray:
-        """The probability with which each of three players stays, float64 ``[n_sets, n_hazards + 1, 2]``.
+        """Return the probability that each of three players stays, float64 ``[n_sets, n_hazards + 1, 2]``.
 
-        The last axis tells whether the artifact is in the deck.
+        The last index is 1 if the artifact is in the deck.
         """
         begin = kernels.ON_BOARD if self.sets.deck.n_artifacts else kernels.TAKEN
         return self.three_stay[..., begin : begin + 2]
 
     def all_stay(self) -> float:
-        """The probability that all players are inside when the second hazard comes."""
+        """Return the probability that all players are inside when the second hazard is drawn."""
         stay = self.stay() ** N_PLAYERS
         leaves = self.sets.reach(stay) * (1 - stay)
         leaves[0, 0, self.sets.deck.n_artifacts] = 0
@@ -61,7 +61,7 @@ def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium
     """Find a symmetric equilibrium by backward induction.
 
     Args:
-        is_best: Take the equilibrium that pays most wherever there are several, instead of the one that pays least.
+        is_best: If a state has several equilibria, whether to select the best instead of the worst.
     """
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
     last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))

@@ -1,29 +1,29 @@
-"""Incan Gold (also Diamant): three players walk into a temple and decide, all at once, when to leave with their gold.
+"""Incan Gold (also known as Diamant): three players in a temple decide simultaneously when to leave with their gold.
 
 The deck has 14 treasures (1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15) and three cards of each of five hazards (fire,
-mummy, rocks, snakes, spiders). There are five rounds; for each of them one artifact more is shuffled in. A round begins
-with a card. Then everybody in the temple decides at the same time to stay or to leave; those who leave are paid, and if
+mummy, rocks, snakes, spiders). There are five rounds, and an artifact is added to the deck before each. A round starts
+with a card. Then all players in the temple decide simultaneously to stay or to leave; those who leave are paid, and if
 anybody stays, the next card is drawn:
 
-* A *treasure* ``v`` gives ``v // n`` to each of the ``n`` players inside; the rest stays on the board.
-* An *artifact* lies on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn, and
-  10 otherwise.
-* The second *hazard* of a kind ends the round. The players inside lose what they collected in it, and this card leaves
+* A *treasure* ``v`` gives ``v // n`` points to each of the ``n`` players inside; the remainder stays on the board.
+* An *artifact* is placed on the board. It is worth 5 if fewer than three artifacts had been taken before it was drawn,
+  and 10 otherwise.
+* The second *hazard* of a kind ends the round. The players inside lose the points collected in it, and this card leaves
   the game.
 
-Players who leave share the treasure on the board, in whole numbers; what cannot be shared stays. Artifacts go to a
-player who leaves *alone*. What a player has left with is safe. After the round, all cards but the second hazard and the
+Players who leave divide the treasure on the board equally, in whole points; the remainder stays. A single leaver also
+takes the artifacts. Points are safe after leaving. After the round, all cards except the second hazard and the
 artifacts return to the deck.
 
-After five rounds, a player with the most points alone gets 1, players who share the most get 0, and the others -1.
-Since the second hazard of some kind comes before the deck is empty, a card can always be drawn.
+After five rounds, the player with the most points gets 1 and the others -1. In a tie, the players with the most points
+get 0. A card can always be drawn, because the second hazard of some kind comes before the deck is empty.
 
-Decisions are asked in turn, and nobody is told the others' answers: they are part of the state, but not of
-`IncanGold.information`. Action 0 leaves and 1 stays. In a chance state, an action is the kind of card that is drawn:
-the treasures from the lowest value, the hazards, the artifact.
+Players are asked one after another. Earlier answers in the same step are part of the state, but not of
+`IncanGold.information`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the
+treasures by value, the hazards, the artifact.
 
-With the variant ``artifact_value="taken"``, as the printed rules have it, the first three artifacts that players take
-are worth 5, and the others 10.
+In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken are worth 5
+and the others 10.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from punish_fast.games.solve.packed_states import GameKernels, PackedGame, fille
 from punish_fast.runtime.printable import printable
 
 N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
-# The values of treasures, and the copies of each.
+# Values of treasures, and the number of copies of each.
 TREASURES = tuple(_incan_gold.VALUES.tolist())
 COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
 HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
@@ -51,55 +51,50 @@ CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
 LEAVE, STAY = 0, 1
 _ANSWERS = ("leave", "stay")
 ARTIFACT_VALUES = ("drawn", "taken")
-# The worth of the first three artifacts, and of the others.
+# Values of the first three artifacts, and of the others.
 _WORTH = (5, 10)
 
 Counts = tuple[int, ...]
 
 
 class IncanGoldState(NamedTuple):
-    """A state."""
+    """A state of Incan Gold."""
 
     # From 1.
     round: int
-    # Cards in the deck and cards drawn in this round, of each kind.
+    # Number of cards of each kind in the deck, and drawn in this round.
     deck: Counts
     drawn: Counts
-    # Treasure on the board, and artifacts there that are worth 5, and 10.
+    # Treasure on the board, and numbers of artifacts there worth 5, and worth 10.
     treasure: int
     artifacts: tuple[int, int]
-    # Artifacts that players have taken.
+    # Number of artifacts taken by players.
     taken: int
-    # True for players in the temple; nobody is there at the end of the game.
+    # True for players in the temple; all False at the end of the game.
     inside: tuple[bool, ...]
-    # Points that each player inside has collected in this round, and points that are safe.
+    # Points that each player inside has collected in this round, and safe points of each player.
     held: Counts
     totals: Counts
-    # Decisions of the first of the players inside; the others are still to be asked.
+    # Answers so far of the players inside, in order; the remaining players are still to be asked.
     answers: Counts
     # True if a card is to be drawn.
     is_drawing: bool
 
     @property
     def seats(self) -> list[int]:
-        """The players inside."""
+        """Players inside."""
         return [player for player in range(N_PLAYERS) if self.inside[player]]
 
 
 class IncanGoldVariant(NamedTuple):
     """The rules."""
 
-    # When the value of an artifact is fixed: ``"drawn"`` (from the deck) or ``"taken"`` (by a player).
+    # Event that fixes the value of an artifact: ``"drawn"`` from the deck or ``"taken"`` by a player.
     artifact_value: str = "drawn"
 
 
 class IncanGold(TableGame):
-    """Incan Gold; see `contract.TableGame` and `contract.SecretGame`.
-
-    Attributes:
-        variant: The rules.
-        is_by_taking: The value of an artifact is fixed when it is taken, not when it is drawn.
-    """
+    """Incan Gold; see `contract.TableGame` and `contract.SecretGame`."""
 
     name = "incan-gold"
     n_players = N_PLAYERS
@@ -120,40 +115,40 @@ class IncanGold(TableGame):
         return VectorIncanGold(self, words_of(self.initial()), STAY + 1, _KERNELS, (self.is_by_taking,))
 
     def initial(self) -> IncanGoldState:
-        """The first card of the first round is to be drawn."""
+        """Return the state before the first card."""
         deck = (*COPIES, *(HAZARD_COPIES for _ in HAZARDS), 1)
         nothing = (0,) * N_PLAYERS
         return IncanGoldState(1, deck, (0,) * N_KINDS, 0, (0, 0), 0, (True,) * N_PLAYERS, nothing, nothing, (), True)
 
     def player(self, state: IncanGoldState) -> int:
-        """The first player inside who has not answered; player 0 at the end of the game."""
+        """Return the first player inside who has not answered, `CHANCE`, or 0 at the end of the game."""
         if state.is_drawing:
             return CHANCE
         return 0 if self.is_terminal(state) else state.seats[len(state.answers)]
 
     def is_terminal(self, state: IncanGoldState) -> bool:
-        """Whether all rounds are over."""
+        """Return True if all rounds are over."""
         return not any(state.inside)
 
     def actions(self, state: IncanGoldState) -> list[int]:
-        """The kinds of card in the deck, or to leave and to stay."""
+        """Return the kinds of card in the deck, or leave and stay."""
         if state.is_drawing:
             return [kind for kind in range(N_KINDS) if state.deck[kind]]
         return [] if self.is_terminal(state) else [LEAVE, STAY]
 
     def probabilities(self, state: IncanGoldState) -> list[float]:
-        """The share of each kind in the deck, if a card is to be drawn."""
+        """Return the share of each kind of card in the deck, if a card is to be drawn."""
         return [count / sum(state.deck) for count in state.deck if count] if state.is_drawing else []
 
     def apply(self, state: IncanGoldState, action: int) -> IncanGoldState:
-        """The state after a card or an answer; after the last answer, players leave."""
+        """Return the state after a card or an answer; players leave after the last answer."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
         return _state_of_words(after[0], state.round, drawn)
 
     def returns(self, state: IncanGoldState) -> tuple[float, ...]:
-        """1 for a winner alone, 0 for players who share the most points, -1 for the others."""
+        """Return 1 for a sole winner, 0 for players who tie for first place, and -1 for the others."""
         if not self.is_terminal(state):
             return (0.0,) * N_PLAYERS
         most = max(state.totals)
@@ -161,11 +156,11 @@ class IncanGold(TableGame):
         return tuple(best if total == most else -1.0 for total in state.totals)
 
     def information(self, state: IncanGoldState) -> Hashable:
-        """Everything but the answers of the others, and who is asked."""
+        """Return the state without the answers, and the player to move."""
         return self.player(state), state._replace(answers=())
 
     def text(self, state: IncanGoldState) -> str:
-        """All of a state in a line, answers included: for spectators, not for players."""
+        """Describe the whole state in one line, including hidden answers."""
         players = ", ".join(
             f"{'in' if inside else 'out'} {held}+{total}"
             for inside, held, total in zip(state.inside, state.held, state.totals, strict=True)
@@ -178,24 +173,24 @@ class IncanGold(TableGame):
         )
 
     def action_text(self, state: IncanGoldState, action: int) -> str:
-        """The card, or ``"leave"`` or ``"stay"``."""
+        """Return the name of a card, ``"leave"`` or ``"stay"``."""
         return CARDS[action] if state.is_drawing else _ANSWERS[action]
 
     def features(self, state: IncanGoldState) -> np.ndarray:
-        """What the player to move knows, as 35 numbers; of chance states and the end, what player 0 knows.
+        """Return 35 numbers known to the player to move or, in chance states and at the end, to player 0.
 
-        * Points of this round and in total: of the player, of the opponent with the higher total, of the other; all six
-          as shares of what lies with the players.
-        * Whether each of these opponents is inside; the round / 5.
-        * The board: treasure / 17, artifacts worth 5 / 3, those worth 10 / 2, whether each hazard is there, players
-          inside / 3.
-        * The deck: the share of each kind of card.
+        * 6: points of the round and safe points of the player, of the opponent with more safe points, and of the other
+          opponent, each as a share of the sum of all six.
+        * 3: 1 for each of these opponents who is inside, otherwise 0; round / 5.
+        * 9 for the board: treasure / 17, number of artifacts worth 5 / 3, number of artifacts worth 10 / 2, 1 for each
+          hazard present, number of players inside / 3.
+        * 17 for the deck: the share of each kind of card.
         """
         features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
         return features
 
     def variant_text(self) -> str:
-        """For example ``"Incan Gold, artifacts valued when drawn"``."""
+        """Return, for example, ``"Incan Gold, artifacts valued when drawn"``."""
         return f"Incan Gold, artifacts valued when {self.variant.artifact_value}"
 
     def rules_text(self) -> str:
@@ -209,7 +204,7 @@ class IncanGold(TableGame):
         )
 
     def draw(self, state: IncanGoldState, viewer: int, names: Sequence[str]) -> str:
-        """The board and the players, as every one of them sees it; answers are not shown."""
+        """Draw the board and the players without hidden answers."""
         lines = [
             f"round {state.round} of {N_ROUNDS}: {_cards_text(state.drawn)}",
             f"on the board: treasure {state.treasure}, artifacts {_artifacts_text(state)}",
@@ -223,7 +218,7 @@ class IncanGold(TableGame):
         return "\n".join(lines)
 
     def board(self, state: IncanGoldState, viewer: int) -> dict[str, Any]:
-        """What lies open, as JSON values; answers are not shown."""
+        """Return the public part of the state as JSON values."""
         return {
             "round": state.round,
             "drawn": _cards(state.drawn),
@@ -242,15 +237,15 @@ _KERNELS = GameKernels(
 
 
 class VectorIncanGold(PackedGame):
-    """Many states at once; see `contract.VectorChanceGame`. ``_game.py`` describes the words."""
+    """Incan Gold on arrays of states; see `contract.VectorChanceGame`. ``_game.py`` describes the words."""
 
     def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """The share of each kind of card in the deck; 0 where no card is to be drawn."""
+        """Return the share of each kind of card in the deck; 0 if no card is to be drawn."""
         return filled(_incan_gold.find_card_shares, states, np.float64, N_KINDS)
 
 
 def words_of(state: IncanGoldState) -> np.ndarray:
-    """Return the two words of a state as ``_game.py`` describes them, int64 ``[2]``."""
+    """Encode a state in two words, int64 ``[2]``, as described in ``_game.py``."""
     waiting = () if state.is_drawing else state.seats[len(state.answers) :]
     leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
     cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
@@ -266,7 +261,7 @@ def words_of(state: IncanGoldState) -> np.ndarray:
 
 
 def _state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
-    """Return the state of two words, with the cards drawn in the round unless a new one has begun."""
+    """Decode a state; ``drawn`` applies unless a new round has begun."""
     cards, points = words.tolist()
     cheap, dear, taken, number, inside, waiting, leavers = (
         cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
@@ -295,12 +290,10 @@ def _mask(players: Sequence[int]) -> int:
 
 
 def _added(counts: Counts, kind: int) -> Counts:
-    """Counts with one more of a kind."""
     return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
 
 def _artifacts(state: IncanGoldState) -> tuple[int, ...]:
-    """The values of the artifacts on the board."""
     cheap, dear = state.artifacts
     return (_WORTH[0],) * cheap + (_WORTH[1],) * dear
 

@@ -1,11 +1,11 @@
-"""Matches of Incan Gold: the strength of a player by many whole games, and how well a simple opponent can exploit it.
+"""Matches of Incan Gold, which measure the strength and the exploitability of a player.
 
-In a *match* a player sits among two equal opponents, in each seat equally often. Players who share the first place
+In a *match*, a player faces two identical opponents, in each seat equally often. Players who tie for first place
 neither win nor lose; the *share of first places* counts them as 1/2 or 1/3, so 1/3 is even.
 
-The *best threshold responder* to a player meets two copies of it, and leaves with a fixed number of points. Identical
-deterministic players make identical decisions, which makes them easy to exploit: the responder's share of first places
-measures how much can be gained from them.
+The *best threshold responder* to a player faces two copies of it, and leaves at a fixed number of points. Identical
+deterministic players make identical decisions, which makes them easy to exploit. The responder's share of first places
+measures this exploitability.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from punish_fast.games.contract import Mover, VectorGame
 from punish_fast.games.incan_gold.players import player_named
 from punish_fast.games.learn.episodes import MatchResult, match_of, returns_in_seat
 
-# The numbers of points that responders try.
+# Thresholds that are tried by default.
 THRESHOLDS = range(1, 41)
 
 
 class ThresholdResponder(NamedTuple):
     """The best threshold responder."""
 
-    leave_at: int  # points with which it leaves
-    match: MatchResult  # games against two copies of the player, others than those that chose it
-    tried: tuple[float, ...]  # shares of first places of all `THRESHOLDS` in the games that chose it
+    leave_at: int  # points at which the responder leaves
+    match: MatchResult  # games against two copies of the player, independent of the selection
+    tried: tuple[float, ...]  # share of first places of each threshold in the games used for selection
 
 
 def play_match(vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0) -> MatchResult:
     """Play a player against two copies of an opponent.
 
     Args:
-        n_games: Number of games, rounded up so that each seat comes equally often.
-        seed: Random seed. Matches with the same seed begin with the same cards.
+        n_games: Number of games, rounded up so that the player has each seat equally often.
+        seed: Random seed. Matches with the same seed start with the same cards.
     """
     n, seats = -(-n_games // vector.game.n_players), range(vector.game.n_players)
     return match_of(np.concatenate([returns_in_seat(vector, player, opponent, seat, n, seed) for seat in seats]))
@@ -45,12 +45,14 @@ def play_match(vector: VectorGame, player: Mover, opponent: Mover, n_games: int,
 def best_responder(
     vector: VectorGame, player: Mover, n_games: int, seed: int = 0, thresholds: Sequence[int] = THRESHOLDS
 ) -> ThresholdResponder:
-    """The threshold that takes the most first places from two copies of a player.
+    """Find the threshold with the largest share of first places against two copies of a player.
+
+    The games that select the threshold are not part of the result, which is therefore free of selection bias.
 
     Args:
-        n_games: Number of games of the best threshold, as in `play_match`. Each is tried in half as many others, always
-            in the first seat, since players do not know their seats. The luck of these games is no part of the result.
-        thresholds: The numbers of points to try.
+        n_games: Number of games of the best threshold, as in `play_match`. For the selection, each threshold plays half
+            this number of games, all in the first seat because players do not know their seats.
+        thresholds: Numbers of points to try.
     """
     movers = [player_named(f"leave-at-{points}") for points in thresholds]
     n = -(-n_games // 2)

@@ -1,9 +1,9 @@
-"""Players of Incan Gold, many games at once: policies by points, and the equilibrium of the first round.
+"""Players of Incan Gold: policies by points, and the equilibrium of the first round.
 
-They are movers (`contract.Mover`) of `game.VectorIncanGold`, and look only at what the player who is asked knows.
+Players are movers (`contract.Mover`) of `game.VectorIncanGold`, and use only the information of the player to move.
 
-A *policy* here is the probability of staying by what most people look at: float64 ``[3, 6, N_HELD]``, by the number of
-players inside less one, the hazards on the board, and the points collected in the round.
+A *policy* here is an array of probabilities of staying, float64 ``[3, 6, N_HELD]``, indexed by the number of players
+inside less one, the number of hazards on the board, and the points collected in the round.
 """
 
 from __future__ import annotations
@@ -22,43 +22,39 @@ from punish_fast.games.incan_gold.rounds import RoundSets
 from punish_fast.games.solve.packed_states import filled
 from punish_fast.runtime.printable import printable
 
-# Further points do not change what a policy does.
+# Length of the points axis of a policy; higher points use its last entry.
 N_HELD = 128
 N_HAZARDS = 6
 _SHAPE = (N_PLAYERS, N_HAZARDS, N_HELD)
-# Points of the round with which the rule of thumb leaves, by the number of hazards on the board.
+# Points of the round at which the rule of thumb leaves, by number of hazards on the board.
 LEAVE_AT = (44, 22, 8, 4, 3, 2)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
 class StayMover:
-    """A player who stays with a probability.
-
-    Attributes:
-        stay: Takes states in which a player is asked; returns the probability of staying, float64 ``[n]``.
-    """
+    """A player given by a function that returns the probability of staying in each state, float64 ``[n]``."""
 
     def __init__(self, stay: Callable[[np.ndarray], np.ndarray]) -> None:
         self.stay = stay
 
     def __call__(self, states: np.ndarray, _legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """To leave or to stay, in each state."""
+        """Return 0 to leave or 1 to stay in each state."""
         return np.asarray(generator.random(len(states)) < self.stay(states), dtype=np.int64)
 
 
 def random_policy(stay: float = 0.5) -> np.ndarray:
-    """Stay with a probability."""
+    """Return the policy that always stays with probability ``stay``."""
     return np.full(_SHAPE, float(stay))
 
 
 def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
-    """Leave with so many points of the round, or with those of the number of hazards on the board, 0 to 5."""
+    """Return the policy that leaves at a number of points, or at one of six numbers by hazards on the board."""
     leaving = np.broadcast_to(np.asarray(points, dtype=np.int64), (N_HAZARDS,))
     return np.broadcast_to(np.arange(N_HELD) < leaving[:, np.newaxis], _SHAPE).astype(np.float64)
 
 
 def policy_mover(policy: np.ndarray) -> StayMover:
-    """Return the player of a policy."""
+    """Build the player of a policy."""
 
     def look_up(states: np.ndarray, stay: np.ndarray) -> None:
         kernels.follow_policy(states, policy, stay)
@@ -67,13 +63,12 @@ def policy_mover(policy: np.ndarray) -> StayMover:
 
 
 def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
-    """Return the player of an equilibrium of the first round, who plays it in every round, by what lies open.
+    """Build the player who follows an equilibrium of the first round in every round.
 
-    It looks at the treasures drawn, the number of hazards, whether the artifact is in the deck or on the board, and,
-    after a player has left, at the points collected and the treasure on the board. In the first round this is the
-    equilibrium. In later rounds, artifacts differ: several in the deck or on the board count as one, worth 5. For the
-    last player inside, those on the board count with their worth. With more to take than the first round has, it does
-    what it would do with the most of that.
+    The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck or board)
+    and, after a player has left, on the points collected and the treasure on the board. Later rounds are approximated:
+    several artifacts in the deck or on the board count as one, worth 5. For the last player inside, artifacts on the
+    board count with their values, and gains beyond the maximum of the first round count as this maximum.
     """
     sets = equilibrium.sets
     tables = (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay)
@@ -90,23 +85,23 @@ def _rule_mover() -> StayMover:
 
 
 def rule_of_thumb(state: IncanGoldState) -> int:
-    """Return the answer of the player who is asked."""
+    """Return the answer of the rule of thumb in a state in which a player is asked."""
     return int(_rule_mover().stay(words_of(state)[np.newaxis])[0])
 
 
 @lru_cache(maxsize=1)
 def _first_round_mover() -> StayMover:
-    """The equilibrium of the first round, solved once."""
+    """Solve the equilibrium of the first round, once."""
     return equilibrium_mover(solve_equilibrium(RoundSets()))
 
 
 def player_named(name: str) -> Mover:
-    """The player of a name.
+    """Build a player by name.
 
     Args:
-        name: ``"random"``; ``"leave-at-12"``, who leaves with 12 points or more of the round; the same by hazards on
-            the board, ``"leave-at-44-22-8-4-3-2"``; ``"rule-of-thumb"``, which is that rule
-            (`LEAVE_AT`); or ``"equilibrium"``.
+        name: ``"random"``; ``"leave-at-12"``, who leaves at 12 points of the round; ``"leave-at-44-22-8-4-3-2"``, with
+            a threshold for each number of hazards on the board; ``"rule-of-thumb"``, with the thresholds `LEAVE_AT`;
+            or ``"equilibrium"``.
     """
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
     points = [int(each) for each in found[1].split("-")] if found else []

@@ -1,4 +1,4 @@
-"""Referee of Incan Gold: answers are secret until all players inside have answered."""
+"""Referee of Incan Gold: answers are hidden until all players inside have answered."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _WORTH = (5, 10)
 
 
 class IncanGoldReferee:
-    """Referee with the secrets of the game."""
+    """Referee that hides earlier answers."""
 
     is_open = False
 
     def __init__(self, _game: IncanGold) -> None:
-        """All variants have the same secrets."""
+        """Ignore the game, because all variants hide the same information."""
 
     def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
         """Return the players inside."""
         return tuple(state.seats)
 
     def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
-        """Return the state in which ``player`` is asked, as if all players asked before had stayed."""
+        """Return the state in which ``player`` is asked and all players asked before have stayed."""
         n_before = state.seats.index(player) if player in state.seats else 0
         return state._replace(answers=(STAY,) * n_before)
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Return the answers once all are given, gains of leavers, and cards."""
+        """Describe cards, complete sets of answers, and the gains of leavers."""
         events: list[Event] = []
         for step in steps:
             if step.state.is_drawing:

@@ -1,12 +1,12 @@
-"""The first round of Incan Gold, solved exactly for a player who maximises the expected points of it.
+"""Exact solution of the first round of Incan Gold for a player who maximizes the expected points in it.
 
-What matters of a round is the set of treasures seen, the number of hazards seen (all kinds are alike) and whether the
-artifact is in the deck. Everything else follows: each of ``n`` players inside holds ``sum(v // n)``, and ``sum(v % n)``
-lies on the board. A player alone leaves with all treasures seen and the artifact; one against two who never leave, with
-a third of each treasure, rounded down, the rest of each, and the artifact. Backward induction compares leaving with
-going on in every state, from the states with the most cards.
+The state of a round consists of the set of treasures seen, the number of hazards seen (all kinds are equivalent) and
+whether the artifact is in the deck. Everything else follows: each of ``n`` players inside holds ``sum(v // n)``, and
+``sum(v % n)`` is on the board. A single player leaves with all treasures seen and the artifact. A player against two
+who never leave receives a third of each treasure, rounded down, the remainders, and the artifact. Backward induction
+compares leaving and staying in every state, from the states with the most cards.
 
-The best rule turns out to be one of thresholds: leave with so many points; the more hazards are seen, the fewer.
+The optimal rule has thresholds: leave at a number of points that decreases with the number of hazards seen.
 """
 
 from __future__ import annotations
@@ -22,33 +22,32 @@ from punish_fast.games.incan_gold import _rounds as kernels
 from punish_fast.games.incan_gold.game import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
 from punish_fast.runtime.parallel import cumulated, for_each
 
-# In place of a threshold: the best rule.
+# Replaces thresholds for the optimal rule.
 _BEST = -1
 
 
 class RoundDeck(NamedTuple):
     """The cards of a round."""
 
-    values: tuple[int, ...] = TREASURES  # The different treasures.
-    copies: tuple[int, ...] = COPIES  # The copies of each.
-    n_hazards: int = len(HAZARDS)  # Kinds of hazard.
-    hazard_copies: int = HAZARD_COPIES  # The copies of each, at least 2.
+    values: tuple[int, ...] = TREASURES  # Distinct values of treasures.
+    copies: tuple[int, ...] = COPIES  # Number of copies of each treasure.
+    n_hazards: int = len(HAZARDS)  # Number of kinds of hazard.
+    hazard_copies: int = HAZARD_COPIES  # Number of copies of each hazard, at least 2.
     n_artifacts: int = 1  # 0 or 1.
 
 
 class RoundSets:
-    """The sets of treasures of a deck, and the places of states in arrays.
+    """The sets of treasures of a deck, and the indices of states in arrays.
 
     Attributes:
-        deck: The deck.
-        counts: int64 ``[n_sets, n_kinds]``, the copies of each treasure in a set.
-        arrays: The deck as kernels take it.
-        layers: Sets with as many cards as each other, from the largest.
-        places: int64 ``[n_sets, 6]``, for each set: the least that a last player may leave with, the first place of
-            these states and the number of pays; the first place of states of two players, the numbers of points held,
-            and of treasures on the board.
-        n_last: Places of states of one player.
-        n_pair: Places of states of two players.
+        counts: int64 ``[n_sets, n_kinds]``, the number of copies of each treasure in a set.
+        arrays: The deck in the form that kernels accept.
+        layers: Arrays of sets of equal size, from the largest.
+        places: int64 ``[n_sets, 6]``. For one player inside: the minimum payoff, the first index and the number of
+            payoffs. For two players: the first index, and the numbers of values of points held and of treasure on the
+            board.
+        n_last: Number of states with one player inside.
+        n_pair: Number of states with two players inside.
     """
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
@@ -74,11 +73,11 @@ class RoundSets:
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
     def reach(self, stay: np.ndarray) -> np.ndarray:
-        """The probability that nobody has left before a state.
+        """Return the probability of reaching each state with nobody having left.
 
         Args:
-            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all stay; last, whether the artifact is
-                in the deck. Before the first card, nobody can leave.
+            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all stay. The last index is 1 if the
+                artifact is in the deck. The entry before the first card is ignored, because nobody can leave.
 
         Returns:
             float64 of the same shape.
@@ -90,14 +89,15 @@ class RoundSets:
         return reach
 
     def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
-        """From when on players leave, by hazards seen.
+        """Return thresholds of leaving by hazards seen.
 
         Args:
-            stay: The probability that each of those who decide stays, as in `reach`.
+            n_inside: Number of players inside, 1 or 3.
+            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that a player stays.
 
         Returns:
-            The least points with which a player would leave alone from some state that is reached, and those with which
-            it surely leaves from all; one more than the most points if there are none.
+            For each number of hazards, two thresholds on the payoff of a single leaver in reachable states: the minimum
+            at which a player leaves with positive probability, and the minimum from which a player always leaves.
         """
         pay, is_reached = self.pay(n_inside), self.reach(stay) > 0
         is_reached[0, 0, self.deck.n_artifacts] = False
@@ -109,51 +109,51 @@ class RoundSets:
         return found
 
     def pay(self, n_inside: int) -> np.ndarray:
-        """What a player who leaves alone of ``n_inside`` gets, int64 ``[n_sets, n_hazards + 1, 2]``."""
+        """Return the payoff of a single leaver among ``n_inside`` players, int64 ``[n_sets, n_hazards + 1, 2]``."""
         artifact = kernels.ARTIFACT_WORTH * np.maximum(self.deck.n_artifacts - np.arange(2), 0)
         shape = (len(self.counts), self.deck.n_hazards + 1, 2)
         return np.broadcast_to(self.worth(n_inside)[:, np.newaxis, np.newaxis] + artifact, shape)
 
     def worth(self, n_inside: int) -> np.ndarray:
-        """The same without the artifact, int64 ``[n_sets]``."""
+        """Return the payoff of a single leaver without the artifact, int64 ``[n_sets]``."""
         values = self.arrays[0]
         return np.asarray(self.counts @ (values // n_inside + values % n_inside))
 
 
 @dataclass(frozen=True)
 class SoloRound:
-    """A round in which one player may leave: a single player, or one against two who never leave."""
+    """Solution of a round for a single player, or for one player against two who never leave."""
 
-    sets: RoundSets  # The sets of treasures.
-    n_inside: int  # Players inside, 1 or 3.
-    # Points at which the player leaves, by hazards seen, or None if it leaves by the best rule.
+    sets: RoundSets
+    n_inside: int  # Number of players inside, 1 or 3.
+    # Points at which the player leaves, by hazards seen; None means the optimal rule.
     leave_at: tuple[int, ...] | None
-    # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of going on; last, whether the artifact is in the
-    # deck.
+    # float64 ``[n_sets, n_hazards + 1, 2]``, the expected points of staying. The last index is 1 if the artifact is in
+    # the deck.
     go_on: np.ndarray
 
     @property
     def points(self) -> float:
-        """The expected points of the round."""
+        """Expected points of the round."""
         return float(self.go_on[0, 0, self.sets.deck.n_artifacts])
 
     def stay(self) -> np.ndarray:
-        """The probability of staying, 0 or 1, float64 of the shape of `go_on`."""
+        """Return the probability of staying, 0 or 1, as float64 in the shape of `go_on`."""
         pay = self.sets.pay(self.n_inside)
         limit = self.go_on if self.leave_at is None else np.array(self.leave_at)[:, np.newaxis]
         return np.asarray(pay < limit, dtype=np.float64)
 
     def thresholds(self) -> list[tuple[int, int]]:
-        """From when on the player leaves: see `RoundSets.thresholds`."""
+        """Return thresholds of leaving; see `RoundSets.thresholds`."""
         return self.sets.thresholds(self.n_inside, self.stay())
 
 
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
-    """Solve the round of a player who leaves by the best rule, or by thresholds.
+    """Solve the round for a player who follows the optimal rule or given thresholds.
 
     Args:
-        n_inside: 1 for a single player, 3 for one against two who never leave.
-        leave_at: Points at which to leave, by hazards seen, or None to compute the best rule.
+        n_inside: 1 for a single player, 3 for one player against two who never leave.
+        leave_at: Points at which to leave, by hazards seen; None means the optimal rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)
@@ -164,7 +164,7 @@ def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | Non
 
 
 def best_single_threshold(best: SoloRound) -> SoloRound:
-    """The best rule that leaves with so many points, whatever hazards are seen."""
+    """Find the best rule with one threshold for all numbers of hazards."""
     n_hazards, most = best.sets.deck.n_hazards + 1, int(best.sets.pay(best.n_inside).max())
     rules = (solve_solo(best.sets, best.n_inside, [points] * n_hazards) for points in range(1, most + 1))
     return max(rules, key=lambda rule: rule.points)

@@ -69,7 +69,6 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     with positive probability. An illegal move of the agent ends a line as a loss.
 
     Args:
-        positions: The positions of the game.
         policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
             moves.
     """
@@ -116,7 +115,6 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
     """Judge an agent by perfect play.
 
     Args:
-        perfect: The solution of the game.
         policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
             moves.
     """
@@ -166,7 +164,6 @@ def play_backwards(
     """Evaluate all positions by backward induction.
 
     Args:
-        positions: The positions of the game.
         ended: Values of a draw, a win and a loss.
         ours: Returns the value of a position with us to move, from its rows and their values.
         theirs: Returns the value of a position with the enemy to move, from its rows and their values.
