@@ -1,1 +1,1 @@
-"""Other small games behind one contract, solved exactly."""
+"""Games other than Punish: rules, exact solvers, players and learners."""

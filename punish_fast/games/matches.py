@@ -3,7 +3,7 @@
 A game against a known policy is a Markov decision process. It has two states for each nonterminal position: one with us
 to move, in which every action is a row, and one with the enemy to move, whose single row has the probabilities of the
 enemy's actions. Its terminals are win, draw and loss. Endless play does not count as a win, so the maximum win
-probability is a least fixed point (``mdp/policy_iteration.py``).
+probability is a least fixed point (``mdp/methods/policy_iteration.py``).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
     Args:
         enemy: float64 ``[n_rows]``, the enemy's policy.
-        allowed: bool ``[n_rows]``, the actions that do not lose immediately; None for all.
+        allowed: bool ``[n_rows]``, the allowed actions; all others lose immediately. If None, all are allowed.
 
     Returns:
         An MDP with ``2 m`` states for ``m`` nonterminal positions: first all with us to move, then all with the enemy

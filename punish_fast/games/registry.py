@@ -66,7 +66,8 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
     return GwentVariant(decks)
 
 
-# Games with simultaneous decisions or hidden cards need mixed strategies, and all games count equally however long.
+# Games with simultaneous decisions or hidden cards need mixed strategies. Returns are undiscounted, so the length of a
+# game does not matter.
 _OF_CARDS = MappingProxyType(
     {
         "discount": 1.0,

@@ -122,7 +122,7 @@ class TapnSwap(TableGame):
         return f"swap to {_pair_text(_swapped(state.own, action - self.max_fingers**2))}"
 
     def features(self, state: TapnSwapState) -> np.ndarray:
-        """Return the one-hot encoded fingers of each hand, in the order of `position`, float32 ``[4 limit]``."""
+        """Return the one-hot encoded fingers of each hand, in the order of `position`, float32 ``[4 * limit]``."""
         hands = [hand for pair in self.position(state) for hand in pair]
         return np.eye(self.variant.limit, dtype=np.float32)[hands].ravel()
 
@@ -177,7 +177,7 @@ class TapnSwap(TableGame):
         return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 
     def counts(self) -> dict[str, int]:
-        """Count the reachable states without symmetry as ``raw_states``."""
+        """Count the reachable states with left and right distinguished, as ``raw_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"raw_states": len({(state.own, state.other) for state in states})}
 

@@ -177,7 +177,7 @@ class TicTacToe(TableGame):
         }
 
     def counts(self) -> dict[str, int]:
-        """Count the reachable states, and the same up to symmetry as ``canonical_states``."""
+        """Count the reachable states, and the reachable positions as ``canonical_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}
 

@@ -6,17 +6,17 @@ the winner's score, and a draw scores 0. With ``n`` stones on the board, an imme
 **Null windows.** The search answers one question about a position: is its score at least ``target``? The corresponding
 question about a successor is whether the opponent's score is at least ``1 - target``; if not, the move reaches the
 target. A single number is passed down the tree instead of two bounds. An answer is a bound on the score: a lower bound
-of at least the target, or an upper bound below it. `_next_target` picks the next question next to the last bound, until
-both bounds agree. Bounds often change by more than one point, so a few questions are enough.
+of at least the target, or an upper bound below it. `_next_target` chooses targets adjacent to the bounds until both
+bounds agree. Bounds often change by more than one point, so a few questions are enough.
 
 **Pruning of short games.** No position that ends within two moves is searched. The player to move never has an
 immediate win, because moves that allow one are skipped: if the opponent threatens to win, only moves that block are
 considered, and no stone is placed below a square in which the opponent wins. If no move remains, the opponent wins with
-the next stone. A move that creates two threats wins without further search.
+the next stone. A move wins without further search if it creates two immediate threats, or one with another above it.
 
-**Move ordering.** Moves that create more threats come first. Threats count double in the rows that the player gets in
-the end: odd rows for the first player and even rows for the second, counted from 1. Ties go to the move nearer to the
-centre. Table entries of successors are prefetched while moves are ordered. If many moves remain, all successors are
+**Move ordering.** Moves that create more threats come first. Threats in the rows that the player gets in the end have a
+higher weight: odd rows for the first player and even rows for the second, counted from 1. Ties go to the move nearer to
+the centre. Table entries of successors are prefetched while moves are ordered. In early positions, all successors are
 looked up before one is searched.
 
 **Follow-up.** If every column has an even height, the second player can always reply in the same column, and gets all

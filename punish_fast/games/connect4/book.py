@@ -14,7 +14,8 @@ import numpy as np
 
 from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
 
-# The book has all positions with up to MOST_STONES, and those with up to MOST_STONES_OF_PLAY against perfect play.
+# The book has all positions with up to MOST_STONES stones, and those with up to MOST_STONES_OF_PLAY stones that occur
+# if one player plays perfectly.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
 # Marks an unknown best move in the file.

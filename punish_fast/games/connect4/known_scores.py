@@ -96,7 +96,7 @@ def position_sets() -> dict[str, PositionSet]:
 
 
 def set_of(n_stones: int, plies: int | None) -> str | None:
-    """Return the set of a position by its stones and moves to the end (None in a drawn game), or None if in no set."""
+    """Return the name of a position's set, if any; ``plies`` is the number of moves to the end, None if drawn."""
     for part, (fewest, most) in STONES.items():
         if fewest <= n_stones <= most:
             return f"easy-{part}" if plies is not None and plies <= EASY_PLIES else f"hard-{part}"

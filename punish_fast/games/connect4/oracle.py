@@ -114,7 +114,6 @@ def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> 
 
 
 def _remember(answers: dict[Connect4State, T], state: Connect4State, answer: T) -> None:
-    """Cache an answer, and evict the oldest if there are too many."""
     answers[state] = answer
     if len(answers) > _MOST_ANSWERS:
         answers.pop(next(iter(answers)), None)

@@ -259,7 +259,7 @@ def take_move(fields, card):
 
 @routine
 def settle_round(fields, rules):
-    """If no cards are due, mark players without cards as out, and end rounds in which both players are out."""
+    """If no cards are due, mark players without cards as out, skip players who are out, and end finished rounds."""
     while fields[DUE] + fields[DUE + 1] == 0 and not has_winner(fields):
         for player in range(2):
             if fields[HELD + player] == 0:

@@ -191,7 +191,6 @@ def _join_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: 
 
 
 def _bred_pool(search: DeckSearch) -> np.ndarray:
-    """Return the pool of the next generation, int8 ``[n_decks, 25]``."""
     generator = np.random.default_rng(_seed(search, _BREEDING, len(search.history)))
     if not search.history:
         return random_pool(search.method, generator)

@@ -20,7 +20,6 @@ class GwentReferee:
     is_open = False
 
     def __init__(self, game: Gwent) -> None:
-        """Store the game."""
         self._game = game
 
     def deciders(self, state: GwentState) -> tuple[int, ...]:

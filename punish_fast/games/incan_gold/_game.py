@@ -52,7 +52,6 @@ def small_number(cards, place):
 
 @routine
 def cards_left(cards, kind):
-    """Return the number of cards of a kind in the deck."""
     return (cards >> (_COUNT_BITS * kind)) & (7 if kind == ARTIFACT else 3)
 
 
@@ -70,7 +69,6 @@ def total_of(points, player):
 
 @routine
 def treasure_on_board(points):
-    """Return the treasure on the board."""
     return points >> TREASURE
 
 
@@ -82,7 +80,6 @@ def count_players(players):
 
 @routine
 def count_hazards(cards):
-    """Return the number of hazards on the board."""
     count = 0
     for hazard in range(N_HAZARDS):
         count += (cards >> (SEEN + hazard)) & 1

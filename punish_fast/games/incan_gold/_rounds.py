@@ -6,6 +6,9 @@ empty set. Within a set, states with more hazards are solved first, and states w
 
 A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` has the number of kinds of hazard, the
 copies of each, and the number of artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
+
+Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size, after all larger sets. ``layout`` is
+int64 ``[n_sets, 6]`` from `rounds.RoundSets`. ``best`` selects the best equilibrium if 1, and the worst if -1.
 """
 
 from __future__ import annotations
@@ -43,8 +46,6 @@ def solve_alone(begin, end, order, deck, worth, leave_at, go_on):
     """Compute the value of staying for a player whose payoff depends only on the set.
 
     Args:
-        begin, end: Range of sets in ``order``.
-        order: int64, sets of equal size; larger sets are already solved.
         worth: int64 ``[n_sets]``, the payoff of leaving, without the artifact.
         leave_at: int64 ``[n_hazards + 1]``, the points at which to leave, by hazards seen; -1 for the optimal rule.
         go_on: float64 ``[n_sets, n_hazards + 1, 2]``; filled with the expected points of staying. The last index is 1
@@ -112,9 +113,6 @@ def solve_last(begin, end, order, deck, layout, last):
     """Compute the value of staying for the last player inside.
 
     Args:
-        begin, end: Range of sets in ``order``.
-        order: int64, sets of equal size.
-        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
         last: float64, indexed by `last_place`; filled with the expected points of staying.
     """
     n_hazards, n_copies, n_artifacts = deck[3]
@@ -191,10 +189,6 @@ def solve_pair(begin, end, order, deck, layout, best, last, pair, stay):
     """Compute the equilibrium of two players inside; arrays are indexed by `pair_place`.
 
     Args:
-        begin, end: Range of sets in ``order``.
-        order: int64, sets of equal size.
-        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
-        best: Selects the best equilibrium if 1, and the worst if -1.
         last: float64, from `solve_last`.
         pair: float64; filled with the expected points.
         stay: float64; filled with the probabilities of staying.
@@ -225,10 +219,6 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
     """Compute the equilibrium of three players inside.
 
     Args:
-        begin, end: Range of sets in ``order``.
-        order: int64, sets of equal size.
-        layout: int64 ``[n_sets, 6]``, from `rounds.RoundSets`.
-        best: Selects the best equilibrium if 1, and the worst if -1.
         values: Results of `solve_last` and `solve_pair`, and float64 ``[n_sets, n_hazards + 1, 3, 2]``, filled with
             the expected points if all stay, and in equilibrium.
         stay: float64 ``[n_sets, n_hazards + 1, 3]``; filled with the probabilities of staying.
@@ -275,7 +265,6 @@ def equilibrium_of_two(staying, leaving, best):
     Args:
         staying: Payoffs of staying if the opponent stays, and if the opponent leaves.
         leaving: Payoffs of leaving in the same two cases.
-        best: Selects the best equilibrium if 1, and the worst if -1.
     """
     with_stayer, with_leaver = staying[0] - leaving[0], staying[1] - leaving[1]
     p, worth = -1.0, 0.0
@@ -293,7 +282,7 @@ def equilibrium_of_two(staying, leaving, best):
 
 @routine
 def equilibrium_of_three(staying, leaving, best):
-    """Return the same for three players, with payoffs if both opponents, one, or none of them stays."""
+    """Extend `equilibrium_of_two` to three players; payoffs are for two, one and no opponents who stay."""
     d2, d1, d0 = staying[0] - leaving[0], staying[1] - leaving[1], staying[2] - leaving[2]
     p, worth = -1.0, 0.0
     if d2 >= 0:

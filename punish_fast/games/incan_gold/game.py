@@ -60,7 +60,7 @@ Counts = tuple[int, ...]
 class IncanGoldState(NamedTuple):
     """A state of Incan Gold."""
 
-    # From 1.
+    # Round, from 1.
     round: int
     # Number of cards of each kind in the deck, and drawn in this round.
     deck: Counts

@@ -91,7 +91,6 @@ def rule_of_thumb(state: IncanGoldState) -> int:
 
 @lru_cache(maxsize=1)
 def _first_round_mover() -> StayMover:
-    """Solve the equilibrium of the first round, once."""
     return equilibrium_mover(solve_equilibrium(RoundSets()))
 
 

@@ -51,7 +51,6 @@ class IncanGoldReferee:
 
 
 def _card(step: Step) -> Iterator[Event]:
-    """Describe a card and its effect."""
     state: IncanGoldState = step.state
     after: IncanGoldState = step.after
     card, n = CARDS[step.action], len(state.seats)
@@ -73,7 +72,6 @@ def _card(step: Step) -> Iterator[Event]:
 
 
 def _answers(step: Step) -> Iterator[Event]:
-    """Describe all answers and the gains of leavers."""
     state: IncanGoldState = step.state
     answers = [*state.answers, step.action]
     for seat, answer in zip(state.seats, answers, strict=True):

@@ -1,4 +1,4 @@
-"""Implement `contract.VectorGame` by kernels on states encoded in words."""
+"""Implementation of `contract.VectorGame` by kernels on states encoded in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PackedGame:
         rules: tuple[Any, ...] = (),
         feature_shape: tuple[int, ...] | None = None,
     ) -> None:
-        """Store the arguments.
+        """Build the game from kernels.
 
         Args:
             first: Words of the initial state, ``[n_words]``.

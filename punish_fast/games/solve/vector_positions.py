@@ -1,4 +1,4 @@
-"""Implement `contract.VectorGame` for any small game by enumerating its states."""
+"""Implementation of `contract.VectorGame` for any small game by enumeration of its states."""
 
 from __future__ import annotations
 
