@@ -1,30 +1,31 @@
-"""Tabular Q-learning by playing: a table with one value for each action of each position.
+"""Kernels of tabular Q-learning, with one value for each action of each position.
 
 With learning rate ``a``, every visit of an action sets ``Q <- Q + a (target - Q)``. The two schemes differ in the
 target.
 
-*negamax*. The game is zero-sum, so the target needs only the best reply of the opponent::
+*negamax*. The game is zero-sum, so the target depends only on the opponent's best reply::
 
     target  =  payoff of the mover,                                 if the action ends the game
                -discount * max over legal b of Q(successor, b)      otherwise
 
-(without the minus if the mover keeps the turn). Learning is off-policy: the values are those of perfect play, whoever
-moves and however much agents explore.
+(without the minus sign if the mover keeps the turn). Learning is off-policy: it estimates the values under perfect
+play, regardless of the opponent and of epsilon.
 
-*author*. Two agents with one table each, of which the first is kept. An agent waits for the reply, and takes the
-position after it as the successor::
+*author*. Two agents have one table each; the first table is the result. An agent updates its table after the opponent's
+reply, with the position after the reply as the successor::
 
     target  =  payoff of the agent,                                 if its action or the reply ends the game
                discount * max over all b of Q(position after the reply, b)    otherwise
 
-The maximum includes illegal actions ``b``, whose values stay 0. It is therefore never below 0, and a loss teaches no
-action but the last. This is the scheme of TapnSwap's author.
+The maximum includes illegal actions ``b``, whose values stay 0. It is therefore never below 0, and a loss affects only
+the value of the last action. This is the scheme of TapnSwap's author.
 
-Each game draws its random numbers from G. Marsaglia's xorshift ("Xorshift RNGs", J. Stat. Softw. 8, 2003), which takes
-two nanoseconds a move and is seeded by a word made from the random seed and the game (see ``duel/_simulator.py``).
+Each game draws its random numbers from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
+which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number (see
+``duel/_simulator.py``).
 
-The best row of every position, the first of equals, is kept up to date: a position is searched again only when the
-value of its best row falls.
+The best row of every position (the first if several are equal) is cached; a position is searched again only when the
+value of its best row decreases.
 """
 
 from __future__ import annotations
@@ -43,19 +44,19 @@ RANDOM, SELF = 0, 1
 GAMES_WON, GAMES_LOST, GAMES_STOPPED, PLIES = range(4)
 N_TALLIES = 4
 
-# The stream of random numbers.
+# Stream of random numbers.
 _LEARN = 1
 _WORD_BITS = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
 _FIRST, _SECOND, _THIRD = np.uint64(13), np.uint64(7), np.uint64(17)
 _TOP_BITS = np.uint64(11)
-# An agent explores if 53 random bits are below its epsilon times this.
+# An agent explores if 53 random bits are below epsilon times this constant.
 _CERTAIN = float(1 << 53)
 _NOT_ZERO = np.uint64(1)
 
 
 class Board(NamedTuple):
-    """The arrays of `Positions`, and the number of actions of the game."""
+    """Arrays of `Positions` and the number of actions of the game."""
 
     state_ptr: np.ndarray
     after: np.ndarray
@@ -70,7 +71,7 @@ class AgentSettings(NamedTuple):
     scheme: int  # `NEGAMAX` or `AUTHOR`
     opponent: int  # `RANDOM` or `SELF`
     epsilon: float  # probability of a random action
-    rate: float  # learning rate; 0 for one over the visits
+    rate: float  # learning rate; 0 for 1 / visits
     discount: float
     seed: np.uint64  # random seed
     first_game: int  # number of the first game
@@ -78,16 +79,13 @@ class AgentSettings(NamedTuple):
 
 @kernel
 def learn_by_playing(board, settings, n_games, max_plies, q, visits, tally):
-    """Train an agent.
+    """Train an agent in place.
 
     Args:
-        board: The game.
-        settings: The settings of the agent.
-        n_games: Number of games.
-        max_plies: Games stop after this number of plies; their updates stay.
-        q: float64 ``[2, n_rows]``, the tables of the agent and of the opponent in its self-play.
-        visits: int64 ``[2, n_rows]``, the visits of each action.
-        tally: int64 ``[4]``, to which games won, lost and stopped, and plies, are added.
+        max_plies: Maximum number of plies of a game; updates of stopped games are kept.
+        q: float64 ``[2, n_rows]``, tables of the agent and of its opponent in self-play.
+        visits: int64 ``[2, n_rows]``, number of visits of each action.
+        tally: int64 ``[4]``; incremented by games won, lost and stopped, and plies.
     """
     against_self = settings.opponent == SELF
     explore_below = np.uint64(settings.epsilon * _CERTAIN)
@@ -95,7 +93,7 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits, tally):
     for game in range(settings.first_game, settings.first_game + n_games):
         words = draw_words(game, 0, _LEARN, settings.seed)
         random = (words[0] << _WORD_BITS) | words[1] | _NOT_ZERO
-        # The agent moves first in every second game.
+        # The agent moves first in games with even numbers.
         seat = game % 2
         args = (random, against_self, seat, explore_below, settings.rate, settings.discount, max_plies)
         if settings.scheme == AUTHOR:
@@ -118,7 +116,7 @@ def _next_word(random):
 
 @routine
 def _best_row(board, q, position):
-    """The first of the best rows of a position."""
+    """Return the first row of a position with the maximum value."""
     row = board.state_ptr[position]
     best = row
     row += 1
@@ -130,7 +128,7 @@ def _best_row(board, q, position):
 
 @routine
 def _best_rows(board, q):
-    """int64 ``[2, n]``: the best row of each position in both tables, -1 in terminal positions."""
+    """Return the best row of each position in both tables, int64 ``[2, n]``; -1 in terminal positions."""
     n = len(board.payoff)
     best = np.empty((2, n), dtype=np.int64)
     for position in range(n):
@@ -143,7 +141,7 @@ def _best_rows(board, q):
 
 @routine
 def _random_row(board, position, random):
-    """A uniformly random row of a position."""
+    """Return a uniformly random row of a position."""
     begin = board.state_ptr[position]
     n = np.uint64(board.state_ptr[position + 1] - begin)
     return begin + np.int64(((random & _LOW_WORD) * n) >> _WORD_BITS)
@@ -151,7 +149,7 @@ def _random_row(board, position, random):
 
 @routine
 def _update(board, q, visits, best, position, row, target, rate):
-    """Move the value of a row of a position towards its target."""
+    """Move the value of a row towards its target and update the best row of its position."""
     visits[row] += 1
     before = q[row]
     now = before + (rate if rate > 0.0 else 1.0 / visits[row]) * (target - before)
@@ -166,7 +164,7 @@ def _update(board, q, visits, best, position, row, target, rate):
 
 @routine
 def _learn_negamax(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game; return 1 if the agent won and -1 if it lost, and the plies."""
+    """Play one game; return 1 if the agent won, -1 if it lost, else 0, and the number of plies."""
     position, mover, ply = 0, 0, 0
     while ply < max_plies:
         random = _next_word(random)
@@ -189,9 +187,9 @@ def _learn_negamax(board, random, against_self, seat, explore_below, rate, disco
 
 @routine
 def _learn_by_author(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game by the author's scheme, in which the players take turns."""
+    """Play one game under the author's scheme, which requires alternating moves."""
     position, mover, ply = 0, 0, 0
-    # The row that waits for a reply, and its position.
+    # Last row taken, to be updated after the reply, and its position.
     waiting, waited = -1, 0
     while ply < max_plies:
         random = _next_word(random)

@@ -1,4 +1,4 @@
-"""Agents that learn a game: training, and files with everything that further training depends on."""
+"""Training of agents, and files from which training resumes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 
 
 def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
-    """Do all training that is planned.
+    """Train until all planned games are played.
 
-    An exception from ``on_round`` or an interrupt ends training; calling again resumes it.
+    An exception from ``on_round`` or an interrupt stops training; another call resumes it.
 
     Args:
-        strength: The argument of `add_point`: perfect play for a table, `strength.Strength` for a network.
+        strength: Argument of `add_point`: `PerfectPlay` for tabular agents, `strength.Strength` for networks.
         on_round: Called after each round, for progress and checkpoints.
 
     Returns:
-        Seconds spent in rounds, without measurements and ``on_round``.
+        Time spent in rounds, in seconds, excluding measurements and ``on_round``.
     """
     if isinstance(trainer, QLearner):
         trainer.prepare()
@@ -64,13 +64,13 @@ def _settle(trainer: Trainer, strength: Any) -> None:
 
 
 def save_agent(path: Path, agent: Trainer, **notes: Any) -> None:
-    """Write an agent, whole or not at all; ``notes`` are JSON values for people."""
+    """Write an agent atomically; ``notes`` are JSON values for human readers."""
     header = {"game": describe(agent.game), "learner": agent.to_mapping(), "notes": notes}
     save_bundle(path, agent.kind, header, agent.arrays)
 
 
 def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | MuZeroLearner:
-    """Read an agent, of any game if ``game`` is None."""
+    """Read an agent; raise `ReadError` if ``game`` is given and the agent plays another game."""
     header, arrays = load_bundle(path, LAYOUTS)
     try:
         found = game_of(header["game"])
@@ -87,7 +87,7 @@ def load_agent(path: Path, game: Game | None = None) -> QLearner | DqnLearner | 
 
 
 def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
-    """Read an agent of a class; other arguments and errors as in `load_agent`."""
+    """Read an agent like `load_agent`; raise `ReadError` if it is not an instance of ``wanted``."""
     agent = load_agent(path, game)
     if not isinstance(agent, wanted):
         raise ReadError(f"{path}: kind: {agent.kind!r}, must be {wanted.kind!r}")
@@ -95,7 +95,7 @@ def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
 
 
 def positions_of(game: TableGame) -> Positions:
-    """Return the positions of a game, which are kept for the next call."""
+    """Return the positions of a game; the latest four games are cached."""
     return _positions_of(json.dumps(describe(game)))
 
 
@@ -105,11 +105,11 @@ def _positions_of(description: str) -> Positions:
 
 
 def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
-    """Read the policy of an agent, be it a table or a network.
+    """Read the policies of a tabular agent or a network.
 
     Returns:
-        The positions that it tells apart (a network knows no symmetries), and its policies there, float64 ``[n_rows]``,
-        by simulations as in `NetworkTrainer.judged`, all 0 where a network that may break the rules does.
+        Positions (not folded by symmetry for networks) and policies, float64 ``[n_rows]``, by number of simulations as
+        in `NetworkTrainer.judged`. Rows of positions in which the network chooses an illegal action are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):

@@ -1,16 +1,17 @@
 """Deep Q-networks: one network learns a game by playing all seats against itself.
 
-Learning goes in *rounds*. In each, the network plays a number of games at once, epsilon-greedy; their samples
-(``replay.py``) join those of the latest rounds; and the network takes a number of steps of Adam (Kingma and Ba, 2015)
-on the squared errors of batches drawn from them. Epsilon falls in a line from 1 to its last value.
+Training proceeds in *rounds*. In each round the network plays a batch of games, epsilon-greedy; their samples
+(``replay.py``) are added to the replay buffer, which holds the latest rounds; and the network takes a number of Adam
+steps (Kingma and Ba, 2015) on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to
+its final value.
 
-If players decide simultaneously or hide cards, equal greedy players chase each other: the best reply to the latest
-network is soon the worst. With a temperature they play a mixed policy instead (softmax), and settle near the best reply
-to itself.
+If players decide simultaneously or hide cards, greedy self-play cycles: the best reply to the latest network is soon
+the worst. With a temperature above 0 the players use a mixed policy (softmax) instead, which settles near the best
+reply to itself.
 
 The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning",
-Nature 518, 2015: the values of successors are those of a copy of the network that is renewed every few rounds. The
-Monte-Carlo form (*mc*) has no such copy.
+Nature 518, 2015: a copy of the network, updated every few rounds, evaluates successor states. The Monte Carlo form
+(*mc*) uses no copy.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # As strong as larger networks, and faster.
+    # As strong as larger networks, but faster.
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 
@@ -69,20 +70,20 @@ class DqnMethod(NetworkMethod):
 
     @property
     def name(self) -> str:
-        """For example ``"dqn-mc-mask"``."""
+        """Short name, such as ``"dqn-mc-mask"``."""
         return f"dqn-{self.target}-{self.illegal}"
 
     @property
     def keeps_rules(self) -> bool:
-        """Whether it considers legal actions only."""
+        """True if the network considers legal actions only."""
         return self.illegal == MASK
 
     def epsilon_after(self, n_games: int) -> float:
-        """Return the probability of a random action after a number of games."""
+        """Return the probability of a random action after ``n_games`` games."""
         return max(1 - (1 - self.epsilon) * n_games / self.decay, self.epsilon)
 
     def shape_for(self, vector: VectorGame) -> Architecture:
-        """Return the shape of the network for a game, if the method fits it."""
+        """Return the shape of the network for a game; raise `LearnError` if the method does not support the game."""
         self.check_filters(vector)
         if self.target == TD and not is_duel(vector):
             raise LearnError(
@@ -92,13 +93,13 @@ class DqnMethod(NetworkMethod):
 
 
 class Games(NamedTuple):
-    """The games of a round."""
+    """Games of a round."""
 
-    action: np.ndarray  # int16 [n, n_plies], see `episodes`
+    action: np.ndarray  # int16 [n, n_plies], as in `episodes`
 
 
 class DqnRound(NamedTuple):
-    """A round of the memory."""
+    """Games and training samples of a round."""
 
     games: Games
     samples: Samples
@@ -106,17 +107,17 @@ class DqnRound(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DqnLearner(NetworkTrainer):
-    """A deep Q-network that learns; ``memory`` holds a `DqnRound` for each of the latest rounds."""
+    """Deep Q-network in training; ``memory`` holds a `DqnRound` for each of the latest rounds."""
 
     kind: ClassVar[str] = "network"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {"target": ("float32", 1)}
     method_type: ClassVar[Any] = DqnMethod
     networks: ClassVar[tuple[str, ...]] = ("weights", "target", "momentum", "variance")
 
-    target: np.ndarray  # float32 [n_weights], the weights of the target network
+    target: np.ndarray  # float32 [n_weights], weights of the target network
 
     def values_of(self, weights: np.ndarray) -> Values:
-        """Return the values of actions by the network with some weights, float32 ``[n_weights]``."""
+        """Return the action values of the network with the given weights, float32 ``[n_weights]``."""
         return values_of(self.vector, self.shape, weights)
 
     def _empty_games(self, n: int, n_plies: int) -> Games:
@@ -159,13 +160,13 @@ class DqnLearner(NetworkTrainer):
 
 
 def values_of(vector: VectorGame, architecture: Architecture, weights: np.ndarray) -> Values:
-    """Return the values of actions by a network, as a function of states."""
+    """Return a function that evaluates the actions of states by a network."""
     return lambda states: evaluate(architecture, weights, vector.features(states))
 
 
 @lru_cache(maxsize=16)
 def _steps(architecture: Architecture, rate: float, discount: float) -> Callable[..., Any]:
-    """Return the compiled steps of a round; the target network is the last argument."""
+    """Return the compiled optimiser steps of a round; the target network is the last argument."""
     import jax.numpy as jnp
     import optax
 

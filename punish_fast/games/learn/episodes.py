@@ -1,8 +1,8 @@
-"""Whole games of learners, many at once: played, kept as their actions, and traced again.
+"""Batches of complete games: playing them, and reconstructing their states from their actions.
 
-The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; what chance draws is an action, too. An illegal
-action ends its game. Learners keep only actions, from which `retrace` finds the states; so a file cannot hold states
-that no game has.
+The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; chance events are actions as well. An illegal
+action ends its game. Learners store only actions, from which `retrace` computes the states, so a file cannot contain
+unreachable states.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from punish_fast.runtime.errors import PunishFastError
 
 # No action: the game is over.
 NONE = -1
-# More than any game of a match has. Gwent Lite: up to 100 cards of each random deck, 30 draws, 30 cards played and 3
-# passes of each player, and who begins. Incan Gold: five rounds of at most 25 cards and the answers of three players.
+# Upper bound on the plies of a match game. Gwent Lite: up to 100 cards in each random deck, 30 draws, 30 cards played
+# and 3 passes per player, and the draw of the starting player. Incan Gold: five rounds of at most 25 cards and the
+# decisions of three players.
 _MAX_PLIES = 500
 
 
 class EpisodeError(PunishFastError, ValueError):
-    """Actions that are no games; the message says why."""
+    """Raised when actions do not form valid games. The message states the reason."""
 
 
 class Episodes(NamedTuple):
-    """Games, step by step; at plies after the end, numbers are 0."""
+    """Games, step by step; entries after the end are 0."""
 
     action: np.ndarray  # int16 [n, n_plies]
-    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], before each action, and after the last one
-    player: np.ndarray  # int8 [n, n_plies], who moved, or `CHANCE`
+    state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last
+    player: np.ndarray  # int8 [n, n_plies], player to move, or `CHANCE`
     is_legal: np.ndarray  # bool [n, n_plies], whether the action was legal
     is_over: np.ndarray  # bool [n], whether the game ended by its rules
     returns: np.ndarray  # float32 [n, n_players], 0 if it did not
@@ -47,12 +48,12 @@ def play(
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """The actions of ``n`` games from the beginning, those of chance included.
+    """Play ``n`` games; return all actions, including chance events, int16 ``[n, n_plies]``.
 
     Args:
-        movers: How each player moves; equal movers are asked together.
-        max_plies: A game stops after this number of plies.
-        n_random: Number of plies at the beginning that are random.
+        movers: Mover of each player. States of equal movers are passed in one call.
+        max_plies: Maximum number of plies of a game.
+        n_random: Number of random plies at the beginning of each game.
     """
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
@@ -78,12 +79,12 @@ def play(
 
 
 def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
-    """The probability of each action of chance states."""
+    """Return the probability of each action in chance states."""
     return cast(VectorChanceGame, vector).probabilities(states)
 
 
 def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
-    """Return games step by step, from their actions."""
+    """Reconstruct games from their actions, int16 ``[n, n_plies]``."""
     n, n_plies = action.shape
     game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
@@ -113,10 +114,10 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
 def play_out(
     vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
 ) -> np.ndarray:
-    """The returns of whole games, float32 ``[n, n_players]``. An illegal action ends a game and loses it, with -1.
+    """Return the returns of complete games, float32 ``[n, n_players]``; an illegal action loses, with return -1.
 
     Args:
-        max_plies: More plies than any game has.
+        max_plies: Maximum number of plies; raises `EpisodeError` if a game is longer.
     """
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
@@ -129,7 +130,7 @@ def play_out(
 
 
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
-    """Return whether the action of each state is legal, bool ``[n]``."""
+    """Return True for each state whose action is legal, bool ``[n]``."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
         raise EpisodeError(f"action: a number of a player is not from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)
@@ -143,18 +144,18 @@ class MatchResult(NamedTuple):
     """Result of one player's games against equal opponents. Shares are fractions of all games."""
 
     games: int  # number of games
-    win: float  # share of games in which the player was the only winner
-    tie: float  # share of games in which it shared the first place
-    loss: float  # share of games that others won
-    first: float  # share of first places: a shared one counts as 1/2, or 1/3 for three players
+    win: float  # sole wins
+    tie: float  # shared first places
+    loss: float  # games won by others
+    first: float  # first places; one shared by k players counts as 1/k
     errors: dict[str, float]  # standard errors of the four shares
 
 
 def match_of(returns: np.ndarray) -> MatchResult:
-    """Return the match of games with some returns.
+    """Return the result of a match.
 
     Args:
-        returns: ``[n, n_players]``, the player first: 1 for the only winner, 0 for a shared first place, else -1.
+        returns: ``[n, n_players]``, the player in column 0: 1 for the sole winner, 0 for a shared first place, else -1.
     """
     own, n_first = returns[:, 0], (returns >= 0).sum(axis=1)
     shares = {"win": own > 0, "tie": own == 0, "loss": own < 0, "first": (own >= 0) / n_first}
@@ -166,7 +167,7 @@ def match_of(returns: np.ndarray) -> MatchResult:
 def returns_in_seat(
     vector: VectorGame, player: Mover, opponent: Mover, seat: int, n_games: int, seed: int
 ) -> np.ndarray:
-    """Return the returns of games of a player in a seat against equal opponents, the player first."""
+    """Return the returns of games against equal opponents, ``[n_games, n_players]``; ``player`` is in column 0."""
     movers = [opponent] * vector.game.n_players
     movers[seat] = player
     returns = play_out(vector, movers, n_games, np.random.default_rng([seed, seat]), _MAX_PLIES)

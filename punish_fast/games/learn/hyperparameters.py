@@ -1,4 +1,4 @@
-"""Hyperparameters of methods: each is declared once, with its default, allowed values and description."""
+"""Hyperparameters of methods, declared with their defaults, allowed values and descriptions."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from punish_fast.runtime.json_values import brief, is_number, is_whole
 MAX_GAMES = 1 << 48
 LAST_SEED = (1 << 63) - 1
 _MAX_LAYERS = 8
-# Lower end of ranges that leave out 0.
+# Lower end of ranges that exclude 0.
 TINY = 1e-9
-# Planes, rows and columns; a board with a shorter side needs no filters.
+# Axes of board features (planes, rows and columns), and the shortest side for which filters are the default.
 _N_AXES, _LEAST_SIDE = 3, 4
 
 
 class LearnError(PunishFastError, ValueError):
-    """An invalid hyperparameter, plan or learner; the message names the allowed values."""
+    """Raised for an invalid hyperparameter, plan or learner. The message names the allowed values."""
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
     """Declare a field of a `CheckedMethod`.
 
     Args:
-        allowed: Names; or the two ends of a range, of whole numbers if they are whole, followed by None if the value
-            may be None; or the largest number of units of a layer, for a tuple of layers.
-        about: A sentence for `games methods`.
+        allowed: Names; or the ends of a range (of integers if both ends are), followed by None if None is allowed; or,
+            for a tuple of layers, the maximum number of units of a layer.
+        about: Description printed by `games methods`.
     """
     return field(default=default, metadata={"allowed": allowed, "about": about})
 
 
 @dataclass(frozen=True)
 class CheckedMethod:
-    """Base class of methods; it checks the hyperparameters."""
+    """Base class of methods; checks the hyperparameters on construction."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -47,7 +47,7 @@ class CheckedMethod:
 
     @classmethod
     def of(cls, mapping: Any) -> Self:
-        """Return the method of a mapping from `dataclasses.asdict`, possibly with lists for tuples."""
+        """Return a method from a mapping made by `dataclasses.asdict`; lists are converted to tuples."""
         names = [each.name for each in fields(cls)]
         if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
             raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
@@ -55,7 +55,7 @@ class CheckedMethod:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> dict[str, Any]:
-        """Return hyperparameters by name from texts such as ``"epsilon=0.1"``."""
+        """Parse settings such as ``"epsilon=0.1"`` into hyperparameters by name."""
         known, found = {each.name: each for each in fields(cls)}, {}
         for text in texts:
             name, _, value = text.partition("=")
@@ -74,13 +74,13 @@ class NetworkMethod(CheckedMethod):
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method; missing arguments have the defaults of the game, such as filters for large boards."""
+        """Return a method; arguments not given have the defaults of the game, such as filters for large boards."""
         is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
         of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
         return cls(**(cls.of_boards if is_board else {}) | dict(of_game) | given)
 
     def check_filters(self, vector: VectorGame) -> None:
-        """Check that features have places if there are filters."""
+        """Raise `LearnError` if the method has filters but the features have no rows and columns."""
         if self.filters and len(vector.feature_shape) != _N_AXES:
             raise LearnError(
                 f"filters: {self.filters} are impossible, the features of {vector.game.name} have no places"
@@ -103,7 +103,7 @@ def _is_allowed(value: Any, allowed: Any) -> bool:
 
 
 def allowed_text(declared: Field[Any]) -> str:
-    """Return the allowed values of a hyperparameter in words."""
+    """Describe the allowed values of a hyperparameter."""
     allowed = declared.metadata["allowed"]
     if isinstance(allowed, int):
         return f"up to {_MAX_LAYERS} numbers from 1 to {allowed}"

@@ -1,16 +1,16 @@
-"""A league: a search for the best hyperparameters by a grid of agents, round-robin tournaments and further training.
+"""Leagues: hyperparameter search by a grid of agents, round-robin tournaments and further training.
 
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
-agents of a round: a win counts 1 point, a draw or endless play 1/2; the points of a pair are the mean of both seats,
-and the score of an agent is its mean over all others. In the next round, the best agents are trained further against
-the opponent that they met last; an agent that would lose to its former self keeps it.
+agents of a round: a win counts 1 point, a draw or an endless game 1/2; the points of a pair are averaged over both
+seats, and the score of an agent is its mean over all others. In the next round, the best agents are trained further
+against their latest opponent; if the trained agent loses to its former self, the training is undone.
 
-A league lives in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when it is complete, and
-the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed, the round and
-its name, so results depend neither on interruptions nor on the number of threads.
+A league is stored in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when training is
+complete, and the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed,
+the round and the agent's name, so results depend neither on interruptions nor on the number of threads.
 
-Perfect play never gives away value, but among actions of equal value it does not look for the one on which an opponent
-errs. An agent with mistakes may therefore score more than one without any.
+Perfect play never gives away value, but it does not prefer, among actions of equal value, those that provoke errors by
+the opponent. An agent with mistakes may therefore score higher than an agent without any.
 """
 
 from __future__ import annotations
@@ -44,53 +44,53 @@ from punish_fast.games.solve.retrograde import PerfectPlay, solve_game
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.bundles import load_bundle, save_bundle
 
-# The opponent of each session, for each combination of hyperparameters.
+# Opponents of the sessions; each sequence is combined with all hyperparameters.
 SEQUENCES = (("random",), ("self",), ("random", "self"), ("self", "random"))
 EPSILONS = tuple(k / 10 for k in range(1, 11))
-# The share of the top score with which agents are trained further.
+# Agents with at least this share of the top score are trained further.
 BEST = 0.9
-# Called with the number of tasks done and of all tasks.
+# Called with the number of finished tasks and the total.
 OnTask = Callable[[int, int], None]
 _LAYOUTS = {"league": {"points": ("float64", 2)}}
 
 
 class LeagueError(PunishFastError, ValueError):
-    """A folder that does not fit the league; the message says why."""
+    """Raised when a folder does not match the league, or a grid is invalid. The message states the reason."""
 
 
 class AgentPlan(NamedTuple):
-    """The training of an agent in a round."""
+    """Training plan of an agent in a round."""
 
     name: str
     method: Hyperparameters
-    opponents: tuple[str, ...]  # the opponent of each session
-    games: int  # of each session
+    opponents: tuple[str, ...]  # opponent of each session
+    games: int  # games per session
 
 
 @dataclass(frozen=True)
 class AgentReport:
-    """An agent after a round."""
+    """Results of an agent in a round."""
 
     name: str
-    games: int  # played in all
-    win_share: float  # of games against the random player
+    games: int  # total games played
+    win_share: float  # share of games won against the random player
     mistakes: int
-    is_rejected: bool  # its training was undone because it would lose to its former self
+    is_rejected: bool  # training was undone because the agent would lose to its former self
     score: float  # mean points against all others, 0 to 1
     curve: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round after its tournament."""
+    """Results of a round."""
 
     round: int
-    agents: list[AgentReport]  # best first, equal ones by name
-    points: list[list[float]]  # of each agent against each, in the order of `agents`
+    agents: list[AgentReport]  # best first, ties by name
+    points: list[list[float]]  # points of the row agent against the column agent, in the order of `agents`
 
 
 def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]:
-    """Return a plan for each combination of hyperparameters and of opponents; ``grid`` has the values by name."""
+    """Return a plan for each combination of hyperparameters and opponents; ``grid`` maps names to values."""
     names = ("scheme", "epsilon")
     values = {"scheme": ("negamax",), "epsilon": EPSILONS} | dict(grid)
     methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
@@ -109,13 +109,11 @@ def run_league(
     n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Run the unfinished tasks of a league, and return all its rounds.
+    """Run the unfinished tasks of a league and return all rounds.
 
     Args:
-        folder: The folder of the league.
-        plans: The agents of round 0.
-        n_threads: Number of threads that share the work.
-        on_task: Returns a function for a stage, which is called with the number of tasks done and of all.
+        plans: Agents of round 0.
+        on_task: Returns a progress callback for a named stage, called with the number of finished tasks and the total.
     """
     check_seed(seed)
     for plan in plans:
@@ -142,7 +140,7 @@ def run_league(
 
 
 def _run_all(function: Callable[[Event, Any], Any], tasks: Sequence[Any], n_threads: int, on_task: OnTask) -> list[Any]:
-    """Return the results of a function for each task, in order; an exception stops all other tasks."""
+    """Apply a function to all tasks in threads; return the results in order. An exception stops all other tasks."""
     results, stopped = [], Event()
     pool = ThreadPoolExecutor(n_threads)
     try:
@@ -166,7 +164,7 @@ class _League(NamedTuple):
     seed: int
 
     def points(self, number: int, names: list[str], n_threads: int, on_task: OnTask) -> np.ndarray:
-        """Return the points of the row's agent against the column's, float64 ``[n, n]``, from a file if possible."""
+        """Return the points of row agents against column agents, float64 ``[n, n]``, from a file if it exists."""
         path = self.folder / f"round-{number}.h5"
         if path.exists():
             header, arrays = load_bundle(path, _LAYOUTS)
@@ -185,7 +183,7 @@ class _League(NamedTuple):
         return table
 
     def trained(self, number: int, stopped: Event, plan: AgentPlan) -> dict[str, Any]:
-        """Train an agent unless its file exists, and return its report without the score."""
+        """Train an agent unless its file exists; return its report without the score."""
         positions, path = self.perfect.positions, self._path(number, plan.name)
         learner, former = (self._former_self(number, plan) for _ in range(2))
         for opponent in plan.opponents:
@@ -211,7 +209,7 @@ class _League(NamedTuple):
         }
 
     def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
-        """Return an agent as it enters a round, with a new random seed: a rejected agent must not repeat its games."""
+        """Return an agent at the start of a round, with a new random seed, so that rejected agents play new games."""
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")
         if number == 0:

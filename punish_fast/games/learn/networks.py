@@ -1,13 +1,13 @@
-"""Networks in JAX (extra ``learn``): layers, Q-networks, and the Q-networks that come with the package.
+"""Networks in JAX (extra ``learn``): layers, Q-networks, and the pretrained Q-networks of the package.
 
-All weights of a network are one float32 vector, layer by layer, the biases of a layer after its weights. They start
-uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the numbers of inputs and outputs
-of a unit, and biases start at zero (Glorot and Bengio, 2010). The shape of a dense layer is units before and after;
-that of a convolution is side, side, planes before and after.
+All weights of a network are stored in one float32 vector, layer by layer, with the biases of a layer after its weights.
+Initial weights are uniform within ``sqrt(6 / (n_in + n_out))`` of zero, where ``n_in`` and ``n_out`` are the numbers of
+inputs and outputs of a unit; initial biases are zero (Glorot and Bengio, 2010). The shape of a dense layer is (inputs,
+outputs); the shape of a convolution is (side, side, input planes, output planes).
 
-A Q-network maps the features of a state to a value for each action. With filters, features of the shape planes x rows x
-columns first pass through convolutions, each with 3 x 3 filters and zeros beyond the edge. Hidden layers of units
-follow, then one sum for each action; all but the last are rectified, ``max(0, x)``.
+A Q-network maps the features of a state to a value for each action. If it has filters, features of shape planes x rows
+x columns first pass through convolutions with 3 x 3 filters and zero padding. Dense hidden layers and a linear output
+layer follow; all layers but the last are rectified, ``max(0, x)``.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from punish_fast.runtime.interrupts import uninterrupted
 if TYPE_CHECKING:
     import jax
 
-# The side of a filter.
+# Side of a filter.
 _SIDE = 3
-# A call of a network takes a power of this many states, so that few sizes are compiled.
+# Batches are padded to `_LEAST_STATES` times a power of `_GROWTH`, so that few sizes are compiled.
 _GROWTH = 4
 _LEAST_STATES = 64
-# The folder of the networks that come with the package.
+# Folder of the pretrained networks.
 FOLDER = Path(__file__).parent
 
-# The shape of a layer, and its weights and biases.
+# Shape of a layer; weights and biases of a layer.
 LayerShape = tuple[int, ...]
 Layer = tuple["jax.Array", "jax.Array"]
 
 
 class Architecture(NamedTuple):
-    """The shape of a Q-network."""
+    """Shape of a Q-network."""
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
@@ -53,19 +53,19 @@ class Architecture(NamedTuple):
 
     @property
     def shapes(self) -> list[LayerShape]:
-        """The shape of each layer."""
+        """Shape of each layer."""
         convolved, n_in = convolution_shapes(self.inputs, self.filters)
         return [*convolved, *pairwise((n_in, *self.hidden, self.n_moves))]
 
 
 def convolution_shapes(inputs: tuple[int, ...], filters: tuple[int, ...]) -> tuple[list[LayerShape], int]:
-    """Return the shapes of convolutions, and the number of inputs of the layer after them."""
+    """Return the shapes of convolutions and the number of inputs of the next layer."""
     planes = (inputs[0], *filters)
     return [(_SIDE, _SIDE, *each) for each in pairwise(planes)], planes[-1] * math.prod(inputs[1:])
 
 
 def n_weights_of(shapes: Sequence[LayerShape]) -> int:
-    """Return the number of weights and biases."""
+    """Return the total number of weights and biases."""
     return sum(math.prod(shape) + shape[-1] for shape in shapes)
 
 
@@ -79,17 +79,17 @@ def random_weights(shapes: Sequence[LayerShape], generator: np.random.Generator)
 
 
 def split_layers(shapes: Sequence[LayerShape], weights: jax.Array) -> list[Layer]:
-    """Return the layers of a vector of weights; to be compiled."""
+    """Split a vector of weights into layers; called in compiled functions only."""
     import jax.numpy as jnp
 
     lengths = [length for shape in shapes for length in (math.prod(shape), shape[-1])]
-    # Splitting, unlike slicing, has a cheap gradient: one concatenation.
+    # The gradient of a split is one concatenation, much cheaper than the gradient of slices.
     parts = jnp.split(weights, np.cumsum(lengths)[:-1].tolist())
     return [(weight.reshape(shape), bias) for shape, weight, bias in zip(shapes, parts[::2], parts[1::2], strict=True)]
 
 
 def dense(layer: Layer, x: jax.Array) -> jax.Array:
-    """Return the sums of a layer, ``[n, n_out]``, of inputs ``[n, n_in]``; to be compiled."""
+    """Apply a dense layer to inputs ``[n, n_in]``; return ``[n, n_out]``."""
     weight, bias = layer
     return x @ weight + bias
 
@@ -102,15 +102,15 @@ def rectified(x: jax.Array) -> jax.Array:
 
 
 def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
-    """Apply rectified convolutions to features; to be compiled.
+    """Apply rectified convolutions to features; called in compiled functions only.
 
     Args:
-        layers: The convolutions, none for features without places.
-        inputs: The shape of the features: planes, rows and columns.
+        layers: Convolutions; empty if features have no rows and columns.
+        inputs: Shape of the features: planes, rows and columns.
         x: ``[n, n_features]``.
 
     Returns:
-        ``[n, rows * columns * filters]``, or ``x`` itself if there are no layers.
+        ``[n, rows * columns * filters]``, or ``x`` if ``layers`` is empty.
     """
     if not layers:
         return x
@@ -121,9 +121,9 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
 
 
 def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Return the inputs of each filter, ``[n, rows, columns, 9 planes]``, of ``[n, rows, columns, planes]``.
+    """Return 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, of ``[n, rows, columns, planes]``.
 
-    On processors a product of matrices is far faster than the convolution of JAX, and its gradient even more so.
+    Multiplying these by the filters is far faster on CPUs than JAX's convolution, and so is the gradient.
     """
     import jax.numpy as jnp
 
@@ -134,7 +134,7 @@ def _neighbourhoods(x: jax.Array) -> jax.Array:
 
 
 def action_values(architecture: Architecture, weights: jax.Array, x: jax.Array) -> jax.Array:
-    """Return the value of each action, float32 ``[n, n_moves]``, of features ``[n, n_features]``; to be compiled."""
+    """Return action values, float32 ``[n, n_moves]``, of features ``[n, n_features]``, in compiled functions."""
     layers, n_filters = split_layers(architecture.shapes, weights), len(architecture.filters)
     x = convolutions(layers[:n_filters], architecture.inputs, x)
     for layer in layers[n_filters:-1]:
@@ -150,11 +150,10 @@ def _compiled(architecture: Architecture) -> Callable[..., Any]:
 
 
 def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
-    """Return the value of each action of many states, float32 ``[n, n_moves]``.
+    """Return the value of each action, float32 ``[n, n_moves]``.
 
     Args:
-        architecture: The shape of the network.
-        weights: float32 ``[n_weights]``, an array of NumPy or JAX.
+        weights: float32 ``[n_weights]``, a NumPy or JAX array.
         features: float32 ``[n, n_features]``.
     """
     with on_processor():
@@ -162,7 +161,7 @@ def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> 
 
 
 def call_padded(function: Callable[..., Any], weights: Any, features: np.ndarray, least: int) -> np.ndarray:
-    """Call a compiled function of weights and features with zeros after the features, for one of few sizes."""
+    """Call a compiled function with the features zero-padded to one of a few batch sizes, the smallest ``least``."""
     n, n_states = len(features), least
     while n_states < n:
         n_states *= _GROWTH
@@ -177,13 +176,13 @@ def compiled_steps(
     """Return compiled steps of an optimiser.
 
     Args:
-        loss: A function of weights, a batch and other arguments.
-        optimiser: An optimiser of optax, whose first transformation is that of Adam.
-        rate: A factor of the updates, from the number of earlier steps.
+        loss: Function of weights, a batch and further arguments.
+        optimiser: Optax optimiser; its first transformation must be Adam's (``scale_by_adam``).
+        rate: Factor of the updates, as a function of the number of previous steps.
 
     Returns:
-        A function of weights, momentum, variance, the number of earlier steps, batches (one for each step) and the
-        other arguments of the loss, which returns the new weights, momentum and variance.
+        A function of weights, momentum, variance, the number of previous steps, batches (one for each step) and the
+        further arguments of the loss. It returns the new weights, momentum and variance.
     """
     import jax
     import optax
@@ -207,9 +206,9 @@ def compiled_steps(
 
 @contextmanager
 def on_processor() -> Iterator[None]:
-    """Run a block in which JAX computes on the processor, where small networks are fastest and give the same bits.
+    """Run JAX on the CPU in a block; there small networks are fastest and results are bitwise reproducible.
 
-    An interrupt is raised when the block ends, since JAX may crash by it.
+    Interrupts are raised at the end of the block, since they can crash JAX.
     """
     require("learn", "jax", "optax")
     import jax
@@ -219,14 +218,14 @@ def on_processor() -> Iterator[None]:
 
 
 class PretrainedNetwork(NamedTuple):
-    """A Q-network that has learned a game."""
+    """Trained Q-network of a game."""
 
     architecture: Architecture
     weights: np.ndarray  # float32 [n_weights]
 
 
 def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
-    """Return the network that comes with the package for a game, or None if there is none."""
+    """Return the pretrained network of a game, or None if the package contains none."""
     path = file_of(game)
     if not path.exists():
         return None
@@ -238,5 +237,5 @@ def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
 
 
 def file_of(game: TableGame) -> Path:
-    """Return the path of the network of a game, which exists if the package has one."""
+    """Return the path of the pretrained network of a game; the file might not exist."""
     return FOLDER / f"{game.name}_network.npz"

@@ -1,4 +1,4 @@
-"""Learning curves: how strong agents are after how many games."""
+"""Plots of learning curves: strength of agents by number of games played."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw the learning curve of a table into a PNG or SVG file.
+    """Draw the learning curve of a tabular agent into a PNG or SVG file.
 
-    The upper panel has the share of games won against random play, the lower one the share of positions played without
-    a mistake.
+    The upper panel shows the share of games won against random play; the lower panel shows the share of positions
+    played without a mistake.
     """
     end = curve[-1]
     headline = f"{name} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
@@ -30,8 +30,8 @@ def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
 def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
     """Draw the learning curve of a network into a PNG or SVG file.
 
-    The upper panel has the shares of games won and lost against random play, by seat, the lower one the mean points
-    against all earlier snapshots, and the share of states played without a mistake if that is known.
+    The upper panel shows the shares of games won and lost against random play, by seat. The lower panel shows the mean
+    points against all earlier snapshots and, if known, the share of states played without a mistake.
     """
     end = curve[-1]
     headline = f"{name} loses {end['loss_share']:.2%} against random play after {end['games']:,.0f} games"
@@ -54,7 +54,7 @@ def _draw(
     path: Path,
     even: float | None = None,
 ) -> None:
-    """Draw lines, each with the number of its panel, its label, and its shares."""
+    """Draw lines given as panel index, label and shares."""
     with picture(path, "learning") as figure:
         from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -75,7 +75,7 @@ def _draw(
         lower.set(xlabel="games played (logarithmic)")
         lower.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.xaxis.set_major_formatter("{x:,.0f}")
-        lower.xaxis.set_minor_formatter(NullFormatter())  # in less than a decade it would label these in TeX
+        lower.xaxis.set_minor_formatter(NullFormatter())  # below a decade, minor ticks would have TeX labels
 
 
 def _lost(endings: Mapping[str, float]) -> float:
@@ -83,5 +83,5 @@ def _lost(endings: Mapping[str, float]) -> float:
 
 
 def _mean(numbers: Sequence[float]) -> float:
-    """The mean, NaN of nothing."""
+    """Return the mean, or NaN for an empty sequence."""
     return sum(numbers) / len(numbers) if numbers else math.nan

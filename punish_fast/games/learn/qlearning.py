@@ -1,8 +1,8 @@
-"""Agents that learn a game by Q-learning against a random player, against themselves, or both in turn.
+"""Q-learning agents that train against a random player, against themselves, or against both, one after the other.
 
 ``_qlearning.py`` contains the mathematics. The results of a `QLearner` depend only on its hyperparameters, its random
-seed and its sessions. A round goes from one point of the learning curve to the next. The curve is exact, and its points
-are evenly spaced on a logarithmic scale of games, because most is learned early.
+seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are exact; its
+points are evenly spaced on a logarithmic scale of games, because agents improve fastest early in training.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from punish_fast.runtime.json_values import is_whole
 
 SCHEMES = ("negamax", "author")
 OPPONENTS = ("random", "self")
-# Learning rate and discount by scheme. Games without chance need no averaging.
+# Default learning rate and discount of each scheme. Games without chance need no averaging, so negamax uses rate 1.
 _OF_SCHEME: dict[str, dict[str, float | None]] = {
     "negamax": {"rate": 1.0, "discount": 0.95},
     "author": {"rate": None, "discount": 1.0},
 }
 
-# Longer games are endless.
+# Games that reach this number of plies are considered endless and stopped.
 _MAX_PLIES = 1000
-# Games of a kernel call, few enough that an interrupt need not wait.
+# Games per kernel call, few enough for a prompt response to interrupts.
 _BATCH = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
-# Measures of a point of the learning curve, and the largest value of each.
+# Measures of a point of the learning curve, with their maximum values.
 _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_GAMES, "perfect": 1}
 
 
@@ -66,7 +66,7 @@ class Hyperparameters(CheckedMethod):
 
 
 def hyperparameters(**given: Any) -> Hyperparameters:
-    """Return hyperparameters with the defaults of their scheme for those that are not given."""
+    """Return hyperparameters; those not given have the defaults of their scheme."""
     return Hyperparameters(**_OF_SCHEME.get(given.get("scheme", SCHEMES[0]), {}) | given)
 
 
@@ -75,13 +75,13 @@ class Session:
     """Games against one kind of opponent."""
 
     opponent: str  # one of `OPPONENTS`
-    games: int  # played
-    wanted: int  # to play in all
+    games: int  # number of games played
+    wanted: int  # number of games to play in total
 
 
 @dataclass(eq=False, repr=False)
 class QLearner:
-    """An agent that learns a table; `new_learner` makes one."""
+    """Tabular Q-learning agent; `new_learner` creates one."""
 
     kind: ClassVar[str] = "learner"
     layout: ClassVar[dict[str, tuple[str, int]]] = {"q": ("float64", 2), "visits": ("int64", 2)}
@@ -89,22 +89,22 @@ class QLearner:
     positions: Positions
     method: Hyperparameters
     seed: int
-    q: np.ndarray  # float64 [2, n_rows], its table, and its opponent's in self-play by the author's scheme
-    visits: np.ndarray  # int64 [2, n_rows], the visits of each action
-    sessions: list[Session] = field(default_factory=list)  # finished and planned
-    curve: list[dict[str, Any]] = field(default_factory=list)  # points: games, and the measures of `assess`
+    q: np.ndarray  # float64 [2, n_rows]: table of the agent, and of its opponent in self-play (author's scheme)
+    visits: np.ndarray  # int64 [2, n_rows], number of visits of each action
+    sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
+    curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and the measures of `assess`
 
     def __repr__(self) -> str:
         return f"<QLearner {self.name}: {self.games:,} games>"
 
     @property
     def game(self) -> TableGame:
-        """The game."""
+        """Game of the positions."""
         return cast(TableGame, self.positions.game)
 
     @property
     def name(self) -> str:
-        """For example ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+        """Scheme, epsilon and opponents, such as ``"negamax-e0.5-random-self"``."""
         return agent_name(self.method, [session.opponent for session in self.sessions])
 
     @property
@@ -114,26 +114,26 @@ class QLearner:
 
     @property
     def games_wanted(self) -> int:
-        """Number of games when all sessions are finished."""
+        """Number of games after all sessions."""
         return sum(session.wanted for session in self.sessions)
 
     @property
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """The tables."""
+        """Action values and visits by name."""
         return {"q": self.q, "visits": self.visits}
 
     @property
     def session(self) -> Session | None:
-        """The first unfinished session; None if all are finished."""
+        """First unfinished session, or None if all are finished."""
         return next((session for session in self.sessions if session.games < session.wanted), None)
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the training state: training continues identically for agents with the same digest."""
+        """Fingerprint of the training state; agents with equal digests continue training identically."""
         return digest_of((self.method, self.seed, self.positions.digest, self.sessions), self.arrays.values())
 
     def plan(self, opponent: str, n_games: int) -> None:
-        """Add a session after all others."""
+        """Append a session."""
         if opponent not in OPPONENTS:
             raise LearnError(f"opponent: {opponent!r} is not allowed, it must be one of {', '.join(OPPONENTS)}")
         check_games(n_games)
@@ -144,7 +144,7 @@ class QLearner:
         return greedy(self.positions.live_ptr, self.q[0])
 
     def prepare(self) -> None:
-        """Play one game of another learner, so that the kernel is compiled."""
+        """Compile the kernel by playing one game with another learner."""
         other = new_learner(self.positions, Hyperparameters())
         other.plan("self", 1)
         learn(other, 1)
@@ -163,11 +163,11 @@ class QLearner:
         return last is not None and last.games in points_of(last.wanted)
 
     def add_point(self, strength: PerfectPlay) -> None:
-        """Measure the greedy policy and add it to the learning curve."""
+        """Measure the greedy policy and add a point to the learning curve."""
         self.curve.append({"games": float(self.games)} | assess(self.positions, strength, self.policy()))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Everything but the tables, as JSON values."""
+        """Return all data except the tables, as JSON values."""
         return {
             "method": asdict(self.method),
             "seed": self.seed,
@@ -178,7 +178,7 @@ class QLearner:
 
 
 def agent_name(method: Hyperparameters, opponents: Sequence[str]) -> str:
-    """Return a name such as ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
+    """Return the name of an agent, such as ``"negamax-e0.5-random-self"``: scheme, epsilon and opponents."""
     return f"{method.scheme}-e{method.epsilon:g}-{'-'.join(opponents)}"
 
 
@@ -192,7 +192,7 @@ def new_learner(positions: Positions, method: Hyperparameters, seed: int = 0) ->
 
 
 def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> QLearner:
-    """Return the learner of a mapping from `QLearner.to_mapping` and of its tables."""
+    """Return a learner from its tables and a mapping from `QLearner.to_mapping`."""
     method, seed, digest = Hyperparameters.of(mapping["method"]), mapping["seed"], mapping["positions_digest"]
     sessions = [Session(one["opponent"], one["games"], one["wanted"]) for one in mapping["sessions"]]
     check_curve(mapping["curve"], _CURVE)
@@ -214,10 +214,10 @@ def _is_possible(session: Session) -> bool:
 def learn(learner: QLearner, n_games: int) -> np.ndarray:
     """Play ``n_games`` games of the current session.
 
-    In the author's scheme, both agents start a session with the table that is kept.
+    In the author's scheme, both agents start a session with the first table.
 
     Returns:
-        int64 ``[4]``: games won, lost and stopped, and plies of all games.
+        int64 ``[4]``: games won, lost and stopped, and total plies.
     """
     session, positions = learner.session, learner.positions
     left = 0 if session is None else session.wanted - session.games
@@ -229,7 +229,7 @@ def learn(learner: QLearner, n_games: int) -> np.ndarray:
     board = _qlearning.Board(
         positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
-    # The kernel updates copies of the tables; an interrupt finds the learner before or after a batch.
+    # The kernel updates copies of the tables, so an interrupt never leaves the learner in the middle of a batch.
     q, visits = learner.q.copy(), learner.visits.copy()
     for done in range(0, n_games, _BATCH):
         n_now = min(_BATCH, n_games - done)
@@ -254,7 +254,7 @@ def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:
 
 
 def points_of(n_games: int) -> list[int]:
-    """Return the games of a session after which to measure, ascending; the last point is its end."""
+    """Return the numbers of games of a session after which to measure, ascending; the last is ``n_games``."""
     n_points = int(np.ceil(_POINTS_PER_DECADE * np.log10(max(n_games / _FIRST_POINT, 1)))) + 1
     points = np.rint(np.geomspace(min(_FIRST_POINT, n_games), n_games, n_points)) if n_games else [0]
     return sorted({int(point) for point in points})
@@ -264,8 +264,8 @@ def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> di
     """Measure a policy.
 
     Returns:
-        ``win_share`` and ``draw_share`` of games against the random player, moving first in half of them; ``mistakes``:
-        positions where it may give away a win or a draw; ``perfect``: the share of positions without mistakes.
+        ``win_share`` and ``draw_share`` against the random player, averaged over both seats; ``mistakes``: number of
+        positions where the policy may give away a win or a draw; ``perfect``: share of positions without mistakes.
     """
     random = positions.uniform()
     first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)

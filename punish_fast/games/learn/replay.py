@@ -1,19 +1,19 @@
-"""Experience replay: what the latest games teach, from which a learner draws its samples.
+"""Experience replay: training samples from the latest games.
 
-A sample is a state, an action, and what its value should become,
+A sample consists of a state, an action, and the target of its value,
 
     value + sign discount max over b of Q(after, b)
 
-where ``sign`` is -1 if the turn passed, 1 if it was kept, and 0 if nothing more follows.
+where ``sign`` is -1 if the turn passed, 1 if the mover kept it, and 0 if the target is ``value`` only.
 
 *td* (temporal difference). Every action is a sample. ``value`` is the return of the mover if the action ended the game,
-else 0. This is the error of two players whose returns add up to 0: what is best for one is worst for the other.
+else 0. The target assumes a zero-sum game of two players, in which the mover's gain is the opponent's loss.
 
 *mc* (Monte Carlo). ``value`` is the return of the mover at the end of the game, discounted once for each later action
-of its own, and ``sign`` is 0. Other returns than zero-sum ones, more players and chance are no obstacle: a game is a
-trajectory for each of its players.
+of the same player, and ``sign`` is 0. This form also supports general-sum games, more than two players and chance: each
+player of a game has a separate trajectory.
 
-What chance draws is no sample. An illegal action ends its game, and has the value -1. Under *mc* it is the only sample
+Chance events are not samples. An illegal action ends the game and has the value -1. Under *mc* it is the only sample
 of its game.
 """
 
@@ -29,7 +29,7 @@ from punish_fast.games.learn.episodes import NONE, retrace
 
 MC, TD = "mc", "td"
 TARGETS = (MC, TD)
-# The value of an illegal action.
+# Value of an illegal action.
 _ILLEGAL = -1.0
 
 
@@ -40,22 +40,22 @@ class Samples(NamedTuple):
     action: np.ndarray  # int16 [k]
     value: np.ndarray  # float32 [k]
     sign: np.ndarray  # int8 [k]
-    after: np.ndarray  # uint64 [k, n_words], the state after the action; [k, 0] under *mc*, which needs none
+    after: np.ndarray  # uint64 [k, n_words], state after the action; [k, 0] under *mc*
 
 
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
-    """What games teach.
+    """Return the training samples of games.
 
     Args:
-        action: int16 ``[n, n_plies]``, the actions of games, see ``episodes.py``.
+        action: int16 ``[n, n_plies]``, actions of the games, as in ``episodes.py``.
         target: ``"mc"`` or ``"td"``.
-        discount: The discount of each action of the mover.
+        discount: Discount per action of the mover.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
     is_move = (action != NONE) & (played.player != CHANCE)
     illegal = is_move & ~played.is_legal
-    # Of the mover, at the end of the game.
+    # Return of the mover at the end of the game.
     result = np.take_along_axis(played.returns, played.player.astype(np.int64), axis=1)
     before, after = played.state[:, :-1], played.state[:, 1:]
     if target == MC:
@@ -74,7 +74,7 @@ def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: fl
 
 
 def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
-    """The samples of some numbers, which count through all parts; faster than to join the parts first."""
+    """Return the samples with indices ``drawn`` into the concatenation of ``parts``, without concatenating them."""
     ends = np.cumsum([len(part.state) for part in parts])
     owner = np.searchsorted(ends, drawn, side="right")
     found = Samples(*(np.empty((len(drawn), *field.shape[1:]), field.dtype) for field in parts[0]))
@@ -87,7 +87,7 @@ def drawn_samples(parts: Sequence[Samples], drawn: np.ndarray) -> Samples:
 
 
 def _own_moves_left(player: np.ndarray, is_move: np.ndarray, n_players: int) -> np.ndarray:
-    """The number of later moves of each move's player, int64 ``[n, n_plies]``."""
+    """Return the number of later moves by the player of each move, int64 ``[n, n_plies]``."""
     left = np.zeros(player.shape, dtype=np.int64)
     for each in range(n_players):
         own = is_move & (player == each)

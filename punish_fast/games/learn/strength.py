@@ -1,11 +1,11 @@
-"""How strong networks are, against the random player, perfect play, and each other.
+"""Strength of networks against the random player, perfect play and other networks.
 
-A network is given by its values of actions, of which it takes the best (`movers.Values`).
+A network is represented by its action values (`movers.Values`) and takes the action of maximum value.
 
-If a game can be enumerated, measures are exact; each state is a position of its own, since a network does not know
-symmetries. At other games, networks play many games; those without chance begin with two random moves. A network of
-three players sits among two of the others. Games that are neither won nor lost, such as those with several winners,
-are draws.
+If a game can be enumerated, measures are exact; states are not folded by symmetry, since networks are not symmetric.
+Otherwise strength is estimated from sampled games; games without chance begin with two random moves. In games of three
+players, a network plays against two copies of its opponent. Games that are neither won nor lost, such as games with
+several winners, count as draws.
 """
 
 from __future__ import annotations
@@ -26,23 +26,19 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.mdp.policy import greedy
 
-# Games of a match, as many in each seat, and the plies after which they stop.
+# Number of games in a match (divided equally among the seats), and their maximum number of plies.
 _GAMES = 400
 _MAX_PLIES = 1000
 _N_RANDOM = 2
-# The names of seats, in the order of moves.
+# Names of seats, in the order of moves.
 SEATS = ("first", "second", "third")
 
 
 class ExactStrength:
-    """Exact measures of networks at a game that can be enumerated.
-
-    Attributes:
-        positions: All states, each a position of its own.
-    """
+    """Exact strength of networks in a game that can be enumerated."""
 
     def __init__(self, vector: VectorBoardGame) -> None:
-        """Solve the game."""
+        """Enumerate and solve the game."""
         self.positions = enumerate_positions(vector.game, is_folded=False)
         self._states = live_states(vector, self.positions)
         self._perfect = solve_game(self.positions)
@@ -53,14 +49,14 @@ class ExactStrength:
         """Measure the strength of a network.
 
         Args:
-            keeps_rules: Whether it considers legal actions only.
+            keeps_rules: True if the network considers legal actions only.
 
         Returns:
-            ``first``, ``second``, ...: against random players, in each of `SEATS`, the share of games with each ending:
-            ``win``, ``draw``, ``loss``, ``illegal`` (a move of its own). ``win_share``, ``draw_share`` and
-            ``loss_share``: the same for all seats, an illegal move being a loss. ``mistakes``: the number of states in
-            which it gives away a win or a draw, or breaks the rules, and ``perfect``, the share of the others; both
-            None if they are unknown.
+            ``first``, ``second``, ...: for each of `SEATS`, the share of games against random players that end in
+            ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share``
+            and ``loss_share``: means over seats; an illegal move is a loss. ``mistakes``: number of states in which the
+            network gives away a win or a draw or makes an illegal move; ``perfect``: share of the other states; both
+            None if unknown.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -73,7 +69,7 @@ class ExactStrength:
         return all_seats([asdict(first), asdict(second)]) | {"mistakes": mistakes, "perfect": perfect}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """Return the mean points against each of other networks, all seats alike: 1 for a win, 1/2 for a draw."""
+        """Return the points against each other network, averaged over seats: 1 for a win, 1/2 for a draw."""
         own, found = self.play(values)[0], []
         for other in others:
             scores = both_scores(self.positions, own, self.play(other)[0])
@@ -81,7 +77,7 @@ class ExactStrength:
         return found
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
-        """Return `judgement.judge` of a network as JSON values; None if the game might not end."""
+        """Return the result of `judgement.judge` as JSON values, or None if the game might not terminate."""
         positions = self.positions
         if not always_ends(positions):
             return None
@@ -93,29 +89,29 @@ class ExactStrength:
         return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy of a network in all states, see `network_policy`."""
-        # Measures of a network follow each other, and searches from all states take their time.
+        """Return the policy of a network in all states, as in `network_policy`."""
+        # Cached: a network is measured several times in succession, and searches from all states are slow.
         if self._latest is None or self._latest[0] is not values:
             self._latest = values, network_policy(self.positions, values(self._states))
         return self._latest[1]
 
 
 class SampledStrength:
-    """Measures of networks by many games, with the methods of `ExactStrength`."""
+    """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
 
     def __init__(self, vector: VectorGame, seed: int = 0, games: int = _GAMES) -> None:
-        """Choose the game, the random seed, and the number of games of a match, equally many in each seat."""
+        """Initialise; ``games`` is the number of games in a match, divided equally among the seats."""
         self._vector, self._seed, self._games = vector, seed, games
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network; its mistakes are unknown."""
+        """Measure the strength of a network; ``mistakes`` and ``perfect`` are None."""
         own = ValueMover(values, keeps_rules=keeps_rules)
         shares = [self._shares(own, random_mover, seat) for seat in self._seats]
         return all_seats(shares) | {"mistakes": None, "perfect": None}
 
     def points(self, values: Values, others: Sequence[Values]) -> list[float]:
-        """Return the mean points against each of other networks."""
+        """Return the mean points against each other network."""
         own, found = ValueMover(values), []
         for other in others:
             shares = [self._shares(own, ValueMover(other), seat) for seat in self._seats]
@@ -123,13 +119,13 @@ class SampledStrength:
         return found
 
     def judge(self, _values: Values, _keeps_rules: bool) -> None:
-        """Return None: the game is too large."""
+        """Return None, because the game is too large to judge."""
 
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
-        """The share of games with each ending, for ``own``, which has a seat; ``other`` has all others."""
+        """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""
         movers = [own if each == seat else other for each in self._seats]
         generator = np.random.default_rng([self._seed, seat])
-        # Against the random player there is enough chance.
+        # Games against the random player vary without random openings.
         is_varied = other is random_mover or hasattr(self._vector, "probabilities")
         n_random = 0 if is_varied else _N_RANDOM
         action = play(self._vector, movers, self._games // len(movers), generator, _MAX_PLIES, n_random)
@@ -141,26 +137,26 @@ class SampledStrength:
 
 
 def all_seats(shares: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """Measures of the shares of games with each ending, by seats."""
+    """Return the shares of games with each ending by seat, and their means over seats."""
     mean = {end: sum(share[end] for share in shares) / len(shares) for end in ("win", "draw", "loss", "illegal")}
     told = {"win_share": mean["win"], "draw_share": mean["draw"], "loss_share": mean["loss"] + mean["illegal"]}
     return dict(zip(SEATS, shares, strict=False)) | told
 
 
 def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
-    """The words of all states before the end, uint64 ``[n_live, n_words]``, in the order of ``positions.live``."""
+    """Return all nonterminal states, uint64 ``[n_live, n_words]``, in the order of ``positions.live``."""
     return vector.pack([positions.states[number] for number in positions.live.tolist()])
 
 
 def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How a network plays in all states.
+    """Return the policy of a network in all states.
 
     Args:
-        values: Its values of actions in `live_states`, float ``[n_live, n_moves]``.
+        values: Action values in `live_states`, float ``[n_live, n_moves]``.
 
     Returns:
-        The policy that takes the first best legal action, float64 ``[n_rows]``; and bool ``[n]``, whether an illegal
-        one has a higher value than all legal ones, False in terminal states.
+        Policy that takes the first best legal action, float64 ``[n_rows]``; and bool ``[n]``, True in states in which
+        the first best action is illegal, False in terminal states.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
     of_state[positions.live] = values
@@ -174,7 +170,7 @@ Strength = ExactStrength | SampledStrength
 
 
 def strength_of(vector: VectorGame) -> Strength:
-    """Measures at a game: exact ones if it can be enumerated."""
+    """Return `ExactStrength` if the game can be enumerated, else `SampledStrength`."""
     try:
         return ExactStrength(cast(VectorBoardGame, vector)) if hasattr(vector, "pack") else SampledStrength(vector)
     except GameError:

@@ -1,8 +1,8 @@
-"""Training of networks: rounds, learning curves, snapshots and resuming, the same for all methods.
+"""Training of networks by any method: rounds, learning curves, snapshots and resuming.
 
-A network learns in rounds of games against itself. All random numbers of a round follow from the random seed and the
-number of the round, and between rounds a trainer holds everything that later training depends on, so an agent that is
-saved and loaded continues to the same bits. After some rounds its strength is measured and added to the learning curve.
+A network learns in rounds of games against itself. All random numbers of a round are derived from the random seed and
+the round number, and between rounds a trainer holds all state that later training depends on, so resuming from a file
+gives bitwise identical results. After some rounds the strength is measured and added to the learning curve.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from punish_fast.games.learn.strength import SEATS, Strength
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.runtime.json_values import brief, is_number, is_whole
 
-# Games at the first point of a network's learning curve; each later point doubles them, and the last game has one.
+# Number of games at the first point of a learning curve. It doubles with each further point; the last point is at the
+# end of training.
 _FIRST_POINT = 1000
 _STREAM_BITS = 2
-# The random numbers of a round: games, draws of samples, initial weights, and reanalysis.
+# Random streams of a round: games, draws of samples, initial weights, and reanalysis.
 PLAY, LEARN, BEGIN, REANALYSE = range(4)
-# After this number of steps, the optimiser no longer corrects its means, and its rate falls no further.
+# Maximum step count passed to the optimiser; by then bias correction and the decay of the rate have no more effect.
 _MOST_STEPS = 1_000_000_000
-# Shares are sums, so they may be off by rounding.
+# Maximum share: shares are sums, so rounding may take them above 1.
 _SHARE = 1 + 1e-9
 _ENDINGS = dict.fromkeys(("win", "draw", "loss", "illegal"), _SHARE)
 _PROGRESS = ("seed", "rounds", "wanted", "curve")
 
 NETWORK_LAYOUT = dict.fromkeys(("weights", "momentum", "variance"), ("float32", 1)) | {
     "snapshots": ("float32", 2),
-    "action": ("int16", 2),  # actions of the latest games, the oldest first; -1 after the end
+    "action": ("int16", 2),  # actions of the latest games, oldest first; -1 after the end
 }
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NetworkTrainer(ABC):
-    """A network that learns in rounds of games against itself."""
+    """Base class of networks that learn in rounds of games against themselves."""
 
     vector: VectorGame
     method: Any  # hyperparameters
@@ -52,14 +53,14 @@ class NetworkTrainer(ABC):
     weights: np.ndarray  # float32 [n_weights]
     momentum: np.ndarray  # float32 [n_weights], the optimiser's mean of gradients
     variance: np.ndarray  # float32 [n_weights], the optimiser's mean of squared gradients
-    rounds: int = 0  # finished
-    wanted: int = 0  # rounds to finish in all
-    memory: list[Any] = field(default_factory=list)  # the latest rounds, the oldest first, each with its `games`
+    rounds: int = 0  # number of finished rounds
+    wanted: int = 0  # number of rounds to finish in total
+    memory: list[Any] = field(default_factory=list)  # replay buffer: latest rounds, oldest first, each with `games`
     curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and measures of strength
     snapshots: list[np.ndarray] = field(default_factory=list)  # weights at the points of the curve
 
-    kind: ClassVar[str]  # of the agent's file
-    layout: ClassVar[dict[str, tuple[str, int]]]  # dtype and number of dimensions of each array of the file
+    kind: ClassVar[str]  # kind of the agent file
+    layout: ClassVar[dict[str, tuple[str, int]]]  # dtype and number of dimensions of each array in the file
     method_type: ClassVar[Any]  # class of the hyperparameters
     networks: ClassVar[tuple[str, ...]] = ("weights", "momentum", "variance")
 
@@ -74,7 +75,7 @@ class NetworkTrainer(ABC):
 
     @classmethod
     def of(cls, vector: VectorGame, learner: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """Return the learner of a mapping from `to_mapping` and of its arrays."""
+        """Return a learner from its arrays and a mapping from `to_mapping`."""
         method = cls.method_type.of(learner["method"])
         n_weights = n_weights_of(method.shape_for(vector).shapes)
         progress = {name: learner[name] for name in _PROGRESS}
@@ -109,22 +110,22 @@ class NetworkTrainer(ABC):
 
     @property
     def game(self) -> TableGame:
-        """The game."""
+        """Game that the network learns."""
         return self.vector.game  # type: ignore[return-value]
 
     @property
     def name(self) -> str:
-        """Short name, for example ``"dqn-mc-mask"``."""
+        """Short name, such as ``"dqn-mc-mask"``."""
         return str(self.method.name)
 
     @property
     def shape(self) -> Any:
-        """The shape of the networks."""
+        """Shape of the networks."""
         return self.method.shape_for(self.vector)
 
     @property
     def keeps_rules(self) -> bool:
-        """Whether it considers legal actions only."""
+        """True if the network considers legal actions only."""
         return bool(self.method.keeps_rules)
 
     @property
@@ -134,17 +135,17 @@ class NetworkTrainer(ABC):
 
     @property
     def games_wanted(self) -> int:
-        """Number of games when all planned training is done."""
+        """Number of games after all planned training."""
         return int(self.wanted * self.method.games)
 
     @property
     def epsilon(self) -> float:
-        """The probability of a random action in self-play."""
+        """Probability of a random action in self-play."""
         return float(self.method.epsilon_after(self.games))
 
     @property
     def digest(self) -> str:
-        """Fingerprint of the training state: training continues identically for agents with the same digest."""
+        """Fingerprint of the training state; agents with equal digests continue training identically."""
         arrays = [getattr(self, name) for name in self.networks]
         return digest_of(
             (self.method, self.seed, self.rounds), [*arrays, *(a for part in self.memory for a in part.games)]
@@ -152,7 +153,7 @@ class NetworkTrainer(ABC):
 
     @property
     def arrays(self) -> Mapping[str, np.ndarray]:
-        """The arrays to save."""
+        """Arrays to save, by name."""
         found = {name: getattr(self, name) for name in self.networks}
         found["snapshots"] = np.array(self.snapshots, dtype=np.float32).reshape(-1, len(self.weights))
         n, n_plies = self.method.games, max((part.games.action.shape[1] for part in self.memory), default=0)
@@ -163,16 +164,16 @@ class NetworkTrainer(ABC):
         return found | {name: a.view(np.uint8) if a.dtype == np.bool_ else a for name, a in joined._asdict().items()}
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return everything but arrays and the game, as JSON values."""
+        """Return all data except arrays and the game, as JSON values."""
         return {"method": asdict(self.method)} | {name: getattr(self, name) for name in _PROGRESS}
 
     def plan(self, n_games: int) -> None:
-        """Plan further games, in whole rounds."""
+        """Plan at least ``n_games`` further games, in whole rounds."""
         check_games(n_games)
         self.wanted += -(-n_games // self.method.games)
 
     def learn_round(self) -> None:
-        """Play a round and learn from it. An interrupt leaves the learner as it was before."""
+        """Play a round and learn from it. An interrupt leaves the learner unchanged."""
         method = self.method
         played = self._remember(self._play(stream_of(self.seed, self.rounds, PLAY)))
         memory = [*self._kept(), played][-method.memory :]
@@ -190,39 +191,39 @@ class NetworkTrainer(ABC):
             self._renew()
 
     def _kept(self) -> list[Any]:
-        """Return the rounds that are remembered."""
+        """Return the replay buffer before the new round is added."""
         return self.memory
 
     def _renew(self) -> None:  # noqa: B027 - most methods have nothing to renew
-        """Finish a round."""
+        """Update the state derived from the weights after a round."""
 
     @abstractmethod
     def values_of(self, weights: np.ndarray) -> Values:
-        """Return the values of actions by the networks with some weights, float32 ``[n_weights]``."""
+        """Return the action values of the networks with the given weights, float32 ``[n_weights]``."""
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the values by which the agent is judged, by the number of simulations of its search, if any."""
+        """Return the action values to judge, keyed by number of simulations; the key is None if there is no search."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod
     def _empty_games(self, n: int, n_plies: int) -> Any:
-        """Return arrays for games, a named tuple whose first field is ``action``."""
+        """Return empty games, a named tuple of arrays whose first field is ``action``."""
 
     @abstractmethod
     def _play(self, generator: np.random.Generator) -> Any:
-        """Return the games of a round, as in `_empty_games`."""
+        """Play the games of a round; return a named tuple as in `_empty_games`."""
 
     @abstractmethod
     def _remember(self, games: Any) -> Any:
-        """Return a round of the memory: its games without empty plies, and what samples are drawn from."""
+        """Return an entry of the replay buffer: trimmed games and the data of their samples."""
 
     @abstractmethod
     def _draw(self, memory: list[Any], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
-        """Return ``n`` samples, arrays ``[n, ...]``."""
+        """Draw ``n`` samples; return arrays ``[n, ...]`` by name."""
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
-        """Return weights, momentum and variance after the steps of a round; ``count`` is the number of earlier ones."""
+        """Return weights, momentum and variance after the steps of a round, given the number of previous steps."""
 
     @property
     def is_point(self) -> bool:
@@ -233,7 +234,7 @@ class NetworkTrainer(ABC):
         return self.rounds in (self.wanted, -(-(_FIRST_POINT << doublings) // self.method.games))
 
     def add_point(self, strength: Strength) -> None:
-        """Measure the strength, also against all earlier snapshots, and keep the weights as a snapshot."""
+        """Measure the strength, add a point to the learning curve and keep the weights as a snapshot."""
         own = self.values_of(self.weights)
         measures = strength.measure(own, self.keeps_rules)
         earlier = strength.points(own, [self.values_of(weights) for weights in self.snapshots])
@@ -243,12 +244,12 @@ class NetworkTrainer(ABC):
 
 
 def stream_of(seed: int, number: int, stream: int) -> np.random.Generator:
-    """Return the random numbers of one use, from 0 to 3, in one round of an agent."""
+    """Return the generator of a random stream, such as `PLAY`, in a round of an agent."""
     return np.random.Generator(np.random.Philox(key=np.array([seed, number << _STREAM_BITS | stream], dtype=np.uint64)))
 
 
 def digest_of(progress: tuple[Any, ...], arrays: Iterable[np.ndarray]) -> str:
-    """Return the fingerprint of a training state."""
+    """Return the first 16 hex digits of the SHA-256 hash of a training state."""
     digest = hashlib.sha256(repr(progress).encode())
     for array in arrays:
         digest.update(array.tobytes())
@@ -256,19 +257,19 @@ def digest_of(progress: tuple[Any, ...], arrays: Iterable[np.ndarray]) -> str:
 
 
 def check_games(n_games: int) -> None:
-    """Check a number of games."""
+    """Raise `LearnError` unless a number of games is from 1 to `MAX_GAMES`."""
     if not 1 <= n_games <= MAX_GAMES:
         raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {MAX_GAMES}")
 
 
 def check_seed(seed: Any) -> None:
-    """Check a random seed."""
+    """Raise `LearnError` unless a random seed is an integer from 0 to `LAST_SEED`."""
     if not is_whole(seed, 0, LAST_SEED):
         raise LearnError(f"seed: {brief(seed)} is not allowed, it must be from 0 to {LAST_SEED}")
 
 
 def check_curve(curve: Any, point: Mapping[str, Any]) -> None:
-    """Check a learning curve; ``point`` has the largest number for each measure, from which None may be missing."""
+    """Raise `LearnError` if a learning curve is invalid; ``point`` contains the maximum of each measure."""
     for each in curve if isinstance(curve, list) else [curve]:
         if not _is_like(each, point):
             raise LearnError(f"curve: {brief(each)} is not a point of a learning curve")
@@ -292,6 +293,6 @@ _MAY_MISS = ("perfect", "mistakes")
 
 
 def trimmed(games: Any) -> Any:
-    """Return games, a named tuple of arrays ``[n, n_plies, ...]``, without the plies that none of them has."""
+    """Return games, a named tuple of arrays ``[n, n_plies, ...]``, without trailing plies that no game reaches."""
     n_plies = int((games.action != NONE).sum(axis=1).max(initial=0))
     return type(games)(*(array[:, :n_plies] for array in games))

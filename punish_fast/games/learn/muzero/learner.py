@@ -1,12 +1,12 @@
-"""MuZero: networks learn a model of a game by playing it against themselves, and search in that model.
+"""MuZero: networks learn a model of a game by self-play and search in that model.
 
-Learning goes in *rounds*. In each, the learner plays a number of games, every action found by a search; it may search
-some of the games of earlier rounds again with its present weights (*reanalysis*, J. Schrittwieser et al., "Online and
-offline reinforcement learning by planning with a learned model", NeurIPS 2021); and its networks take a number of steps
-on draws from all games that are remembered (``replay.py``, ``update.py``).
+Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
+searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
+reinforcement learning by planning with a learned model", NeurIPS 2021); and its networks take a number of steps on
+samples from the replay buffer (``replay.py``, ``update.py``).
 
-With the model *rules* the search plans in the rules of the game, and the dynamics learns nothing: AlphaZero (D. Silver
-et al., Science 362, 2018). All else stays the same, so that the two show what it costs to learn the rules.
+With the model *rules*, the search uses the rules of the game and the dynamics is not trained: this is AlphaZero (D.
+Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from punish_fast.games.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedG
 from punish_fast.games.learn.muzero.update import muzero_steps
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, stream_of
 
-# Simulations of the searches by which MuZero is judged; 0 is the policy alone.
+# Numbers of simulations with which MuZero is judged; 0 uses the policy without a search.
 JUDGED_SIMULATIONS = (0, 25, 100)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MuZeroLearner(NetworkTrainer):
-    """Networks that learn a model of a game; ``memory`` holds `Remembered` rounds."""
+    """MuZero networks in training; ``memory`` holds `Remembered` rounds."""
 
     kind: ClassVar[str] = "muzero"
     layout: ClassVar[dict[str, tuple[str, int]]] = NETWORK_LAYOUT | {
@@ -43,15 +43,16 @@ class MuZeroLearner(NetworkTrainer):
     method_type: ClassVar[Any] = MuZeroMethod
 
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
-        """Return the values of actions by its networks with some weights.
+        """Return the action values of the networks with the given weights.
 
         Args:
             weights: float32 ``[n_weights]``.
-            simulations: Simulations of a search; 0 for the prediction alone, None for the method's number.
+            simulations: Number of simulations per search; 0 to use the prediction without a search. The method's number
+                by default.
 
         Returns:
-            A function of states. The action of a search has the value 2, and others have their probability; without a
-            search, all have the logits of the prediction.
+            A function of states. The action chosen by the search has the value 2, other actions their probability;
+            without a search, values are the policy logits.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))
@@ -66,7 +67,7 @@ class MuZeroLearner(NetworkTrainer):
         return values
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the values by which the agent is judged, by `JUDGED_SIMULATIONS`."""
+        """Return the action values to judge, for each of `JUDGED_SIMULATIONS`."""
         return {simulations: self.values_of(self.weights, simulations) for simulations in JUDGED_SIMULATIONS}
 
     def _empty_games(self, n: int, n_plies: int) -> SearchedGames:
@@ -89,7 +90,7 @@ class MuZeroLearner(NetworkTrainer):
         return found
 
     def _kept(self) -> list[Remembered]:
-        """Return the games that are remembered, some of them searched again."""
+        """Return the replay buffer, with the searches of some games repeated."""
         method = self.method
         if not method.reanalysed:
             return self.memory
@@ -107,14 +108,14 @@ class MuZeroLearner(NetworkTrainer):
     def _searched_again(
         self, plan: SearchPlan, part: Remembered, rows: np.ndarray, generator: np.random.Generator
     ) -> Remembered:
-        """Return games some of whose rows have the results of a search with the present weights."""
+        """Return a round with the searches of the games ``rows`` repeated with the current weights."""
         renewed = ("is_random", "value", "policy")
         games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)
         row, ply = rows[places], plies
         found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(LAST_SEARCH_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
-        # The result of an old search says nothing about today's play.
+        # Compare with the action of the new search, since targets are cut where play deviates from it.
         games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)

@@ -1,4 +1,4 @@
-"""Hyperparameters of MuZero, and the games that it can learn."""
+"""Hyperparameters of MuZero, and checks of the games that it supports."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
 class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
-    ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The numbers of
-    random actions at the beginning of games (``opening``) are equally likely, and none of these actions ends the game
-    if another would not. Hidden layers have ``2 * width`` units.
+    ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The number of
+    random actions at the beginning of a game is uniform from 0 to ``opening``; actions that end the game are avoided if
+    possible. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
     of_games: ClassVar[str] = "planning"
-    keeps_rules: ClassVar[bool] = True  # considers legal actions only
+    keeps_rules: ClassVar[bool] = True  # only legal actions are considered
 
     model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")
     search: str = hyperparameter(GUMBEL, SEARCHES, "The search.")
@@ -65,25 +65,25 @@ class MuZeroMethod(NetworkMethod):
 
     @property
     def is_learned(self) -> bool:
-        """Whether the model is learned."""
+        """True if the model is learned."""
         return self.model == LEARNED
 
     @property
     def n_unrolled(self) -> int:
-        """Actions that the model follows while it learns; the rules need none."""
+        """Number of actions unrolled in training; 0 if the search uses the rules."""
         return self.unroll if self.is_learned else 0
 
     @property
     def name(self) -> str:
-        """``"muzero"``, or ``"alphazero"`` if it plans in the rules."""
+        """``"muzero"``, or ``"alphazero"`` if the search uses the rules."""
         return "muzero" if self.is_learned else "alphazero"
 
     def epsilon_after(self, _n_games: int) -> float:
-        """Return the probability of a random action after a number of games."""
+        """Return the probability of a random action after the opening, the same for any number of games."""
         return self.epsilon
 
     def shape_for(self, vector: VectorGame) -> ModelShape:
-        """Return the shape of the networks for a game, if the method fits it."""
+        """Return the shape of the networks for a game; raise `LearnError` if the method does not support the game."""
         if not is_duel(vector):
             raise LearnError(f"muzero: {vector.game.name} is not a zero-sum game of two players without chance")
         if not hasattr(vector, "pack"):

@@ -1,16 +1,15 @@
-"""The networks of MuZero, in JAX (extra ``learn``): representation, dynamics and prediction.
+"""Networks of MuZero in JAX (extra ``learn``): representation, dynamics and prediction.
 
-The *representation* turns the features of a state into a hidden state, ``width`` numbers; the *dynamics* turns a hidden
-state and an action into the next one, and a reward; the *prediction* turns a hidden state into a policy and a value
+The *representation* maps the features of a state to a hidden state of ``width`` numbers; the *dynamics* maps a hidden
+state and an action to the next hidden state and a reward; the *prediction* maps a hidden state to a policy and a value
 (J. Schrittwieser et al., "Mastering Atari, Go, chess and shogi by planning with a learned model", Nature 588, 2020).
-All numbers are those of the player to move, so that both players share the networks.
+Rewards and values are from the perspective of the player to move, so both players share the networks.
 
-Rewards and values are between -1 and 1, and each is told by the logits of three probabilities, those of -1, 0 and 1;
-the number is their mean. This is the categorical form of the paper, and learns rare wins far faster than a number does.
-Rewards have a layer of their own, which tells those of all actions at once. Hidden states are scaled to the range from
-0 to 1, so that actions and hidden states weigh alike. The dynamics adds what an action changes to the hidden state, as
-in a residual network. Convolutions stand in the representation alone, which a search asks once; the dynamics, which it
-asks in every simulation, is dense.
+Rewards and values lie in [-1, 1]. Each is the mean of a distribution over -1, 0 and 1, represented by three logits.
+This is the categorical form of the paper; it learns rare wins far faster than scalar outputs do. A separate head of the
+dynamics predicts the rewards of all actions. Hidden states are scaled to [0, 1], the range of the one-hot actions. The
+dynamics has a residual connection: it predicts the change of the hidden state. Only the representation, which a search
+evaluates once, has convolutions; the dynamics, evaluated in every simulation, is dense.
 """
 
 from __future__ import annotations
@@ -33,24 +32,24 @@ if TYPE_CHECKING:
     import jax
 
 _EPSILON = 1e-5
-# Layers after the convolutions: two of the representation, four of the dynamics (two for the next hidden state, two for
-# rewards), and three of the prediction (the last two are policy and value).
+# Numbers of layers after the convolutions: two of the representation, four of the dynamics (two for the next hidden
+# state, two for rewards), and three of the prediction (the last two are policy and value).
 _N_LAYERS = (2, 4, 3)
-# What rewards and values are means of.
+# Number of outcomes (-1, 0 and 1) whose mean is a reward or value.
 _N_KINDS = 3
 
 
 class ModelShape(NamedTuple):
-    """The shape of the networks."""
+    """Shape of the networks."""
 
     inputs: tuple[int, ...]  # shape of the features of a state
     filters: tuple[int, ...]  # number of filters of each convolution
-    width: int  # numbers of a hidden state; hidden layers have ``2 * width`` units
+    width: int  # size of a hidden state; hidden layers have ``2 * width`` units
     n_moves: int  # number of actions of players
 
     @property
     def shapes(self) -> list[LayerShape]:
-        """The shape of each layer."""
+        """Shape of each layer."""
         convolved, n_in = convolution_shapes(self.inputs, self.filters)
         width, units, n_moves = self.width, 2 * self.width, self.n_moves
         representation = [(n_in, units), (units, width)]
@@ -60,25 +59,25 @@ class ModelShape(NamedTuple):
 
 
 class Networks(NamedTuple):
-    """The three networks; their functions are to be compiled."""
+    """The three networks; methods are called in compiled functions only."""
 
     shape: ModelShape
-    convolved: list[Layer]  # convolutions
-    representation: list[Layer]  # layers of the representation after them
-    dynamics: list[Layer]  # layers of the dynamics
-    prediction: list[Layer]  # layers of the prediction
+    convolved: list[Layer]  # convolutions of the representation
+    representation: list[Layer]  # dense layers of the representation
+    dynamics: list[Layer]
+    prediction: list[Layer]
 
     def represent(self, features: jax.Array) -> jax.Array:
-        """Hidden states, float32 ``[n, width]``, of features ``[n, n_features]``."""
+        """Return hidden states, float32 ``[n, width]``, of features ``[n, n_features]``."""
         x = convolutions(self.convolved, self.shape.inputs, features)
         first, second = self.representation
         return _scaled(dense(second, rectified(dense(first, x))))
 
     def advance(self, hidden: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """What follows actions, int32 ``[n]``.
+        """Apply actions, int32 ``[n]``, to hidden states.
 
         Returns:
-            The next hidden states, float32 ``[n, width]``, and the logits of the rewards, float32 ``[n, 3]``.
+            Next hidden states, float32 ``[n, width]``, and reward logits, float32 ``[n, 3]``.
         """
         import jax
         import jax.numpy as jnp
@@ -90,14 +89,14 @@ class Networks(NamedTuple):
         return _scaled(hidden + dense(change, x)), (of_all * taken[..., jnp.newaxis]).sum(axis=1)
 
     def predict(self, hidden: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The logits of the policy, float32 ``[n, n_moves]``, and of the values, float32 ``[n, 3]``."""
+        """Return policy logits, float32 ``[n, n_moves]``, and value logits, float32 ``[n, 3]``."""
         first, policy, value = self.prediction
         x = rectified(dense(first, hidden))
         return dense(policy, x), dense(value, x)
 
 
 def mean_of(logits: jax.Array) -> jax.Array:
-    """Rewards or values, float32 ``[n]``, of logits ``[n, 3]``; to be compiled."""
+    """Return rewards or values, float32 ``[n]``, of logits ``[n, 3]``."""
     import jax
 
     probability = jax.nn.softmax(logits, axis=-1)
@@ -105,9 +104,9 @@ def mean_of(logits: jax.Array) -> jax.Array:
 
 
 def kinds_of(number: jax.Array) -> jax.Array:
-    """Three probabilities, float32 ``[..., 3]``, with the mean of a number; to be compiled.
+    """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, whose mean is ``number`` clipped to [-1, 1].
 
-    Numbers beyond -1 and 1 count as these: a search adds rewards and values that its model is not sure of.
+    Sums of predicted rewards and values in a search can lie outside that range.
     """
     import jax.numpy as jnp
 
@@ -116,7 +115,7 @@ def kinds_of(number: jax.Array) -> jax.Array:
 
 
 def networks_of(shape: ModelShape, weights: jax.Array) -> Networks:
-    """The networks of a vector of weights, float32 ``[n_weights]``; to be compiled."""
+    """Return the networks with the given weights, float32 ``[n_weights]``."""
     layers, n_filters = split_layers(shape.shapes, weights), len(shape.filters)
     ends = np.cumsum([n_filters, *_N_LAYERS]).tolist()
     parts = [layers[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
@@ -124,6 +123,6 @@ def networks_of(shape: ModelShape, weights: jax.Array) -> Networks:
 
 
 def _scaled(hidden: jax.Array) -> jax.Array:
-    """Each hidden state in the range from 0 to 1."""
+    """Scale each hidden state to [0, 1]."""
     low, high = hidden.min(axis=-1, keepdims=True), hidden.max(axis=-1, keepdims=True)
     return (hidden - low) / (high - low + _EPSILON)

@@ -1,18 +1,19 @@
-"""What MuZero learns from: whole games of the latest rounds, and draws of states with what followed them.
+"""Replay buffer of MuZero: complete games of the latest rounds, from which training samples are drawn.
 
-The *target* of a state's value follows the game backwards. With the reward ``r`` of the mover, the discount ``g``, the
-value ``v`` that the search found and the trace ``l`` (lambda),
+Value *targets* are computed backwards through a game. With the reward ``r`` of the mover, the discount ``g``, the value
+``v`` found by the search and the trace parameter ``l`` (lambda),
 
     target(t) = r(t) - g ((1 - l) v(t + 1) + l target(t + 1))
 
-since the turn passes with each action. It is 0 past the end; it is ``v`` where a game stopped before its end; and it is
-``v`` where a random action was taken, whose consequences say nothing about good play (the cut of C. Watkins, "Learning
-from delayed rewards", 1989). With ``l = 1`` and no random actions it is the result of the game, as in the paper.
+since the turn passes with each action. The target is 0 after the end of a game. It is ``v`` if the game was stopped
+there, or if a random action was taken, since its consequences say nothing about good play (the cut of C. Watkins,
+"Learning from delayed rewards", 1989). With ``l = 1`` and no random actions, the target is the result of the game, as
+in the paper.
 
-A draw is a state and the next actions that were taken. Past the end, states are *absorbing*: any action leads there
-again, without a reward, and they are worth 0. With a priority above 0, a state is drawn in proportion to that power of
-``|v - target| + 0.1``, and has a weight against it, so that the expected gradient stays the same up to a factor (T.
-Schaul et al., "Prioritized experience replay", 2016).
+A sample consists of a state and the actions that followed it. States after the end of a game are *absorbing*: every
+action returns to the same state without a reward, and their value is 0. With a priority above 0, states are drawn with
+probability proportional to that power of ``|v - target| + 0.1`` and weighted inversely, so that the expected gradient
+is unchanged up to a factor (T. Schaul et al., "Prioritized experience replay", 2016).
 """
 
 from __future__ import annotations
@@ -29,37 +30,37 @@ from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.self_play import SearchedGames
 from punish_fast.games.learn.trainer import trimmed
 
-# Added to errors: a tenth of a win. With much less, states without an error, such as those of random moves, are drawn
-# so rarely, and then weigh so much, that a batch is of one of them or none, and little is learned.
+# Added to errors: a tenth of a win. With a much smaller constant, states with zero error (such as states of random
+# moves) are drawn rarely and weighted heavily; one of them then dominates a batch, and learning is slow.
 LEAST_ERROR = 0.1
 
 
 class Remembered(NamedTuple):
-    """The games of a round."""
+    """Games of a round, with their states and targets."""
 
-    games: SearchedGames  # games and what their searches found
+    games: SearchedGames
     state: np.ndarray  # uint64 [n, n_plies + 1, n_words]
-    length: np.ndarray  # int64 [n], the number of actions
-    is_over: np.ndarray  # bool [n], whether the game came to its end
-    result: np.ndarray  # float32 [n], the return of the last player to move
-    target: np.ndarray  # float32 [n, n_plies], of values
+    length: np.ndarray  # int64 [n], number of actions
+    is_over: np.ndarray  # bool [n], False if the game was stopped
+    result: np.ndarray  # float32 [n], return of the player who moved last
+    target: np.ndarray  # float32 [n, n_plies], value targets
 
 
 class Unrolled(NamedTuple):
-    """States and what followed them, for ``k`` unrolled actions."""
+    """Training samples: states and the ``k`` steps after them."""
 
     state: np.ndarray  # uint64 [m, n_words]
     action: np.ndarray  # int32 [m, k]
-    reward: np.ndarray  # float32 [m, k], of each action
-    value: np.ndarray  # float32 [m, k + 1], the targets of the values
-    policy: np.ndarray  # float32 [m, k + 1, n_moves]
-    has_value: np.ndarray  # bool [m, k + 1]: not where a game stopped before its end
-    has_policy: np.ndarray  # bool [m, k + 1]: not past the end either
-    weight: np.ndarray  # float32 [m], the weight of each draw, at most 1
+    reward: np.ndarray  # float32 [m, k], reward of each action
+    value: np.ndarray  # float32 [m, k + 1], value targets
+    policy: np.ndarray  # float32 [m, k + 1, n_moves], policy targets
+    has_value: np.ndarray  # bool [m, k + 1], False after the last action of a stopped game
+    has_policy: np.ndarray  # bool [m, k + 1], False after the last action of any game
+    weight: np.ndarray  # float32 [m], weight of each sample, at most 1
 
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:
-    """The games of a round, with their states and targets."""
+    """Compute the states and targets of games."""
     games = trimmed(games)
     played, is_move = retrace(vector, games.action), games.action != NONE
     length = is_move.sum(axis=1)
@@ -77,7 +78,7 @@ def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> 
 def targets_of(
     games: SearchedGames, length: np.ndarray, is_over: np.ndarray, result: np.ndarray, method: MuZeroMethod
 ) -> np.ndarray:
-    """The targets of values, float32 ``[n, n_plies]``, 0 past the end; arguments as in `Remembered`."""
+    """Return the value targets, float32 ``[n, n_plies]``, 0 after the end; arguments as in `Remembered`."""
     n, n_plies = games.action.shape
     target = np.zeros((n, n_plies + 1), dtype=np.float32)
     value = np.concatenate([games.value, np.zeros((n, 1), dtype=np.float32)], axis=1)
@@ -92,17 +93,12 @@ def targets_of(
 
 
 def draw(memory: Sequence[Remembered], n: int, method: MuZeroMethod, generator: np.random.Generator) -> Unrolled:
-    """Draw states of all games that are remembered.
-
-    Args:
-        memory: The rounds, at least one.
-        method: The method: how many actions to unroll, and how to draw.
-    """
+    """Draw ``n`` training samples from the games of ``memory``, which must not be empty."""
     moves = [np.nonzero(part.games.action != NONE) for part in memory]
     ends = np.cumsum([len(rows) for rows, _ in moves])
     drawn, weight = _drawn(memory, moves, n, method.priority, generator)
     unrolled, n_moves = method.n_unrolled, memory[0].games.policy.shape[2]
-    # What is taken past the end.
+    # Actions after the end are random.
     past = generator.integers(n_moves, size=(n, unrolled), dtype=np.int32)
     draws = Unrolled(
         np.empty((n, memory[0].state.shape[2]), dtype=np.uint64),
@@ -129,7 +125,7 @@ def _drawn(
     priority: float,
     generator: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the states that are drawn, counted through all rounds, and their weights."""
+    """Draw states; return their indices in the concatenation of all rounds, and their weights."""
     total = sum(len(rows) for rows, _ in moves)
     if priority == 0:
         return generator.integers(total, size=n), np.ones(n, dtype=np.float32)
@@ -144,7 +140,7 @@ def _drawn(
 
 
 def _unroll(draws: Unrolled, places: np.ndarray, part: Remembered, rows: np.ndarray, plies: np.ndarray) -> None:
-    """Write what followed states of a round to some places of the draws."""
+    """Write the samples of states in one round to the rows ``places`` of ``draws``."""
     games, n_plies = part.games, part.games.action.shape[1]
     length, is_over = part.length[rows], part.is_over[rows]
     draws.state[places] = part.state[rows, plies]

@@ -1,20 +1,20 @@
-"""Search for the best action, in the learned model or in the rules, by DeepMind's ``mctx`` (extra ``learn``).
+"""Tree search in the learned model or in the rules, using DeepMind's ``mctx`` (extra ``learn``).
 
-A search grows a tree from a state: each *simulation* goes down from the root by what is known of the actions, adds one
-node, and passes its value up, with the other sign for each change of turn. Nodes are hidden states of the learned model
-(MuZero), or states of the game (AlphaZero). Only the root knows which actions are legal; below it the learned model has
-to know by itself.
+A search grows a tree from a state: each *simulation* descends from the root, choosing actions by their priors and
+current values, adds one node, and backs up its value, with the sign reversed at each change of turn. Nodes are hidden
+states of the learned model (MuZero) or states of the game (AlphaZero). In the learned model, illegal actions are masked
+only at the root; below it, the network must learn to avoid them.
 
-*gumbel*: the root shares its simulations among a few actions by sequential halving, beginning with those of the highest
-prior probability plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022). The
-policy that it teaches is the softmax of prior logits and values: with exact values, it is better than the prior in
-expectation with any number of simulations.
+*gumbel*: the root divides its simulations among a few actions by sequential halving, starting with the actions of
+highest prior logit plus Gumbel noise (I. Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022).
+The policy target is a softmax of prior logits plus transformed values; with exact values, it improves on the prior in
+expectation for any number of simulations.
 
-*puct*: the root takes what has the highest upper bound, as nodes below do (J. Schrittwieser et al., Nature 588, 2020).
-The policy that it teaches is the share of visits.
+*puct*: the root selects the action of highest upper confidence bound, as all nodes below do (J. Schrittwieser et al.,
+Nature 588, 2020). The policy target is the share of visits.
 
-Without noise, the same state, network and number of simulations lead to the same action, and to the same policy but for
-rounding.
+Without noise, the action is determined by the state, the network and the number of simulations; the policy is
+determined up to rounding.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from punish_fast.runtime.errors import require
 if TYPE_CHECKING:
     import jax
 
-# A search takes one of two numbers of states, so that little is compiled. More at once are slower on processors, since
-# each step copies all trees.
+# Batches are padded to one of two sizes to limit compilation. Larger batches are slower on CPUs, since each step copies
+# all trees.
 _LEAST_STATES, _MOST_STATES = 32, 128
 
 
@@ -48,27 +48,22 @@ class SearchPlan(NamedTuple):
     kind: str  # "gumbel" or "puct"
     simulations: int  # simulations of a search
     considered: int  # maximum number of actions at the root of a Gumbel search
-    discount: float  # of each action
-    is_noisy: bool  # whether the root has noise, for self-play
+    discount: float  # discount per action
+    is_noisy: bool  # add noise at the root, for self-play
 
 
 class Found(NamedTuple):
     """Results of searches."""
 
     action: np.ndarray  # int64 [n]
-    policy: np.ndarray  # float32 [n, n_moves], probabilities of legal actions, the target of the prediction
-    value: np.ndarray  # float32 [n], of the player to move
+    policy: np.ndarray  # float32 [n, n_moves], policy targets: probabilities of legal actions
+    value: np.ndarray  # float32 [n], values for the player to move
 
 
 def plan_of(
     vector: VectorGame, method: MuZeroMethod, simulations: int | None = None, is_noisy: bool = False
 ) -> SearchPlan:
-    """Return the search of a method at a game.
-
-    Args:
-        simulations: Another number of simulations than the method's.
-        is_noisy: Whether the root has noise.
-    """
+    """Return the search settings of a method for a game; ``simulations`` overrides the method's number."""
     return SearchPlan(
         method.shape_for(vector),
         None if method.is_learned else vector,
@@ -81,11 +76,11 @@ def plan_of(
 
 
 def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
-    """Search from many states at once.
+    """Search from a batch of states.
 
     Args:
         weights: float32 ``[n_weights]``.
-        states: uint64 ``[n, n_words]``, none of them terminal.
+        states: uint64 ``[n, n_words]``, nonterminal.
     """
     require("learn", "mctx")
     parts = []
@@ -101,7 +96,7 @@ def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np
 def _search_block(
     plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seeds: tuple[int, int]
 ) -> list[np.ndarray]:
-    """What searches from at most `_MOST_STATES` states find, and from some initial states that fill them up."""
+    """Search from at most `_MOST_STATES` states, padded with initial states; results include the padding."""
     import jax
 
     n_more = (_LEAST_STATES if len(states) <= _LEAST_STATES else _MOST_STATES) - len(states)
@@ -112,7 +107,7 @@ def _search_block(
 
 
 def policy_logits(shape: ModelShape, weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Return the logits of the prediction alone, without a search, float32 ``[n, n_moves]``."""
+    """Return the policy logits of the network without a search, float32 ``[n, n_moves]``."""
     with on_processor():
         return call_padded(_compiled_prediction(shape), weights, features, _LEAST_STATES)
 
@@ -130,7 +125,7 @@ def _compiled_prediction(shape: ModelShape) -> Callable[..., Any]:
 
 @lru_cache(maxsize=16)
 def _compiled(plan: SearchPlan) -> Callable[..., Any]:
-    """The compiled search: weights, key, features, legal and words to actions, policies and values."""
+    """Return the compiled search; it returns actions, policies and values."""
     import jax
 
     def run(weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array) -> Any:
@@ -143,14 +138,14 @@ def _compiled(plan: SearchPlan) -> Callable[..., Any]:
 def search_tree(
     plan: SearchPlan, weights: jax.Array, key: jax.Array, features: jax.Array, legal: jax.Array, words: jax.Array
 ) -> Any:
-    """What ``mctx`` finds, with its tree; to be compiled.
+    """Run ``mctx`` and return its output, including the tree; called in compiled functions only.
 
     Args:
         weights: float32 ``[n_weights]``.
-        key: A random key of JAX.
+        key: JAX random key.
         features: float32 ``[n, n_features]``.
         legal: bool ``[n, n_moves]``.
-        words: uint32 ``[n, 2 * n_words]``, the halves of the words of the states.
+        words: uint32 ``[n, 2 * n_words]``, words of the states, as 32-bit halves.
     """
     import jax.numpy as jnp
     import mctx
@@ -180,12 +175,12 @@ def search_tree(
     output = mctx.muzero_policy(num_simulations=plan.simulations, **noise, **shared)
     if plan.is_noisy:
         return output
-    # mctx breaks ties between visits at random, also at a temperature of 0; the first of them is taken here.
+    # mctx breaks ties between visits at random even at temperature 0; take the first.
     return output.replace(action=jnp.argmax(output.action_weights, axis=-1))
 
 
 def _learned_step(networks: Networks, hidden: jax.Array, action: jax.Array) -> tuple[Any, ...]:
-    """The next hidden states, rewards, logits, values, and that play goes on: past the end the model expects 0."""
+    """Return next hidden states, rewards, logits, values, and True: the model predicts 0 after the end of a game."""
     after, reward = networks.advance(hidden, action)
     logits, value = networks.predict(after)
     return after, mean_of(reward), logits, mean_of(value), True

@@ -1,8 +1,8 @@
-"""Games that MuZero plays against itself, many at once, and what each search of theirs found.
+"""Batched self-play of MuZero, with the results of all searches.
 
-At the beginning of games, and later with probability epsilon, a random action is taken in place of the one found, so
-that states are seen that good play avoids. Random beginnings do not end the game, so that late states are seen, too.
-The searches run compiled, the rules on kernels between them.
+At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
+that training includes states that good play avoids. Random openings avoid actions that end the game, so that late
+states occur as well. Searches are compiled by JAX; between them, kernels apply the rules.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ LAST_SEARCH_SEED = 2**31 - 1
 
 
 class SearchedGames(NamedTuple):
-    """Games and what their searches found; at plies after the end, numbers are 0."""
+    """Games and the results of their searches; entries after the end are 0."""
 
     action: np.ndarray  # int16 [n, n_plies], `NONE` after the end
-    is_random: np.ndarray  # bool [n, n_plies], whether the action was not the one that the (latest) search found
-    value: np.ndarray  # float32 [n, n_plies], value of the state by the search, for the player to move
-    policy: np.ndarray  # float16 [n, n_plies, n_moves], the policy that the search found
+    is_random: np.ndarray  # bool [n, n_plies], True if the action is not the one chosen by the (latest) search
+    value: np.ndarray  # float32 [n, n_plies], value found by the search, for the player to move
+    policy: np.ndarray  # float16 [n, n_plies, n_moves], policy found by the search
 
 
 def play_searched(
@@ -36,12 +36,7 @@ def play_searched(
     method: MuZeroMethod,
     generator: np.random.Generator,
 ) -> SearchedGames:
-    """Play games from the beginning.
-
-    Args:
-        weights: float32 ``[n_weights]``.
-        method: How many games, how long, and how random.
-    """
+    """Play ``method.games`` games with the network weights, float32 ``[n_weights]``."""
     games = empty_games(method.games, method.max_plies, vector.n_moves)
     states, live = vector.initial(method.games), np.arange(method.games)
     opening = generator.integers(method.opening + 1, size=method.games)
@@ -63,7 +58,7 @@ def play_searched(
 
 
 def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
-    """The actions of states that do not end the game, bool ``[n, n_moves]``; all legal ones where each of them does."""
+    """Return a mask of legal actions that do not end the game, bool ``[n, n_moves]``; all legal ones if all end it."""
     legal = vector.legal(states)
     goes_on = legal.copy()
     for action in range(vector.n_moves):
@@ -74,7 +69,7 @@ def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
 
 
 def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
-    """Room for games."""
+    """Return arrays for games without actions."""
     return SearchedGames(
         np.full((n, n_plies), NONE, dtype=np.int16),
         np.zeros((n, n_plies), dtype=np.bool_),

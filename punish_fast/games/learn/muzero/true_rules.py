@@ -1,8 +1,8 @@
-"""The rules of a game inside compiled searches: AlphaZero's model.
+"""Rules of a game as the model of a compiled search (AlphaZero).
 
-A compiled search calls back to the kernels of the game for the states after an action of each node, so that every game
-with kernels can be searched, and no rule is written twice. A node is a state, as 32-bit halves of its words, since JAX
-computes with 32 bits. An illegal action loses, and what follows the end of a game is worth nothing.
+A compiled search calls back to the kernels of the game to apply actions, so that every game with kernels can be
+searched and rules are implemented only once. A node is a state, stored as 32-bit halves of its words, since JAX uses
+32-bit numbers. An illegal action loses; states after the end of a game have value 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from punish_fast.games.learn.muzero.network import Networks, mean_of
 if TYPE_CHECKING:
     import jax
 
-# The logit of an illegal action.
+# Logit of an illegal action.
 _NEVER = -1e9
 
 
@@ -30,14 +30,14 @@ class Node(NamedTuple):
 
 
 def root_node(words: jax.Array) -> Node:
-    """The nodes of states that are not over; to be compiled."""
+    """Return nodes of nonterminal states; called in compiled functions only."""
     import jax.numpy as jnp
 
     return Node(words, jnp.zeros(len(words), dtype=jnp.bool_))
 
 
 def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: jax.Array) -> tuple[Any, ...]:
-    """The next nodes, rewards of the mover, logits, values, and whether play goes on; to be compiled."""
+    """Return next nodes, rewards of the mover, logits, values and ``~is_over``; called in compiled functions only."""
     import jax
     import jax.numpy as jnp
 
@@ -57,7 +57,7 @@ def step_in_rules(vector: VectorGame, networks: Networks, node: Node, action: ja
 
 
 def after_actions(vector: VectorGame, words: Any, is_over: Any, action: Any) -> tuple[np.ndarray, ...]:
-    """The words after an action of each node, whether they are over, rewards of the mover, features, and legal."""
+    """Apply an action to each node; return words, ``is_over``, rewards of the mover, features and legal actions."""
     states, over = np.array(words).view(np.uint64), np.array(is_over)
     chosen, reward = np.asarray(action).astype(np.int64), np.zeros(len(states), dtype=np.float32)
     is_legal = vector.legal(states)[np.arange(len(states)), chosen] & ~over

@@ -1,12 +1,12 @@
-"""Steps of the optimiser on what games teach.
+"""Loss function and optimiser of MuZero.
 
-From each state, the representation gives a hidden state, and the dynamics follows the actions that were taken. At each
-step the prediction should say what the search found: the loss is the sum of the cross-entropies of policy, value and
-reward. As in the paper, half of the gradient passes back through each step of the dynamics, and the policies and values
-after the first share one weight among them. Rewards have a full weight each: in board games almost all are 0, and a
-search in a model that misses wins finds nothing to learn from. Weights follow AdamW (I. Loshchilov and F. Hutter,
-"Decoupled weight decay regularization", ICLR 2019), and the learning rate after ``n`` steps is that of the beginning
-over ``sqrt(1 + n / 10,000)``: training has no end that is known beforehand.
+The representation maps each state to a hidden state, and the dynamics unrolls the actions that were played. At each
+step the prediction is trained to match the results of the search: the loss is the sum of the cross-entropies of policy,
+value and reward. As in the paper, the gradient is halved at each step of the dynamics, and the losses of all policies
+and values after the first share a total weight of 1. Each reward has weight 1: in board games almost all rewards are 0,
+and a search in a model that misses wins yields no useful targets. Weights are updated by AdamW (I. Loshchilov and F.
+Hutter, "Decoupled weight decay regularization", ICLR 2019). The learning rate after ``n`` steps is the initial rate
+divided by ``sqrt(1 + n / 10,000)``, a schedule that does not depend on the length of training.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ from punish_fast.games.learn.networks import compiled_steps
 if TYPE_CHECKING:
     import jax
 
-# How much of the gradient passes back through each step of the dynamics.
+# Factor of the gradient at each step of the dynamics.
 _PASSED = 0.5
-# Steps after which the learning rate has fallen to its 1 / sqrt(2).
+# Number of steps after which the learning rate is 1 / sqrt(2) of its initial value.
 _FALL = 10_000
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """The mean loss of a batch; to be compiled.
+    """Return the mean loss of a batch; called in compiled functions only.
 
     Args:
-        shape: The shape of the networks.
         weights: float32 ``[n_weights]``.
-        batch: The fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, in place of ``state``.
+        batch: Fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, instead of ``state``.
     """
     import jax.numpy as jnp
 
@@ -43,7 +42,7 @@ def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -
         share = 1.0 if step == 0 else 1.0 / unrolled
         logits, value = networks.predict(hidden)
         loss += share * jnp.where(batch["has_policy"][:, step], _surprise(batch["policy"][:, step], logits), 0)
-        # A game that stopped has neither values nor rewards past that.
+        # Values and rewards after the last action of a stopped game are unknown.
         is_known = batch["has_value"][:, step]
         loss += share * jnp.where(is_known, _surprise(kinds_of(batch["value"][:, step]), value), 0)
         if step < unrolled:
@@ -53,14 +52,14 @@ def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -
 
 
 def _surprise(probability: jax.Array, logits: jax.Array) -> jax.Array:
-    """The cross-entropy, ``[m]``, of probabilities and logits ``[m, k]``."""
+    """Return the cross-entropy, ``[m]``, of probabilities and logits ``[m, k]``."""
     import jax
 
     return -(probability * jax.nn.log_softmax(logits, axis=-1)).sum(axis=-1)
 
 
 def _with_half_gradient(hidden: jax.Array) -> jax.Array:
-    """Hidden states that pass back a part of their gradient."""
+    """Return ``hidden`` with its gradient scaled by `_PASSED`."""
     import jax
 
     return _PASSED * hidden + (1 - _PASSED) * jax.lax.stop_gradient(hidden)
@@ -68,10 +67,10 @@ def _with_half_gradient(hidden: jax.Array) -> jax.Array:
 
 @lru_cache(maxsize=16)
 def muzero_steps(shape: ModelShape, rate: float, decay: float) -> Callable[..., Any]:
-    """Return the compiled steps of a round; ``rate`` is the learning rate at the beginning."""
+    """Return the compiled optimiser steps of a round; ``rate`` is the initial learning rate."""
     import optax
 
-    # The rate is a factor of the updates, since it follows from the number of steps.
+    # The rate depends on the number of steps, so it is applied as a factor of the updates.
     return compiled_steps(partial(losses, shape), optax.adamw(1.0, weight_decay=decay), partial(_rate_after, rate))
 
 
