@@ -1,4 +1,4 @@
-"""How kernels are compiled, threads, random numbers, files, figures, interrupts and memory."""
+"""Kernel compilation, threads, random numbers, files, figures, interrupts and memory limits."""
 
-# Stored in files, and part of the name of the kernel cache.
+# Stored in files; part of the name of the kernel cache.
 __version__ = "0.1.0"

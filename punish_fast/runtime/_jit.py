@@ -1,13 +1,12 @@
-"""How every kernel is compiled and cached.
+"""Compilation and caching of kernels.
 
-A kernel is a small pure function that Numba compiles; a routine is one that only kernels call. They live in files
-whose names begin with an underscore, take arrays and tuples, write into arrays that the caller allocated, and never
-raise.
+A kernel is a small pure function compiled by Numba; a routine is a compiled function that only kernels call. Both are
+defined in files whose names begin with an underscore, take arrays and tuples, write into arrays allocated by the
+caller, and never raise.
 
-Numba checks only the file of a kernel itself to decide whether its cached machine code is still valid, so an edited
-callee would leave a stale caller behind. The cache therefore goes into a folder named by a digest of all kernel
-sources, of the named tuples that kernels take, and of everything else the machine code depends on, inside
-``NUMBA_CACHE_DIR`` if that is set.
+To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes of callees.
+The cache is therefore stored in a folder named by a digest of all kernel sources, of the named tuples that kernels
+take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR`` if that is set.
 """
 
 from __future__ import annotations
@@ -39,19 +38,19 @@ from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
 
 _PACKAGE = Path(__file__).parent.parent
-# Bytes for all kernels, with some to spare.
+# Free space required for the cache of all kernels, in bytes, with a margin.
 _ROOM = 64 << 20
 
-# Numba fills its settings from the environment when it is imported; a type checker cannot see them.
+# Numba sets these attributes from the environment on import, so type checkers do not know them.
 config: Any = numba.config
 
 
 def source_digest() -> str:
-    """A fingerprint of all kernels and of what compiles them: equal ones have the same machine code."""
+    """Return a digest of all kernel sources and compiler settings; equal digests imply equal machine code."""
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        # The order of a named tuple's fields is part of the machine code.
+        # Machine code depends on the order of fields in named tuples.
         if path.name.startswith("_") or b"(NamedTuple)" in source:
             digest.update(path.relative_to(_PACKAGE).as_posix().encode())
             digest.update(source)
@@ -61,7 +60,7 @@ def source_digest() -> str:
 
 
 def _find_cache_folder() -> str | None:
-    """The folder of the kernel cache, or None if no folder can be written."""
+    """Return the folder of the kernel cache, or None if it cannot be written or the JIT is disabled."""
     if config.DISABLE_JIT:
         return None
     base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
@@ -70,7 +69,7 @@ def _find_cache_folder() -> str | None:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        # Kernels cannot be saved on a full disk; saved ones can still be read.
+        # A full disk prevents saving kernels, but existing files can still be read.
         if is_new and shutil.disk_usage(folder).free < _ROOM:
             folder.rmdir()
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -88,7 +87,7 @@ _compiled: set[Any] = set()
 
 
 class _Announcer(Listener):
-    """Announces kernels that are compiled, not the routines that become a part of them."""
+    """Announces the compilation of kernels, but not of routines."""
 
     def on_start(self, event: Event) -> None:
         dispatcher = event.data["dispatcher"]
@@ -101,7 +100,7 @@ class _Announcer(Listener):
 
 
 class _Nesting(threading.local):
-    """How deep a thread is in the compiler, and what defers its interrupts there."""
+    """Nesting depth of a thread in the compiler, and the block that defers its interrupts."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -109,10 +108,7 @@ class _Nesting(threading.local):
 
 
 class _Guard(Listener):
-    """Guards the compiler: interrupts of the main thread wait.
-
-    LLVM may crash if it has to give up a library that an interrupt left half made.
-    """
+    """Defers interrupts of the main thread during compilation, since LLVM may crash on discarding a partial library."""
 
     def __init__(self) -> None:
         self._here = _Nesting()
@@ -133,20 +129,20 @@ class _Guard(Listener):
 register("numba:compile", _Announcer())
 register("numba:compiler_lock", _Guard())
 if hasattr(os, "register_at_fork"):  # not on Windows
-    # A thread that compiles keeps Numba's lock, and does not exist in a child, so a fork waits for it.
+    # Fork only while no thread compiles: a child process has no copy of the thread that would release Numba's lock.
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,
         after_in_child=global_compiler_lock.release,
     )
 
-# "numpy": a division by zero yields inf instead of raising, which keeps kernels total and fast. Nobody calls kernels
-# from C, and a wrapper for that takes time to compile and to load.
+# With the error model "numpy", division by zero returns inf instead of raising, so kernels never raise and are faster.
+# Wrappers for calls from C are unused and take time to compile and load.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from Python: cached, and without the interpreter's lock while it runs."""
+    """Compile ``function`` for calls from Python; the result is cached and runs without the interpreter lock."""
     compiled: Any = njit(**_OPTIONS)(function)
     if cache_folder is not None:
         compiled._cache = KernelFiles.of(function, Path(cache_folder))
@@ -155,22 +151,22 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` for calls from kernels: cached as a part of them."""
+    """Compile ``function`` for calls from kernels; it is cached as a part of them."""
     compiled: Callable[..., Any] = njit(**_OPTIONS)(function)
     return compiled
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` into its callers.
+    """Inline ``function`` into its callers.
 
-    For innermost loops over many arrays: passing these costs more than the work itself.
+    Used for innermost loops with many array arguments, where passing the arguments takes longer than the work.
     """
     compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
     return compiled
 
 
 def intrinsic(generator: Callable[..., Any]) -> Callable[..., Any]:
-    """An instruction for kernels, emitted by ``generator`` as Numba takes it; without a compiler it does nothing."""
+    """Define a Numba intrinsic for kernels; if the JIT is disabled, it does nothing."""
     return _do_nothing if config.DISABLE_JIT else extending.intrinsic(generator)
 
 
@@ -179,30 +175,26 @@ def _do_nothing(*_args: Any) -> None:
 
 
 def max_threads() -> int:
-    """The largest thread count this process can use; ``NUMBA_NUM_THREADS`` sets it."""
+    """Return the maximum number of threads of this process; ``NUMBA_NUM_THREADS`` overrides it."""
     return int(config.NUMBA_NUM_THREADS)
 
 
 class ThreadsError(PunishFastError, ValueError):
-    """An impossible thread count; the message says which are possible."""
+    """Raised for an invalid number of threads. The message names the allowed range."""
 
 
-# Numba knows the affinity of the process, but not the quota of a container. The variable overrides both.
+# Numba considers the affinity of the process, but not the quota of a container. The variable overrides both.
 _threads = max_threads() if "NUMBA_NUM_THREADS" in os.environ else min(max_threads(), usable_cores())
 
 
 def threads() -> int:
-    """The number of threads that kernels are spread over."""
+    """Return the number of threads that run kernels."""
     return _threads
 
 
 def set_threads(count: int) -> None:
-    """Set the number of threads that kernels are spread over.
-
-    Raises:
-        ThreadsError: ``count`` is below 1 or above `max_threads`.
-    """
-    global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's own
+    """Set the number of threads that run kernels; raise `ThreadsError` if it is not from 1 to `max_threads`."""
+    global _threads  # noqa: PLW0603 - one setting for the whole process, like Numba's
     if not 1 <= count <= max_threads():
         raise ThreadsError(f"threads: {count} is not possible here, allowed are 1 to {max_threads()}")
     _threads = count

@@ -1,8 +1,8 @@
 """Prefetch hints.
 
-Processors detect that an array is read from front to back and fetch the next entries, but they stop at the end of each
-page of memory, and they lose track between many short rows. A hint costs a cycle and changes only the time that reading
-takes later: it may point anywhere, also past the end of the array.
+Processors detect sequential reads of an array and fetch the next entries, but they stop at the end of each memory page
+and do not follow jumps between short rows. A hint costs one cycle and affects only the time of later reads; its address
+may be invalid, for example past the end of the array.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from numba import types
 
 from punish_fast.runtime._jit import intrinsic
 
-# The hint: for reading, into all caches, data.
+# Arguments of the LLVM intrinsic: read access, all cache levels, data cache.
 _HINTS = (0, 3, 1)
 
 
 @intrinsic
 def prefetch(_context, array, index):
-    """Fetch element ``index``, unsigned, of ``array`` into the cache."""
+    """Fetch ``array[index]`` into the cache; ``index`` is unsigned."""
 
     def generate(context, builder, signature, args):
-        # Importing it takes as long as some sweeps, and only compiling needs it.
+        # The import takes as long as some sweeps, and only compilation needs it.
         from numba.np.arrayobj import make_array
 
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)

@@ -1,22 +1,22 @@
-"""Announcements of kernels that are compiled, for whoever reports progress. Imports no compiler."""
+"""Announcements of kernel compilation, for progress reports. Does not import the compiler."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# The name of a kernel, its number among those compiled by this process, and the most there may be.
+# Called with the name of a kernel, its index (from 1) among the kernels compiled so far, and the number of kernels.
 Announce = Callable[[str, int, int], None]
 
 _announce: Announce | None = None
 
 
 def announce_to(announce: Announce | None) -> None:
-    """Set the function that is called when the compilation of a kernel begins, in whatever thread."""
-    global _announce  # noqa: PLW0603 - there is one compiler in a process
+    """Set the function that is called, in any thread, when the compilation of a kernel begins."""
+    global _announce  # noqa: PLW0603 - a process has one compiler
     _announce = announce
 
 
 def announce(name: str, number: int, total: int) -> None:
-    """Announce a compilation."""
+    """Call the function set by `announce_to`, if any."""
     if _announce is not None:
         _announce(name, number, total)

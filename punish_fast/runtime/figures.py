@@ -1,8 +1,8 @@
-"""Figures as PNG or SVG files in one style, written whole or not at all.
+"""Figures as PNG or SVG files in a common style, written atomically.
 
-The colours follow the palette of Okabe and Ito (2008), which people with any common colour blindness can tell apart,
-with lightnesses moved apart so that they also differ in grey. Each comes with a marker, a line style and a hatch of its
-own, so no plot depends on colour alone. Titles are sentences, shares are in per cent.
+The colours are based on the palette of Okabe and Ito (2008), which is distinguishable with all common forms of colour
+blindness; their lightnesses are spread so that they also differ in greyscale. Each colour has its own marker, line
+style and hatch, so no plot relies on colour only. Titles are sentences; shares are in per cent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """How one series is drawn: colour, marker, line style and hatch, all as matplotlib takes them."""
+    """Style of a series, in matplotlib's notation."""
 
     colour: str
     marker: str
@@ -76,19 +76,19 @@ _DIVERGING = (VERMILION, "#F3C9A8", "#FAFAFA", "#A8CDE6", BLUE)
 
 
 def set_headline(figure: Figure, text: str) -> None:
-    """Write a sentence above a figure, flush left."""
+    """Write a title above a figure, flush left."""
     figure.suptitle(text, x=0.01, ha="left")
 
 
 def ink_on(colour: Any) -> str:
-    """Black or white, whichever reads better on a colour, by its relative luminance (WCAG 2)."""
+    """Return the text colour, black or white, that is more readable on a background colour."""
     from matplotlib.colors import to_rgb
 
     return "white" if is_dark(to_rgb(colour)) else INK
 
 
 def is_dark(rgb: Sequence[float]) -> bool:
-    """Whether white reads better than black on a colour, by its relative luminance; ``rgb`` from 0 to 1."""
+    """Return True if white is more readable than black on a colour (relative luminance, WCAG 2); ``rgb`` in [0, 1]."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.22
 
@@ -97,12 +97,11 @@ def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = No
     """Draw shares of games won as a heat map that diverges around 50 %: blue above, vermilion below.
 
     Args:
-        axes: Where to draw.
         share: float64 ``[rows, columns]``, from 0 to 1; NaN leaves a cell empty.
-        labels: str ``[rows, columns]``, a second line for each cell.
+        labels: str ``[rows, columns]``, a second line of text for each cell.
 
     Returns:
-        The image, in per cent, for `add_share_bar`.
+        Image in per cent, for `add_share_bar`.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -121,7 +120,7 @@ def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = No
 
 
 def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
-    """Add the colour bar of `draw_share_map`, in the unit of its cells."""
+    """Add the colour bar of an image from `draw_share_map`."""
     bar = axes.figure.colorbar(image, ax=axes, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
@@ -129,14 +128,12 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
-    """Name lines right of the panel, at least ``gap`` apart, with a leader to each end.
+    """Write names to the right of the panel, with a leader to the end of each line.
 
     Args:
-        axes: Where to draw.
-        x: Where each line ends, horizontally.
-        heights: The same, vertically.
-        names: What each is called.
-        gap: Least vertical distance of two names, in units of the axis.
+        x: Horizontal coordinates of the line ends.
+        heights: Vertical coordinates of the line ends.
+        gap: Minimum vertical distance between names, in units of the axis.
     """
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
@@ -147,7 +144,7 @@ def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names:
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Descending heights, moved until each is ``gap`` below the one before, on average neither up nor down."""
+    """Move descending heights so that each is at least ``gap`` below the previous one; the mean is unchanged."""
     moved = heights.copy()
     for k in range(1, len(moved)):
         moved[k] = min(moved[k], moved[k - 1] - gap)
@@ -158,16 +155,11 @@ FORMATS = ("png", "svg")
 
 
 class FigureError(PunishFastError, ValueError):
-    """A file that no figure can be written to; the message says which can."""
+    """Raised when the suffix of a figure file is unsupported. The message names the allowed suffixes."""
 
 
 def check_picture(path: Path) -> None:
-    """Check, before any work is done, that a figure can be drawn and that ``path`` names a known format.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg.
-        ExtraError: matplotlib is not installed.
-    """
+    """Raise `FigureError` unless the suffix is .png or .svg, and `ExtraError` if matplotlib is not installed."""
     if path.suffix[1:] not in FORMATS:
         raise FigureError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
     require("plot", "matplotlib")
@@ -175,19 +167,13 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """A figure to draw on, which replaces ``path`` when the block ends.
+    """Yield a figure that is written to ``path`` when the block ends; errors as in `check_picture` and `replacing`.
 
-    The same drawing gives the same bytes.
+    Equal figures are written as identical bytes.
 
     Args:
-        path: A PNG or SVG file.
-        kind: What the figure shows, in a word; the seed of SVG's identifiers.
-
-    Raises:
-        FigureError: the suffix is neither .png nor .svg.
-        ExtraError: matplotlib is not installed.
-        OutputError: the file cannot be written there.
-        WriteError: it could not be written to its end.
+        path: PNG or SVG file.
+        kind: Kind of plot; seed of the identifiers in SVG files.
     """
     check_picture(path)
     import matplotlib as mpl
@@ -205,7 +191,7 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
 
 @contextmanager
 def _missing_glyphs_in_one_line(path: Path) -> Iterator[None]:
-    """Warn once of characters that the font lacks; matplotlib warns of each of them."""
+    """Replace matplotlib's warnings, one for each glyph missing from the font, by a single warning."""
     with warnings.catch_warnings(record=True) as told:
         warnings.filterwarnings("always", "Glyph .* missing from font")
         yield

@@ -1,7 +1,7 @@
-"""Files that are whole or absent.
+"""Atomic writing of files, and checks of paths.
 
-A file is written under a temporary name in its folder, forced to disk, and renamed; until then the old file stays. A
-process that is killed leaves its temporary file behind; the next one that writes to the folder removes it.
+A file is written under a temporary name in the same folder, flushed to disk and renamed, so the old file is kept until
+the new one is complete. If a process is killed, the next writer to the folder removes the temporary file.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class StoreError(PunishFastError):
-    """A file that cannot be read or written; the message names the file and what is wrong."""
+    """Raised when a file cannot be read or written. The message names the file and the fault."""
 
 
 class ReadError(StoreError):
-    """A file that cannot be read or has wrong content; the message names the field."""
+    """Raised when a file cannot be read or has invalid content. The message names the field."""
 
 
 class WriteError(StoreError):
-    """A file that could not be written to its end."""
+    """Raised when writing a file fails."""
 
     exit_code = 1
 
 
 class OutputError(StoreError):
-    """A path where no file can be written, found before any work."""
+    """Raised, before any work is done, when no file can be written to a path."""
 
 
 _numbers = itertools.count()
@@ -44,9 +44,9 @@ _numbers = itertools.count()
 _temporaries: set[Path] = set()
 # Constants of the Windows API.
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
-# Numbers of processes mean something on their own machine only.
+# Process ids are valid on their own machine only.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
-# The file, the machine (not named by older versions) and the process.
+# File name, machine (missing in names from older versions) and process id.
 _TEMPORARY = re.compile(r"\.(.+)\.(?:([0-9a-f]{8})-)?([0-9]{1,9})(?:-[0-9]+)?\.tmp", re.DOTALL)
 
 
@@ -55,7 +55,7 @@ def _temporary_of(path: Path) -> Path:
 
 
 def discard_temporaries() -> None:
-    """Remove the temporary files of interrupted writers, before the process ends."""
+    """Remove all temporary files of this process; called before the process terminates."""
     for temporary in list(_temporaries):
         with suppress(OSError):
             temporary.unlink()
@@ -75,7 +75,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended; on Windows, ``os.kill`` would end it."""
+    """Return True unless a process has ended; on Windows, ``os.kill`` would terminate it."""
     kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel32.OpenProcess.restype = ctypes.c_void_p
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
@@ -88,7 +88,7 @@ def _is_alive_on_windows(process: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that dead processes left in a folder; from another machine, none."""
+    """Remove the temporary files in the folder of ``path`` that dead processes of this machine left."""
     with suppress(OSError):
         for leftover in path.parent.iterdir():
             found = _TEMPORARY.fullmatch(leftover.name)
@@ -100,12 +100,11 @@ def _remove_leftovers(path: Path) -> None:
 def check_output(path: Path) -> None:
     """Check that a file can be written.
 
-    Raises:
-        OutputError: the folder is missing or cannot be written to, or the path is a folder, a device, a pipe, or what
-            stdin, stdout or stderr are connected to.
+    Raise `OutputError` if the folder is missing or not writable, or if the path is a folder, a device, a pipe or the
+    target of a standard stream.
     """
     try:
-        # A link stays; its target is replaced.
+        # A link is kept; its target is replaced.
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -124,11 +123,11 @@ def check_output(path: Path) -> None:
 
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
-    """Return why a path is not a regular file to read; None if it is one.
+    """Return the reason why a path is not a readable regular file, or None if it is one.
 
-    Reading a pipe could wait without end, and it can be read only once.
+    Pipes are rejected because reading one might block forever and is possible only once.
     """
-    # Unlike the methods of Path, these take names that no file can have.
+    # Unlike the methods of Path, these functions accept invalid file names.
     if os.path.isfile(path):  # noqa: PTH113
         return None
     if os.path.isdir(path):  # noqa: PTH112
@@ -137,7 +136,7 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
 
 
 def _is_standard_stream(path: Path) -> bool:
-    """Whether a path leads to what stdin, stdout or stderr are connected to, such as ``/dev/stdout``."""
+    """Return True if a path, such as ``/dev/stdout``, refers to the file of a standard stream."""
     for descriptor in range(3):
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -146,7 +145,7 @@ def _is_standard_stream(path: Path) -> bool:
 
 
 def explain(path: Path, error: Exception) -> WriteError:
-    """The error of writing ``path``, in one line."""
+    """Convert an error raised while writing ``path`` to a `WriteError` with a message of one line."""
     number = getattr(error, "errno", None)
     text = str(error)
     if number == errno.ENOSPC or "No space left" in text or "errno = 28" in text:
@@ -158,11 +157,10 @@ def explain(path: Path, error: Exception) -> WriteError:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path that becomes ``path`` when the block ends, or vanishes if it fails.
+    """Yield a temporary path that is renamed to ``path`` when the block ends, and removed if the block fails.
 
-    Raises:
-        OutputError: nothing can be written there.
-        WriteError: the block ran into an OSError, or the file could not be forced to disk or renamed.
+    Raise `OutputError` if ``path`` cannot be written, and `WriteError` if the block raises OSError or if flushing or
+    renaming fails.
     """
     check_output(path)
     named, path = path, Path(os.path.realpath(path))
@@ -171,7 +169,7 @@ def replacing(path: Path) -> Iterator[Path]:
     _temporaries.add(temporary)
     try:
         yield temporary
-        # Windows refuses to flush a descriptor that is not open for writing.
+        # Windows can flush only descriptors that are open for writing.
         descriptor = os.open(temporary, os.O_RDWR)
         try:
             os.fsync(descriptor)
@@ -189,11 +187,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that is whole or absent.
-
-    Raises:
-        OutputError: nothing can be written there.
-        WriteError: it could not be written to its end.
-    """
+    """Write a UTF-8 file atomically; errors as in `replacing`."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
 """Deferred interrupts.
 
-Python raises an interrupt between any two instructions of the main thread, even where a library cannot recover, or
-between taking a lock and being ready to release it.
+Python may raise an interrupt between any two instructions of the main thread, even inside a library that cannot
+recover, or after acquiring a lock and before entering the block that releases it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 
 from punish_fast.runtime.files import discard_temporaries
 
-# Interrupts, and what asks a process to end.
+# Keyboard interrupts and termination requests.
 SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
 
-# The signals that arrived in each of the nested blocks, the handlers before the outermost one, and the thread of all.
+# Signals that arrived in each of the nested blocks, handlers from before the outermost block, and the thread of the
+# blocks.
 _blocks: list[list[int]] = []
 _handlers: dict[int, Any] = {}
 _thread = 0
@@ -28,20 +29,20 @@ _thread = 0
 def _defer(number: int, _frame: FrameType | None) -> None:
     if any(_blocks):
         abort(number)
-    if not _blocks:  # one that came while the handlers were put back
+    if not _blocks:  # the signal arrived while handlers were being restored
         raise KeyboardInterrupt
     _blocks[-1].append(number)
 
 
 def _restore_handlers() -> None:
     for number, handler in _handlers.items():
-        # None stands for a handler that was not set from Python.
+        # None means that the handler was not set from Python.
         signal.signal(number, signal.SIG_DFL if handler is None else handler)
     _handlers.clear()
 
 
 def _leave_blocks() -> None:
-    """In a forked child, leave the blocks of the parent's main thread if another thread has forked."""
+    """Clear the blocks of the parent's main thread in a child process forked by another thread."""
     if _blocks and _thread != threading.get_ident():
         _blocks.clear()
         _restore_handlers()
@@ -52,7 +53,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def abort(number: int) -> None:
-    """End this process by a signal, at once; only its temporary files are removed."""
+    """Terminate this process immediately by a signal, after removing its temporary files."""
     discard_temporaries()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
@@ -60,12 +61,13 @@ def abort(number: int) -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[list[int]]:
-    """Defer interrupts until the block ends; the block gets a list that stays empty until one arrives.
+    """Defer interrupts until the end of the block; yield a list that stays empty until one arrives.
 
-    Then the previous handler is called, which need not raise anything. A second interrupt aborts the process.
+    The previous handler is then called at the end of the block; it might not raise. A second interrupt aborts the
+    process.
 
-    HDF5 cannot recover from an interrupt, not even one while it reads or frees its objects. Decorate a function that
-    keeps some in local variables as a whole, so that they are freed before the block ends.
+    HDF5 cannot recover from an interrupt, even while it reads or frees objects. Decorate functions that keep HDF5
+    objects in local variables, so that the objects are freed before the block ends.
     """
     pending: list[int] = []
     if threading.current_thread() is not threading.main_thread():

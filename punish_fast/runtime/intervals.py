@@ -1,15 +1,15 @@
-"""Confidence intervals of shares."""
+"""Confidence intervals of proportions."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-# The normal quantile of 95 % confidence intervals.
+# Normal quantile of 95 % confidence intervals.
 Z_95 = 1.959963984540054
 
 
 def wilson_interval(share: float, games: float) -> tuple[float, float]:
-    """Wilson's 95 % confidence interval (1927) of a share of ``games`` independent games, within [0, 1]."""
+    """Return the 95 % Wilson score interval (Wilson, 1927) of a share of ``games`` independent games."""
     z2 = Z_95**2 / games
     middle = (share + z2 / 2) / (1 + z2)
     half = sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)

@@ -1,4 +1,4 @@
-"""Values of JSON files, which may hold anything."""
+"""Checks of untrusted values from JSON files."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ _MOST_CHARACTERS = 60
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
-    """The JSON object that a file holds; None if it holds anything else.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return the JSON object in a file, or None if the content is anything else; raise OSError if unreadable."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
@@ -23,16 +19,16 @@ def read_object(path: Path) -> dict[str, Any] | None:
 
 
 def is_whole(value: object, low: int, high: int) -> bool:
-    """Whether a value is a whole number from ``low`` to ``high``."""
+    """Return True if a value is an integer from ``low`` to ``high``."""
     return type(value) is int and low <= value <= high
 
 
 def is_number(value: object, low: float, high: float) -> bool:
-    """Whether a value is a number from ``low`` to ``high``, both finite."""
+    """Return True if a value is a number from ``low`` to ``high``, both finite."""
     return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
 
 
 def brief(value: object) -> str:
-    """A value in a message, printable and short."""
+    """Format a value for a message, in ASCII and truncated if long."""
     text = ascii(value)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."

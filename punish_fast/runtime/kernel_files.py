@@ -1,9 +1,9 @@
-"""Files of compiled kernels.
+"""Cache files of compiled kernels.
 
-Numba's own files have no checksum. One that was cut short by a crash or a full disk makes every later process fail, and
-changed machine code may crash it. Numba's index of the types of a kernel also does not survive two writers, its cache
-raises an error if machine code cannot be saved, and without room for a folder it may choose one that no digest names.
-Here each kernel has one file for each combination of argument types, which begins with a checksum of its contents.
+Numba's cache files have no checksum: a file truncated by a crash or a full disk makes every later process fail, and
+corrupted machine code may crash it. In addition, concurrent writers can damage Numba's index of a kernel's argument
+types, failing to save raises an error, and if the folder cannot be created Numba may choose one without the digest.
+This cache stores one file per kernel and combination of argument types; a file begins with a checksum of its contents.
 """
 
 from __future__ import annotations
@@ -35,39 +35,39 @@ def _stamp_of(path: str) -> bytes:
 
 
 class KernelFiles:
-    """The files of one kernel, with the interface of Numba's ``FunctionCache``.
+    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``.
 
-    If a file is missing, damaged or outdated, the kernel is compiled and the file is replaced.
+    If a file is missing, damaged or outdated, the kernel is compiled and the file replaced.
     """
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
-        """Store compilations in ``folder`` as ``name.*.nbc``; those saved with another ``stamp`` are outdated."""
+        """Use the files ``name.*.nbc`` in ``folder``; files saved with another ``stamp`` are outdated."""
         self._folder, self._name, self._stamp = folder, name, stamp
         self.cache_path = str(folder)
 
     @classmethod
     def of(cls, function: Callable[..., Any], folder: Path) -> KernelFiles:
-        """The files of a function; they are outdated if its source file has changed."""
+        """Return the cache of a function; its files are outdated if the source file has changed."""
         name = f"{function.__module__}.{function.__qualname__}.{sys.implementation.cache_tag}"
         return cls(folder, name.replace("<", "").replace(">", ""), _stamp_of(inspect.getfile(function)))
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the kernel compiled for a signature, or None."""
+        """Return the kernel compiled for a signature, or None if it is not cached."""
         target.refresh()
         data = self.load((signature, target.codegen().magic_tuple()))
         return None if data is None else CompileResult._rebuild(target, *data)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Save a kernel compiled for a signature, unless its machine code has addresses of this process."""
+        """Save a kernel compiled for a signature, unless its machine code contains addresses of this process."""
         if not compiled.library.has_dynamic_globals:
             self.save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
 
     def _path(self, key: Any) -> Path:
-        # Short names, since Windows limits the length of paths.
+        # Names are short because Windows limits the length of paths.
         return self._folder / f"{self._name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
 
     def load(self, key: Any) -> Any:
-        """Return the compilation saved under a key, or None."""
+        """Return the data saved under a key, or None."""
         try:
             content = self._path(key).read_bytes()
         except OSError:
@@ -79,7 +79,7 @@ class KernelFiles:
         return data if (stamp, saved_key) == (self._stamp, key) else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Save a compilation under a key; without room or permission, it is not saved."""
+        """Save data under a key; errors of the file system are ignored."""
         pickled = dumps((self._stamp, key, data))
         path = self._path(key)
         temporary = self._folder / f"{uuid.uuid4().hex[:16]}.tmp"

@@ -1,8 +1,8 @@
-"""Cores and memory that this process may use: its affinity, the machine, and the limits of its control groups.
+"""Cores and memory available to this process, limited by its affinity, the machine and its control groups.
 
 Containers limit their processes by control groups. A process belongs to a path of groups, each of which may have a
-limit. Version 2 has one tree of groups, version 1 has one for each controller. Inside a container, the group of the
-container may be the root.
+limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the group of
+the container may be the root.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, at least 1; a part of a core counts as a whole one."""
+    """Return the number of cores that this process may use, at least 1; fractions are rounded up."""
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     return max(1, math.ceil(min([cores, *map(_quota_of, _groups("cpu"))])))
 
 
 def memory_limit() -> float:
-    """Return the memory that the control groups of this process allow, in bytes; infinite without a limit."""
+    """Return the memory limit of this process's control groups in bytes; infinity if unlimited."""
     limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
     return min([math.inf, *(limit[0] for limit in limits if limit)])
 
 
 def _groups(controller: str) -> Iterator[Path]:
-    """The control groups of this process, from the root down."""
+    """Yield the control groups of this process, from the root down."""
     try:
         lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -47,7 +47,7 @@ def _groups(controller: str) -> Iterator[Path]:
 
 
 def _quota_of(group: Path) -> float:
-    """Cores that a group may use in the mean."""
+    """Return the average number of cores that a group may use."""
     numbers = _numbers(group / "cpu.max")
     numbers = numbers or _numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us")
     quota, period = numbers if len(numbers) == 2 else (-1.0, 0.0)
@@ -55,7 +55,7 @@ def _quota_of(group: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """The numbers of a file; none if it cannot be read."""
+    """Return the numbers in a file; an empty list if it cannot be read."""
     try:
         return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError):
@@ -63,11 +63,7 @@ def _numbers(path: Path) -> list[float]:
 
 
 def parse_size(text: str) -> int:
-    """Bytes, from text such as ``4GB``, ``1.5 GB`` or ``800MB``.
-
-    Raises:
-        ValueError: the text is no size.
-    """
+    """Parse a size such as ``4GB``, ``1.5 GB`` or ``800MB``; return bytes, or raise ValueError."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)B?", text.strip(), re.ASCII)
     if found is None or float(found[1]) == 0:
         raise ValueError(f"{text!r} is not a size, such as 4GB or 800MB")
@@ -75,7 +71,7 @@ def parse_size(text: str) -> int:
 
 
 class _MemoryStatus(ctypes.Structure):
-    """The structure MEMORYSTATUSEX of Windows."""
+    """MEMORYSTATUSEX of the Windows API."""
 
     _fields_ = (
         ("length", ctypes.c_uint32),
@@ -86,7 +82,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def total_memory() -> int | None:
-    """Return the memory of the machine, or of the container if less, in bytes; None if it is unknown."""
+    """Return the memory of the machine, or of the container if smaller, in bytes; None if unknown."""
     found = _physical_memory()
     return None if found is None else int(min(found, memory_limit()))
 
@@ -103,11 +99,7 @@ def _physical_memory() -> int | None:
 
 
 def require_memory(n_bytes: int, what: str) -> None:
-    """Check that the machine has ``n_bytes`` of memory in all.
-
-    Raises:
-        MemoryError: it has less; the message says that ``what`` needs it.
-    """
+    """Raise MemoryError if the total memory is below ``n_bytes``; ``what`` is the subject of the message."""
     total = total_memory()
     if total is not None and n_bytes > total:
         raise MemoryError(f"{what} would take {n_bytes / 1e9:,.0f} GB, this machine has {total / 1e9:,.0f} GB")

@@ -1,9 +1,9 @@
-"""Kernels over chunks of items, spread over threads.
+"""Multithreaded execution of kernels on chunks of items.
 
-Kernels release the interpreter's lock, so plain threads can share the work. Compared with parallel loops inside the
-kernels this compiles in half the time, needs no threading layer, and cuts long work into short calls, between which it
-can be interrupted. Every item has one owner, and sums are taken over chunks that do not depend on the number of
-threads, so results do not either.
+Kernels release the interpreter lock, so Python threads can share the work. Compared with parallel loops inside kernels,
+this halves compile time, needs no threading layer, and divides long work into short calls, between which it can be
+interrupted. Each item is computed by one thread, and sums are taken over chunks that do not depend on the number of
+threads, so results are independent of it.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _CHUNKS_PER_THREAD = 4
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
-    """Cut items into chunks of similar weight.
+    """Divide items into chunks of similar weight.
 
     Args:
-        ptr: ``[n + 1]``, whole numbers, ascending; item ``i`` weighs ``ptr[i + 1] - ptr[i]``.
-        n_chunks: Largest number of chunks.
+        ptr: ``[n + 1]``, ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``.
+        n_chunks: Maximum number of chunks.
 
     Returns:
-        int64 ``[k + 1]``, boundaries from 0 to ``n``, strictly ascending (``k`` is 0 for no items).
+        int64 ``[k + 1]``, strictly ascending boundaries from 0 to ``n``; ``k`` is 0 if ``n`` is 0.
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
-    # For goals of another type, NumPy would convert all of ptr.
+    # If the dtypes differed, NumPy would convert all of ptr.
     inner = np.searchsorted(ptr, np.ceil(goals[1:-1]).astype(ptr.dtype))
     return np.unique(np.concatenate([[0], inner, [len(ptr) - 1]])).astype(np.int64)
 
 
 def cumulated(counts: np.ndarray) -> np.ndarray:
-    """Offsets int64 ``[n + 1]`` of consecutive runs with these numbers of items."""
+    """Return the offsets, int64 ``[n + 1]``, of consecutive runs with these numbers of items."""
     ptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
@@ -53,25 +53,25 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    # The threads of a pool do not exist in a forked child, which starts its own.
+    # A forked child does not inherit threads, so it creates its own pool.
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0, alone: bool = False) -> None:
-    """Call ``kernel(begin, end, *args)`` on chunks that cover all items, spread over the threads.
+    """Call ``kernel(begin, end, *args)`` for chunks that cover all items, in several threads.
 
     Args:
-        kernel: Writes only the results of the items from ``begin`` to ``end``.
-        ptr: ``[n + 1]``, ascending, the weights of the items as in `balanced_chunks`.
-        *args: Further arguments.
-        origin: The number of the first item.
-        alone: True if the calling thread does all.
+        kernel: Must write only the results of items ``begin`` to ``end - 1``.
+        ptr: ``[n + 1]``, weights of the items as in `balanced_chunks`.
+        *args: Further arguments of the kernel.
+        origin: Index of the first item.
+        alone: Use the calling thread only.
     """
     _spread(kernel, _pairs(origin + balanced_chunks(ptr, threads() * _CHUNKS_PER_THREAD)), args, alone)
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
-    """Like `for_chunks`, for items of equal weight; with ``alone``, the calling thread does all."""
+    """Call ``kernel`` like `for_chunks`, for items of equal weight."""
     _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args, alone)
 
 
@@ -84,9 +84,9 @@ def _equal_chunks(n_items: int, n_chunks: int) -> list[tuple[int, int]]:
 def _spread(
     kernel: Callable[..., None], chunks: list[tuple[int, int]], args: tuple[Any, ...], alone: bool = False
 ) -> None:
-    """Spread the chunks over the threads, the calling one included; an interrupt waits for the current chunks."""
+    """Process chunks in several threads, including the calling one; an interrupt waits for the current chunks."""
     if alone or threads() == 1 or len(chunks) <= 1:
-        # Still in chunks, so that an interrupt does not wait for all of them.
+        # Use chunks here as well, so that an interrupt waits for only one of them.
         for begin, end in chunks:
             kernel(begin, end, *args)
         return
@@ -104,12 +104,12 @@ def _spread(
             failed.set()
             raise
         finally:
-            # A thread that has not begun, since it is busy with other work, would find nothing left to do.
+            # Calls that have not started yet would find no work, so they are cancelled.
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:
             other.result()
-    # If the handler of interrupts raised nothing, the rest is still to do.
+    # Continue with the rest if an interrupt stopped the work but its handler did not raise.
     left = list(rest)
     if left:
         _spread(kernel, left, args)

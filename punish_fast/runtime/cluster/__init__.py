@@ -1,1 +1,1 @@
-"""A Dask cluster: its connection, its tasks and its workers."""
+"""Connections, tasks and workers of a Dask cluster."""

@@ -1,6 +1,6 @@
-"""A connection to a Dask cluster: one that runs already, or worker processes on this machine.
+"""Connection to a running Dask cluster, or to worker processes started on this machine.
 
-Workers run functions of this package, so each must have the same files of it and the same libraries.
+Workers run functions of this package, so the files of the package and its libraries must be the same on all of them.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _PACKAGE = Path(__file__).parents[2]
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
-# A process that does not answer for so long is frozen; less than the time in which Dask connects, 30 seconds.
+# Time after which a process without an answer counts as frozen; must be below Dask's connection timeout of 30 seconds.
 CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
 
 class ClusterError(PunishFastError):
-    """A cluster cannot be used, or was lost; the message says which."""
+    """Raised when a cluster cannot be used or was lost. The message states the reason."""
 
     exit_code = 1
 
 
 def check_cluster(where: str) -> None:
-    """Check how a cluster is named, and that Dask is installed."""
+    """Check the address of a cluster (ValueError), and that Dask is installed (`ExtraError`)."""
     if not _LOCAL.fullmatch(where) and not _ADDRESS.fullmatch(where):
         raise ValueError(f"{where!r} is not allowed, it must be a scheduler such as tcp://host:8786, or local:4")
     require("cluster", "distributed")
@@ -50,11 +50,11 @@ def check_cluster(where: str) -> None:
 
 @contextmanager
 def connected(where: str) -> Iterator[Client]:
-    """A client of a cluster, until the block ends.
+    """Yield a client of a cluster.
 
     Args:
-        where: The address of a scheduler, such as ``tcp://host:8786``, or ``local:N`` for N worker processes with one
-            thread each, which end with the block.
+        where: Address of a scheduler, such as ``tcp://host:8786``, or ``local:N`` to start N worker processes with one
+            thread each, which are stopped when the block ends.
     """
     check_cluster(where)
     from distributed import CancelledError, LocalCluster
@@ -73,7 +73,7 @@ def connected(where: str) -> Iterator[Client]:
         else:
             address = where
         try:
-            # Other workers may be where only their scheduler can reach them.
+            # Remote workers may be reachable only by their scheduler.
             client = stack.enter_context(LimitedClient(address, _CONNECT_SECONDS, direct_to_workers=local is not None))
         except OSError:
             raise ClusterError(f"{where}: no scheduler answers within {_CONNECT_SECONDS} seconds") from None
@@ -86,34 +86,34 @@ def connected(where: str) -> Iterator[Client]:
                 client.run(_ignore_interrupts)
             yield client
         except (CancelledError, OSError) as error:
-            if getattr(error, "errno", None) is not None:  # of a file: errors of Dask have no number
+            if getattr(error, "errno", None) is not None:  # a file error: Dask's errors have no number
                 raise
             raise ClusterError(_LOST) from None
 
 
 def _ignore_interrupts() -> None:
-    """Leave the keyboard's interrupts, which all processes of a terminal get, to the one with the client."""
+    """Ignore keyboard interrupts, which a terminal sends to all processes; only the client handles them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def n_threads(client: Client) -> int:
-    """The threads of all workers."""
+    """Return the total number of threads of all workers."""
     return sum(client.nthreads().values())
 
 
 def dashboard_of(client: Client) -> str | None:
-    """The address of the dashboard; None if the scheduler has none, as without the package bokeh."""
+    """Return the address of the dashboard, or None if there is none (for example if bokeh is not installed)."""
     has_dashboard = client.run_on_scheduler(_has_dashboard)
     return str(client.dashboard_link) if has_dashboard else None
 
 
 def _has_dashboard(dask_scheduler: Any) -> bool:
-    # The server of pages always runs; the pages of the dashboard are separate applications.
+    # The HTTP server always runs; the pages of the dashboard are separate applications.
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
 def _check_scheduler(client: Client, where: str) -> None:
-    """Check that the scheduler, through which tasks pass, can import this package."""
+    """Raise `ClusterError` if the scheduler, which deserialises tasks, cannot import this package."""
     try:
         client.run_on_scheduler(versions)
     except (OSError, ClusterError):
@@ -124,8 +124,8 @@ def _check_scheduler(client: Client, where: str) -> None:
 
 
 def workers_of(client: Client) -> dict[str, dict[str, Any]]:
-    """Return the status, memory, task counts and time of the last heartbeat of each worker, by address."""
-    # Dask returns no workers if the scheduler is lost.
+    """Return status, memory, task counts and time of the last heartbeat of each worker, by address."""
+    # Dask's result has no workers if the scheduler is lost.
     return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
 
 
@@ -133,14 +133,14 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
     """Check that workers have the versions of this process; return True if frozen workers were removed.
 
     Args:
-        client: The client of the cluster.
-        workers: Addresses of the workers; all if None. Workers that were lost are passed over.
+        client: Client of the cluster.
+        workers: Addresses of workers; all by default. Lost workers are skipped.
     """
     before = workers_of(client)
     try:
         answers = client.run(versions, workers=workers, on_error="return")
     except AttributeError:
-        # Dask has dropped the connection of the client.
+        # Dask has closed the connection of the client.
         raise ClusterError(_LOST) from None
     except ClusterError:
         now = workers_of(client)
@@ -162,13 +162,13 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
 
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Remove frozen workers from the scheduler, which gives their tasks to others and ends those that run again."""
+    """Remove frozen workers from the scheduler, which reassigns their tasks and closes workers that resume."""
     for worker in workers:
         client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 
 
 def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-    """Check that a worker has the versions of its client."""
+    """Raise `ClusterError` if a worker and its client have different versions."""
     if found != wanted:
         differing = [name for name in wanted if found.get(name) != wanted[name]]
         told = ", ".join(f"{name} {found.get(name)} instead of {wanted[name]}" for name in differing)
@@ -176,7 +176,7 @@ def check_versions(worker: str, found: Mapping[str, str], wanted: Mapping[str, s
 
 
 def wait_for_workers(client: Client, error: Exception) -> None:
-    """Wait until a worker accepts tasks, after an error that means that workers or their data were lost."""
+    """Wait until a worker accepts tasks if ``error`` means that workers or their data were lost; else raise it."""
     from distributed import CancelledError, KilledWorker
 
     lost = (CancelledError, KilledWorker, OSError)
@@ -195,7 +195,7 @@ def wait_for_workers(client: Client, error: Exception) -> None:
 
 
 def _why_no_worker(client: Client) -> str:
-    """Return why the workers accept no tasks."""
+    """Return the reason why no worker accepts tasks."""
     from dask.utils import format_bytes
 
     paused = [(address, each) for address, each in workers_of(client).items() if each["status"] == "paused"]
@@ -208,9 +208,9 @@ def _why_no_worker(client: Client) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of this process by name: the package, a digest of all its files, and libraries.
+    """Return the versions of this process by name: the package, a digest of its files, and libraries.
 
-    The first call decides, since files may be replaced while a process runs the code that it has imported.
+    The result of the first call is cached, since files may be replaced after a process has imported them.
     """
     return {
         "punish-fast": __version__,
@@ -224,7 +224,7 @@ def versions() -> dict[str, str]:
 
 
 def digest_of(folder: Path) -> str:
-    """Return a digest of the names and contents of all files below a folder, except bytecode: 16 hexadecimal digits."""
+    """Return a digest, 16 hexadecimal digits, of the names and contents of all files in a folder except bytecode."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:

@@ -1,4 +1,4 @@
-"""A client of Dask whose calls end. Dask itself waits without end for a process that is stopped."""
+"""Dask client with time limits, since Dask waits indefinitely for a stopped process."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from punish_fast.runtime.cluster.connection import CALL_SECONDS, ClusterError
 
 
 class LimitedClient(Client):
-    """A client with a time limit for all calls but asynchronous ones."""
+    """Client with a time limit for all synchronous calls."""
 
     def __init__(self, address: str, timeout: float, direct_to_workers: bool) -> None:
         create: Any = super().__init__
         create(address, timeout=timeout, set_as_default=False, direct_to_workers=direct_to_workers)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:
-        """Connect within ``timeout`` seconds, which Dask allows for each step but the first answer."""
+        """Connect within ``timeout`` seconds; Dask applies the limit to single steps, but not to the first answer."""
         connecting: Any = super()._ensure_connected
         await asyncio.wait_for(connecting(timeout), timeout)
 
     def sync(
         self, func: Any, *args: Any, asynchronous: bool | None = None, callback_timeout: Any = None, **kwargs: Any
     ) -> Any:
-        """Call a coroutine function, and wait for the result."""
+        """Call a coroutine function and wait for the result; raise `ClusterError` after `CALL_SECONDS`."""
         call: Any = super().sync
         if asynchronous:
             return call(func, *args, asynchronous=True, callback_timeout=callback_timeout, **kwargs)
@@ -34,7 +34,7 @@ class LimitedClient(Client):
         try:
             return call(func, *args, callback_timeout=callback_timeout or CALL_SECONDS, **kwargs)
         except TimeoutError:
-            if time.monotonic() - begin < CALL_SECONDS:  # a limit of the call itself
+            if time.monotonic() - begin < CALL_SECONDS:  # the call has its own limit
                 raise
             told = f"cluster: the scheduler or a worker does not answer within {CALL_SECONDS} seconds"
             raise ClusterError(told) from None

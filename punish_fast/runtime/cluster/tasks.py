@@ -1,7 +1,7 @@
-"""Tasks on a cluster, done in any order, and repeated if their results are lost.
+"""Tasks on a cluster, completed in any order and repeated if their results are lost.
 
-Dask gives the tasks of a worker that died to others. If it fails, for example because no worker has some data any more,
-the unfinished tasks are submitted again.
+Dask reassigns the tasks of a dead worker. If Dask fails, for example because all copies of some data are lost, the
+unfinished tasks are submitted again.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def finished(
     submit: Callable[[list[T]], list[Future[Any]]],
     on_loss: Callable[[], None],
 ) -> Iterator[tuple[T, Any]]:
-    """Do all tasks; yield each with its result as it completes.
+    """Run all tasks; yield each with its result as it completes.
 
     Args:
-        client: The cluster.
-        begin: Makes the tasks, by number.
-        submit: Hands out tasks.
-        on_loss: Called before tasks are handed out again, with which everything that they need must be.
+        client: Client of the cluster.
+        begin: Returns the tasks by number.
+        submit: Submits tasks and returns their futures.
+        on_loss: Called before unfinished tasks are submitted again; must discard data held by lost workers.
     """
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
@@ -55,11 +55,11 @@ def finished(
             for future, found in _completed(client, futures):
                 number = number_of[future.key]
                 future.release()
-                if isinstance(found, BaseException):  # of a result that was lost on its way
+                if isinstance(found, BaseException):  # the result was lost in transit
                     raise found
                 yield left.pop(number), found
         except (KeyboardInterrupt, GeneratorExit):
-            # Workers begin no further task.
+            # Workers start no further tasks.
             with suppress(OSError, ClusterError):
                 client.cancel(futures, force=True)
             raise
@@ -87,12 +87,12 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Give each value to a worker, from which the others fetch it; check the workers while waiting.
+    """Send each value to one worker, from which the others fetch it; check the workers while waiting.
 
     A broadcast might not terminate if a worker dies.
     """
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
-    # Large values may take longer than any limit.
+    # The call has no time limit, since sending large values can take long.
     sending = client.scatter(values, hash=False, asynchronous=True)
     call = asyncio.run_coroutine_threadsafe(sending, loop.asyncio_loop)
     try:
@@ -105,12 +105,12 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
-    """Submit a task for a worker that has the versions of this process.
+    """Submit a task; it fails on workers that do not have the versions of this process.
 
     Args:
-        client: The client of the cluster.
-        function: A function of this package. Outside this process it computes with one thread.
-        arguments: Its arguments, futures among them.
+        client: Client of the cluster.
+        function: Function of this package. In other processes it runs with one thread.
+        arguments: Arguments of the function, possibly futures.
         retries: Number of times that Dask repeats a failed task.
     """
     key = f"{function.__name__}-{uuid4().hex}"

@@ -1,4 +1,4 @@
-"""Checks of the workers of a cluster while their results are awaited."""
+"""Checks of the workers of a cluster while results are awaited."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LOOK_SECONDS = 2.0
-# A worker may pause for a moment, until it has written data to its disk.
+# Workers may pause briefly while they write data to disk.
 _STALL_SECONDS = 10.0
-# Looks are counted, since clocks go on while this machine sleeps.
+# Looks are counted instead of seconds, since clocks advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
 
 
 class WorkerWatch:
-    """Notices workers of other versions, and frozen or paused workers that hold tasks up.
+    """Detects workers with other versions, and frozen or paused workers that delay tasks.
 
-    Dask leaves tasks with a worker that has paused for lack of memory, even if it never resumes, and for minutes with
-    one that sends no heartbeats, since its process is stopped, its machine sleeps or its network is down.
+    Dask does not reassign the tasks of a worker that has paused for lack of memory, even if the worker never resumes.
+    If a worker sends no heartbeats (its process is stopped, its machine sleeps or its network is down), Dask waits for
+    minutes.
     """
 
     def __init__(self, client: Client, keys: Collection[Any]) -> None:
-        """Begin to wait for the tasks with these keys."""
+        """Watch the workers of the tasks with these keys."""
         self._client, self._keys = client, frozenset(keys)
         self._checked: set[str] = set()
-        # The last heartbeat of each worker, and how many looks found no later one.
+        # Last heartbeat of each worker, and number of looks since without a new one.
         self._heartbeats: dict[str, tuple[float, int]] = {}
         self._next_look = time.monotonic() + LOOK_SECONDS
         self._moving = time.monotonic()
 
     def look(self) -> None:
-        """Check the workers, at most every two seconds."""
+        """Check the workers, at most every two seconds; raise TimeoutError if tasks must be submitted again."""
         if time.monotonic() < self._next_look:
             return
         workers = workers_of(self._client)
@@ -55,14 +56,14 @@ class WorkerWatch:
         self._next_look = now + LOOK_SECONDS
 
     def _frozen(self, workers: dict[str, dict[str, Any]]) -> list[str]:
-        """Return the workers without a heartbeat in the last looks."""
+        """Return the workers without a heartbeat in the last `_LOOKS_WITHOUT_HEARTBEAT` looks."""
         for address, worker in workers.items():
             last, looks = self._heartbeats.get(address, (None, 0))
             self._heartbeats[address] = worker["last_seen"], looks + 1 if worker["last_seen"] == last else 0
         return [address for address in workers if self._heartbeats[address][1] >= _LOOKS_WITHOUT_HEARTBEAT]
 
     def _is_stalled(self, workers: dict[str, dict[str, Any]]) -> bool:
-        """Return True if a paused worker executes nothing but has tasks, or if all workers are so."""
+        """Return True if all workers are paused and idle, or if a paused, idle worker has tasks of this watch."""
         idle = [address for address, worker in workers.items() if _is_idle(worker)]
         if not idle or len(idle) == len(workers):
             return bool(idle)
