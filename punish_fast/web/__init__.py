@@ -1,1 +1,1 @@
-"""The web page and its routes."""
+"""Web server: page and routes."""

@@ -1,4 +1,4 @@
-"""The application: its routes, its page and its guard."""
+"""Web application: routes, page and guard."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class ServerConfig:
     """Server configuration."""
 
     players: Sequence[PunishPlayer]
-    database: Path | None = None  # database of games, if any
+    database: Path | None = None  # database of games
     rules: Rules = PRESETS["tabletop"]  # rules of the games in the database
     hosts: frozenset[str] = frozenset()  # names of the server, in addition to addresses and `localhost`
     proxied: frozenset[str] = frozenset()  # names that a proxy may serve under any scheme and port
-    token: str | None = None  # secret for posting games; None if nobody may
+    token: str | None = None  # secret for posting games; None to forbid posting
     limits: Limits = field(default_factory=Limits)
     game_players: Sequence[GamePlayer] = ()
 
@@ -125,7 +125,7 @@ def create_app(config: ServerConfig) -> FastAPI:
 
 
 async def _explain_request(_request: Request, error: Any) -> JSONResponse:
-    """Answer with the first fault of a request."""
+    """Return a response with the first fault of a request."""
     fault = error.errors()[0]
     where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "path", "query")) or "body"
     return _refusal(422, f"{where}: {fault['msg']}")
@@ -152,7 +152,7 @@ _TYPES = {
 
 
 def page_routes() -> APIRouter:
-    """Return the routes ``/`` and ``/page/...``. Names are looked up in a dictionary, never in the file system."""
+    """Return the routes ``/`` and ``/page/...``; names are looked up in a dictionary, never in the file system."""
     files = {
         path.relative_to(_FOLDER).as_posix(): (path.read_bytes(), _TYPES[path.suffix])
         for path in sorted(_FOLDER.rglob("*"))

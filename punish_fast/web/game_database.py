@@ -39,26 +39,22 @@ PLOTS = {
 
 
 class GameDatabaseError(PunishFastError, ValueError):
-    """The database cannot answer; the message says why."""
+    """Raised when the database cannot answer a request. The message states the reason."""
 
 
 class GameDatabase:
     """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Store the settings.
-
-        Args:
-            token: Secret for adding games; None if nobody may.
-        """
+        """Initialise; ``token`` is required for adding games, None to forbid that."""
         self.path = path
         self._rules, self._token = rules, token
-        # Cached results, and the version of the database that they belong to.
+        # Version of the database, and results cached for it.
         self._seen: tuple[int, int] = (0, 0)
         self._found: dict[Any, Any] = {}
 
     def must_take(self, authorization: str) -> None:
-        """Check that games may be added."""
+        """Raise HTTPException unless the header ``Authorization`` permits adding games."""
         if self._token is None or self.path is None:
             raise HTTPException(403, "games: this server takes none; see: punish-fast serve --allow-writes")
         kind, _, token = authorization.partition(" ")
@@ -67,7 +63,7 @@ class GameDatabase:
             raise HTTPException(401, "authorization: allowed is Bearer and the token of this server", headers)
 
     def add(self, content: bytes) -> dict[str, Any]:
-        """Add the games of a log; the report of ``records import``."""
+        """Add the games of a log; return the report of ``records import``."""
         try:
             log = log_of(content, "log")
         except RecordsError as error:
@@ -79,18 +75,18 @@ class GameDatabase:
 
     @cached_property
     def space(self) -> StateSpace:
-        """The states of its games."""
+        """State space of the games."""
         return StateSpace(self._rules)
 
     def games(self, player: str | None, before: int | None, most: int) -> list[dict[str, Any]]:
-        """The latest games, or the latest before one with this id; errors as in `results`."""
+        """Return the latest games, or the latest before the game with id ``before``."""
         if not self._is_there():
             return []
         with self._explained():
             return list_games(self._path, Selection(player=player, before=before), most)
 
     def game(self, game_id: int) -> RecordedGame:
-        """One game."""
+        """Return a game; raise HTTPException 404 if it is not in the database."""
         missing = HTTPException(404, f"game {game_id}: is not in the database")
         if not self._is_there():
             raise missing
@@ -103,26 +99,26 @@ class GameDatabase:
                 raise missing from None
 
     def game_report(self, game_id: int) -> dict[str, Any]:
-        """One game, JSON-like; errors as in `game`."""
+        """Return a game, JSON-like; errors as in `game`."""
         game = self.game(game_id)
         return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
     def players(self) -> list[dict[str, Any]]:
-        """All players, by games won."""
+        """Return all players, sorted by games won."""
         return [
             {"name": entry["name"], "games": entry["games"], "won": entry["wins"], "is_bot": entry["is_bot"]}
             for entry in player_table(self.results())
         ]
 
     def dashboard(self) -> dict[str, Any]:
-        """The report of ``records summary``, and the plots there are."""
+        """Return the report of ``records summary`` and the available plots."""
         report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
         return report | {"plots": plots}
 
     def plot(self, name: str) -> bytes:
-        """One of the plots, as SVG."""
+        """Return a plot as SVG."""
         if find_spec("matplotlib") is None:
             raise GameDatabaseError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
         with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +132,7 @@ class GameDatabase:
         return found
 
     def choices(self) -> Choices | None:
-        """Read all recorded choices; None if there are none."""
+        """Return all recorded choices, or None if there are none."""
         found: Choices | None = self._once("choices", lambda: read_choices(self._path, humans_only=False), None)
         return found if found is not None and len(found) else None
 
@@ -154,7 +150,7 @@ class GameDatabase:
         return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
 
     def _once(self, key: Any, make: Callable[[], Any], empty: Any = ...) -> Any:
-        """Return the cached result of ``make`` for this version of the database; ``empty`` if there is no database."""
+        """Return ``make()``, cached for this version of the database; ``empty`` if the database is missing."""
         if empty is not ... and not self._is_there():
             return empty
         status = self._path.stat() if self._is_there() else None
@@ -169,7 +165,7 @@ class GameDatabase:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise errors without the name of the file."""
+        """Replace the path in error messages."""
         try:
             yield
         except (RecordsError, StoreError) as error:

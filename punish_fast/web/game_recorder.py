@@ -1,4 +1,4 @@
-"""Recorder of finished games: one transaction for all that end at about the same time."""
+"""Recorder of finished games; games that end at about the same time share a transaction."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
 _MOST_AT_ONCE = 256
-# Each waits while another process writes, up to `database.BUSY_SECONDS`.
+# Each try waits up to `database.BUSY_SECONDS` while another process writes.
 _MOST_TRIES = 6
 
-# Receives the id of a kept game, or the reason why it could not be kept.
+# Called with the id of a stored game, or with the reason why it could not be stored.
 Kept = Callable[[int | None, str | None], None]
 
 
 class GameRecorder:
-    """Keeps finished games in a database."""
+    """Stores finished games in a database."""
 
     def __init__(self, path: Path, rules: Rules, workers: Workers) -> None:
         self.path, self.rules = path, rules
@@ -34,13 +34,13 @@ class GameRecorder:
         self._writing: asyncio.Task[None] | None = None
 
     def add(self, game: Finished, kept: Kept) -> None:
-        """Keep a game soon; ``kept`` is called when that is done."""
+        """Schedule a game for storage; ``kept`` is called when it is stored or has failed."""
         self._waiting.append((game, kept))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     async def close(self) -> None:
-        """Keep all waiting games."""
+        """Store all waiting games."""
         if self._writing is not None:
             await self._writing
 
@@ -50,11 +50,11 @@ class GameRecorder:
 
     @cached_property
     def space(self) -> StateSpace:
-        """The states of its games; only one thread may ask first."""
+        """State space of the games; the first access must not be concurrent."""
         return StateSpace(self.rules)
 
     async def _kept(self, games: list[Finished]) -> list[int]:
-        """Keep games; return their ids. Waits while another process writes."""
+        """Store games and return their ids; wait while another process writes."""
         for _ in range(_MOST_TRIES - 1):
             with suppress(LockedError):
                 return await self._workers.write(lambda: self._keeper.keep_all(games))

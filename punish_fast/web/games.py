@@ -1,4 +1,4 @@
-"""Routes of the recorded games: lists, reviews, statistics, plots and practice."""
+"""Routes of recorded games: lists, reviews, statistics, plots and practice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="The id of a game in 
 ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")]
 PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="The name of a plot.")]
 _MOST_LISTED = 200
-# The body is checked as a whole, by what reads logs.
+# The body is not described in detail, since the reader of logs checks it.
 _LOG: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -28,7 +28,7 @@ _LOG: dict[str, Any] = {
 
 
 def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Routes under ``/games``, and ``/players``."""
+    """Return the routes under ``/games``, and ``/players``."""
     routes = APIRouter(tags=["games"])
 
     @routes.get("/games")
@@ -74,7 +74,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
 
 def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Routes ``/dashboard``, ``/plots`` and ``/practice``."""
+    """Return the routes ``/dashboard``, ``/plots`` and ``/practice``."""
     routes = APIRouter(tags=["statistics"])
 
     @routes.get("/dashboard")

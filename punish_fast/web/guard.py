@@ -1,11 +1,11 @@
-"""Checks of requests, and headers that restrict browsers.
+"""Checks of requests, and response headers that restrict browsers.
 
-A page of another site that a browser shows can send requests to a server on the same machine. Every request must
-therefore name this server as its host, which a rebound DNS name does not, and come from this server's own page or from
-no page at all, which a browser says in ``Origin`` and ``Sec-Fetch-Site``. Answers allow no other origin.
+Any web page open in a browser can send requests to a server on the same machine. Every request must therefore name this
+server as its host, which excludes rebound DNS names, and must come from this server's own page or from no page,
+according to ``Origin`` and ``Sec-Fetch-Site``. Responses allow no other origin.
 
-Behind a proxy, a browser knows the server by another name, scheme and port. The names of ``--allow-host`` belong to
-this server under any scheme and port.
+Behind a proxy, browsers use another name, scheme and port. Names given by ``--allow-host`` are accepted with any scheme
+and port.
 """
 
 from __future__ import annotations
@@ -59,38 +59,38 @@ _METHODS = (*_READS, "POST", "DELETE")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CURE = "allowed are its addresses, localhost and names of --allow-host: punish-fast serve --allow-host NAME"
-# Seconds before a refusal of too many requests.
+# Delay, in seconds, of responses with status 429.
 _PAUSE = 1.0
-# Characters of a header that a refusal quotes.
+# Maximum number of characters of a header that an error message quotes.
 _MOST_QUOTED = 80
 
 
 class HostError(PunishFastError, ValueError):
-    """A name that no browser can call a server by; the message says why."""
+    """Raised for an invalid host name. The message states the reason."""
 
 
 class _Place(NamedTuple):
-    """Host and port of a header; ``port`` is None if the header has none."""
+    """Host and port of a header; ``port`` is None if missing."""
 
     name: str
     port: int | None
 
 
 class Guard:
-    """Middleware around the application."""
+    """Middleware that checks requests and adds response headers."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], names: frozenset[str], limits: Limits) -> None:
-        """Store the limits and names.
+        """Initialise the guard.
 
         Args:
             hosts: Names of this server, in addition to addresses and ``localhost``.
-            names: The `hosts` that a proxy may serve under any scheme and port.
+            names: Further names, which a proxy may serve with any scheme and port.
         """
         self._app, self._hosts, self._names, self._limits = app, hosts | names, names, limits
         self._meter = Meter(limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Check a request, and pass it to the application or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -103,7 +103,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 if message["status"] == 429:
-                    # Slow down clients that ask again without waiting.
+                    # Slow down clients that repeat requests without waiting.
                     await asyncio.sleep(_PAUSE)
                 answer = MutableHeaders(scope=message)
                 answer.update(_HEADERS)
@@ -133,7 +133,7 @@ class Guard:
                 await _refuse(failure, scope, receive, sent)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Check who asks, and for what."""
+        """Check host, method, origin and content type; raise HTTPException if one is not allowed."""
         host, method = headers.get("host", ""), scope["method"]
         if not _is_ours(host, self._hosts):
             raise HTTPException(421, f"host: {_quoted(host)} is not a name of this server, {_CURE}")
@@ -150,7 +150,7 @@ class Guard:
             raise HTTPException(415, "content-type: allowed is application/json")
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """A body that may not be too long."""
+        """Wrap ``receive`` with a limit on the body; 413 if Content-Length is invalid or the limit exceeded."""
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
         refused = HTTPException(413, f"body: allowed are {most:,} bytes")
         announced = headers.get("content-length", "0")
@@ -170,7 +170,7 @@ class Guard:
 
 
 async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request; stop if its client leaves, unless the request may change anything."""
+    """Answer a request; cancel it if the client disconnects, unless it may change data."""
     if scope["method"] != "GET":
         await app(scope, receive, send)
         return
@@ -186,7 +186,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until a client leaves. A body without a use is read, up to its limit."""
+    """Wait until a client disconnects; an unused body is read up to its limit."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -195,7 +195,7 @@ async def _left(receive: Receive) -> None:
 
 
 def _headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request, or raise HTTPException if they are too long or a checked one occurs twice."""
+    """Return the headers of a request; raise HTTPException if they are too long or a checked one is repeated."""
     headers = Headers(scope=scope)
     if sum(len(name) + len(value) for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
@@ -206,11 +206,11 @@ def _headers_of(scope: Scope) -> Headers:
 
 
 def host_name(text: str) -> str:
-    """A name for ``--allow-host`` as browsers send it: lower case, other scripts by IDNA, without a port."""
+    """Normalise a name for ``--allow-host`` as browsers do: lower case, IDNA encoding, no port."""
     place = _place(text)
     name = "" if place is None else place.name
     try:
-        # For other scripts, Python's own codec follows the rules of 2003, but browsers the rules of 2008.
+        # For other scripts, Python's codec implements IDNA 2003, but browsers use IDNA 2008.
         name = (name.encode("idna") if name.isascii() else idna.encode(name, uts46=True)).decode()
     except UnicodeError:
         name = ""
@@ -221,15 +221,15 @@ def host_name(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _place(host: str) -> _Place | None:
-    """The host and port of a header; None if there is none."""
+    """Parse the host and port of a header; None if invalid."""
     if any(sign in "/?#@\\" or not sign.isprintable() or sign.isspace() for sign in host):
         return None
-    # People type addresses of IPv6 without brackets.
+    # IPv6 addresses are often typed without brackets.
     if ":" in host and _is_address(host):
         host = f"[{host}]"
     try:
         parts = urlsplit(f"//{host}")
-        # A dot at the end says that the name is complete.
+        # A trailing dot marks a fully qualified name.
         name = (parts.hostname or "").removesuffix(".")
         return _Place(name, parts.port) if name else None
     except ValueError:
@@ -237,7 +237,7 @@ def _place(host: str) -> _Place | None:
 
 
 def _is_ours(host: str, hosts: frozenset[str]) -> bool:
-    """Return True if ``Host`` is this server at any port: an address, ``localhost`` or one of its names."""
+    """Return True if ``Host`` is an address, ``localhost`` or a name of this server, with any port."""
     place = _place(host)
     return place is not None and (place.name in hosts or place.name == "localhost" or _is_address(place.name))
 
@@ -251,7 +251,7 @@ def _is_address(text: str) -> bool:
 
 
 def _is_same(origin: str, host: str, names: frozenset[str]) -> bool:
-    """Return True if ``Origin`` has the host and port of ``Host``, or a name of a proxy."""
+    """Return True if ``Origin`` has the host and port of ``Host``, or a name served by a proxy."""
     scheme, separator, rest = origin.partition("://")
     default = _DEFAULT_PORTS.get(scheme.lower())
     page, server = _place(rest), _place(host)
@@ -266,12 +266,12 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Whether a person follows a link to the page, which may stand on any other page."""
+    """Return True if a person follows a link to the page, which is allowed from any site."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 
 
 async def _refuse(error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
-    # The rest of the body is not read.
+    # The rest of the body is not read, so the connection must be closed.
     headers = {**(error.headers or {}), "connection": "close"}
     await JSONResponse({"detail": error.detail}, error.status_code, headers)(scope, receive, send)

@@ -1,7 +1,7 @@
-"""Limits of a server, and requests by client: a session within an address.
+"""Limits of a server, and accounting of requests by client, which is a session within an address.
 
-A browser keeps a session cookie. A program without cookies is identified by its connection. Clients that take many
-sessions reach the limit of their address, and do not affect other addresses.
+Browsers are identified by a session cookie, programs without cookies by their connection. Clients that open many
+sessions reach the limit of their address; other addresses are not affected.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from starlette.types import Scope
 
 # Ratio of the limits of an address and of a client.
 _ADDRESS_FACTOR = 10
-# Clients and addresses whose recent requests are remembered.
+# Maximum number of clients, and of addresses, whose recent requests are remembered.
 _MOST_REMEMBERED = 4096
 # A client may hold 1/20 of all tables, but at least 10; an address may hold half of them.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
-# The part of an IPv6 address that a provider gives to one customer.
+# Prefix length of the IPv6 networks that providers assign to a customer.
 _IPV6_PREFIX = 64
 
-# The cost of any request. Routes add theirs, so the files of the page cost little more than nothing.
+# Cost of every request. API routes add their own costs, so files of the page cost almost nothing.
 LEAST_COST = 0.05
 COOKIE = "punish-fast"
-# A port after an address, and the brackets of an address of IPv6.
+# Port after an address, and brackets of an IPv6 address.
 _PORT = re.compile(r":\d+$|^\[|\](:\d+)?$")
 _SESSION = re.compile(rf"(?:^|;)\s*{COOKIE}=([A-Za-z0-9_-]{{22,64}})\s*(?:;|$)")
 
@@ -42,10 +42,10 @@ class Limits:
     """Limits of a server."""
 
     tables: int = 2000  # maximum number of games at the same time
-    body: int = 16 * 1024  # maximum size of a request, in bytes
-    log: int = 16 * 1024 * 1024  # maximum size of a log of games that is posted, in bytes
-    rate: float | None = 200.0  # cost of the requests of one client per second, on average; None if unlimited
-    burst: int = 400  # maximum cost of the requests of one client at any moment
+    body: int = 16 * 1024  # maximum size of a request body, in bytes
+    log: int = 16 * 1024 * 1024  # maximum size of a posted log, in bytes
+    rate: float | None = 200.0  # maximum average cost of a client's requests per second; None if unlimited
+    burst: int = 400  # maximum cost of a client's requests at any moment
 
     @property
     def client_tables(self) -> int:
@@ -59,30 +59,30 @@ class Limits:
 
 
 class Client(NamedTuple):
-    """Sender of a request: an address, and the session or else the connection within it."""
+    """Sender of a request: an address, and a session or connection within it."""
 
     address: str
     session: str
 
 
-# The client whose request is being answered. Work of the server itself has no client.
+# Client whose request is being answered, or None if the work is the server's own.
 sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """Return the client of a request, and a new session if it has none."""
+    """Return the client of a request, and a new session id if the request has none, else None."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
         return Client(network_of(host), found[1]), None
     session = secrets.token_urlsafe(16)
-    # Proxies do not forward ports, so connections behind them have only the limits of their address.
+    # Proxies do not forward ports, so connections behind a proxy share the limits of their address.
     return Client(network_of(host), str(port) if port else session), session
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def network_of(host: str) -> str:
-    """Return the address or network that limits apply to. Some proxies add a port to an address."""
+    """Return the address or network that limits apply to; a port, which some proxies append, is removed."""
     for text in (host, _PORT.sub("", host)):
         try:
             address = ipaddress.ip_address(text)
@@ -97,7 +97,7 @@ def network_of(host: str) -> str:
 
 
 class Meter:
-    """Counts the cost of requests by client and by address."""
+    """Meter of the cost of requests by client and address."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._is_open = limits.rate is None
@@ -106,7 +106,7 @@ class Meter:
         self._addresses = _Buckets(_ADDRESS_FACTOR * rate, _ADDRESS_FACTOR * burst, clock)
 
     def charge(self, client: Client, cost: float) -> None:
-        """Count the cost of a request."""
+        """Charge a request to a client; raise HTTPException 429 if a limit is exceeded."""
         if self._is_open:
             return
         if not self._addresses.has(client.address, cost):
@@ -122,7 +122,7 @@ def _refuse(words: str) -> None:
 
 
 class _Buckets:
-    """Buckets of ``burst`` that fill at ``rate``, by key."""
+    """Token buckets by key, with capacity ``burst`` and refill rate ``rate``."""
 
     def __init__(self, rate: float, burst: float, clock: Callable[[], float]) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
@@ -133,11 +133,11 @@ class _Buckets:
         return min(self._burst, left + (self._clock() - then) * self._rate)
 
     def has(self, key: Hashable, cost: float) -> bool:
-        """Return True if enough is left; a full bucket is enough for any cost."""
+        """Return True if the bucket covers a cost; a full bucket covers any cost."""
         return self._level(key) >= min(cost, self._burst)
 
     def take(self, key: Hashable, cost: float) -> None:
-        """Take out a cost."""
+        """Remove a cost from the bucket."""
         self._left[key] = max(self._level(key) - cost, 0.0), self._clock()
         self._left.move_to_end(key)
         if len(self._left) > _MOST_REMEMBERED:

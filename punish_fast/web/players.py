@@ -1,4 +1,4 @@
-"""The players of a server, and their routes."""
+"""Players of a server and their routes."""
 
 from __future__ import annotations
 
@@ -20,21 +20,16 @@ StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="The decimal 
 
 
 class PlayerRegistry:
-    """Players of a server, opened one after the other while it runs.
-
-    Attributes:
-        by_hash: Open players by identity.
-        flaws: Reasons why players could not be opened, by name.
-    """
+    """Players of a server, opened one after the other while it runs."""
 
     def __init__(self, players: Sequence[AnyPlayer], workers: Workers) -> None:
         self.players = list(players)
-        self.by_hash: dict[str, AnyPlayer] = {}
-        self.flaws: dict[str, str] = {}
+        self.by_hash: dict[str, AnyPlayer] = {}  # open players by identity
+        self.flaws: dict[str, str] = {}  # reasons why players could not be opened, by name
         self._workers = workers
 
     async def open(self) -> None:
-        """Open all players."""
+        """Open all players and prepare their coaches."""
         for player in self.players:
             # Load networks in a separate worker so that the coach stays responsive.
             kind: Kind = "thinker" if player.is_light else "solver"
@@ -46,19 +41,19 @@ class PlayerRegistry:
                 )
             else:
                 self.by_hash[player.identity] = player
-        # Solve for coaches before anybody asks.
+        # Prepare coaches before they are requested.
         for player in self.by_hash.values():
             if player.facts()["coaches"]:
                 await self._workers.run("solver", partial(player.able("coach"), None))
 
     def find(self, hash: str) -> AnyPlayer:
-        """Return the player with this identity, or raise HTTPException."""
+        """Return the player with this identity; raise HTTPException 404 if there is none."""
         if hash not in self.by_hash:
             raise HTTPException(404, f"model {hash}: is not served here, or not open yet; see /models")
         return self.by_hash[hash]
 
     def entries(self) -> list[dict[str, Any]]:
-        """List all players, JSON-like; ``hash`` is None until they are open."""
+        """Return the facts of all players, JSON-like; ``hash`` is None until a player is open."""
         hashes = {id(player): hash for hash, player in self.by_hash.items()}
         return [
             {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
@@ -67,7 +62,7 @@ class PlayerRegistry:
 
 
 def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Routes under ``/models``."""
+    """Return the routes under ``/models``."""
     routes = APIRouter(prefix="/models", tags=["models"])
 
     @routes.get("")

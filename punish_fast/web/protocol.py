@@ -1,7 +1,7 @@
-"""HTTP with limits that uvicorn does not have: size of a head, pipelined requests, seconds, number of connections.
+"""HTTP protocol with limits that uvicorn lacks: size of the head, pipelined requests, time, and connections.
 
-One client could otherwise fill the memory with an endless header or pipelined requests, and hold all connections by
-requests that never end. A request that is refused here is not executed. Complete requests before it are answered first.
+These prevent a client from exhausting memory by an endless header or pipelined requests, and from occupying all
+connections by incomplete requests. A refused request is not executed; complete requests before it are answered first.
 """
 
 from __future__ import annotations
@@ -19,18 +19,14 @@ from punish_fast.web.limits import network_of
 
 MOST_HEAD = 32 * 1024
 MOST_SECONDS = 60.0
-# Bytes that are parsed at a time. The requests in them are the only ones that wait for an earlier request.
+# Bytes parsed at a time; only requests within the same piece can wait for an earlier one.
 _PIECE = 1024
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection.
+    """Connection with limits."""
 
-    Attributes:
-        most_connections: Maximum number of open connections, or None.
-    """
-
-    most_connections: int | None = None
+    most_connections: int | None = None  # maximum number of open connections; None if unlimited
     _head = 0
     _n_parts = 0
     _unparsed: bytearray
@@ -41,15 +37,15 @@ class BoundedProtocol(HttpToolsProtocol):
     _host = ""
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for a request."""
+        """Start the timer of the first request, and close another connection if there are too many."""
         super().connection_made(transport)
         self.flow = _Flow(self)
         self._unparsed = bytearray()
         self._host = network_of(self.client[0]) if self.client else ""
-        # asyncio does so only for sockets of protocol 6, but ours have 0. The body of an answer would wait 40 ms until
-        # the client acknowledges its head.
+        # asyncio sets this option only for sockets with protocol 6, but these have 0. Otherwise the body of a response
+        # would wait 40 ms until the client acknowledges its head.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # Writing pauses as soon as the system takes no more, so at most one answer is in memory.
+        # Pause writing as soon as the system buffer is full, so that at most one response is in memory.
         transport.set_write_buffer_limits(0)
         self._used = self.loop.time()
         self._set_timer()
@@ -57,7 +53,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._make_room(self.most_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel timers and drop waiting requests."""
         self._unset_timer()
         self.resume_writing()
         super().connection_lost(exc)
@@ -65,17 +61,17 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_full(self) -> bool:
-        """True while requests wait for an earlier request, so that no more are read."""
+        """True while requests wait for an earlier one; reading is then paused."""
         return bool(self.pipeline or self._unparsed)
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request, or of some."""
+        """Parse received bytes unless the connection is refused."""
         if not self._is_refused:
             self._unparsed += data
             self._parse()
 
     def _parse(self) -> None:
-        """Parse the received bytes until a request has to wait for an earlier one."""
+        """Parse received bytes until a request has to wait for an earlier one."""
         while self._unparsed and not self.pipeline:
             piece = bytes(self._unparsed[:_PIECE])
             del self._unparsed[:_PIECE]
@@ -83,7 +79,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._set_timer()
             before = self._n_parts
             super().data_received(piece)
-            # Heads, and lines around the parts of a body and after it, but no body.
+            # Count the bytes of heads and of chunk framing, but not of bodies.
             if self._n_parts == before:
                 self._head += len(piece)
                 if self._head > MOST_HEAD:
@@ -92,12 +88,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer."""
+        """Start the application for the request."""
         self._count_part()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
+        """Pass a part of a body to the application."""
         self._count_part()
         super().on_body(body)
 
@@ -106,12 +102,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self._n_parts += 1
 
     def on_message_complete(self) -> None:
-        """Wait for the next request, which may take its time to begin."""
+        """Stop the timer until the next request begins."""
         self._unset_timer()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Answer the next request, or send the refusal that waited for this response."""
+        """Parse the next request, or send the refusal that waited for this response."""
         self._used = self.loop.time()
         super().on_response_complete()
         if self._is_refused:
@@ -121,13 +117,13 @@ class BoundedProtocol(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def pause_writing(self) -> None:
-        """Wait until the client reads its answer."""
+        """Start a timer that closes the connection if the client does not read the response."""
         super().pause_writing()
         self._used = self.loop.time()
         self._write_timer = self.loop.call_later(MOST_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Write on."""
+        """Cancel the timer of `pause_writing`."""
         super().resume_writing()
         if self._write_timer is not None:
             self._write_timer.cancel()
@@ -144,13 +140,13 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def _is_waiting(self) -> bool:
-        """True while the client sends and reads nothing."""
+        """True while the server waits for the client to send or read."""
         return self.flow.write_paused or not self.is_answering
 
     def _make_room(self, most: int) -> None:
-        """Close a connection of the address with the most of them: the one that has waited longest."""
+        """If there are too many connections, abort the longest-waiting one of the address that holds most."""
         others: Any = self.connections
-        # A connection that is closing stays open until its client has read the last answer.
+        # A closing connection stays open until the client has read the last response.
         is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]
         if len(is_open) > most:
             held = Counter(c._host for c in is_open)
@@ -168,7 +164,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse("408 Request Timeout", f"request: allowed are {MOST_SECONDS:g} seconds")
 
     def _refuse(self, status: str, detail: str) -> None:
-        """Refuse the request that is arriving, once those before it are answered."""
+        """Refuse the current request after the previous ones are answered."""
         if self._is_refused:
             return
         body = json.dumps({"detail": detail})
@@ -180,7 +176,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._drop()
 
     def _drop(self) -> None:
-        """Drop the requests that wait, and bytes that are not parsed yet."""
+        """Drop waiting requests and unparsed bytes."""
         self.pipeline.clear()
         self._unparsed = bytearray()
 
@@ -191,13 +187,13 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 class _Flow(FlowControl):
-    """Flow of a connection that stays paused while the connection is full."""
+    """Flow control that does not resume reading while the connection is full."""
 
     def __init__(self, connection: BoundedProtocol) -> None:
         super().__init__(connection.transport)
         self._connection = connection
 
     def resume_reading(self) -> None:
-        """Read more, unless requests wait already."""
+        """Resume reading unless requests are waiting."""
         if not self._connection.is_full:
             super().resume_reading()

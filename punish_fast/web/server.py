@@ -1,4 +1,4 @@
-"""The server: one process, one event loop."""
+"""HTTP server with one process and one event loop."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from fastapi import FastAPI
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.web.protocol import BoundedProtocol
 
-# Connections that wait to be accepted, and those accepted in one round, before old ones are closed for them.
+# Maximum numbers of connections waiting to be accepted, and accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
-# Open files other than connections, and the limit of open files that is requested.
+# Number of open files other than connections, and requested limit on open files.
 _OTHER_FILES, _WANTED_FILES = 100 + 2 * _ACCEPTED, 16384
 _SWITCH_SECONDS = 0.001
-# Addresses that stand for all addresses of a machine, and what reaches them from there.
+# Wildcard addresses, and local addresses to reach them.
 _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 class AddressError(PunishFastError, ValueError):
-    """An address that cannot be listened on; the message says why."""
+    """Raised when an address cannot be listened on or is invalid. The message states the reason."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; port 0 is any free one. Host ``::`` includes all addresses of IPv4."""
+    """Return a listening socket; port 0 selects a free port. Host ``::`` includes all IPv4 addresses."""
     if not host:
         raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
     try:
@@ -46,13 +46,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Return the address of a socket for a browser on this machine."""
+    """Return the URL of a socket for a browser on this machine."""
     host, port = listening.getsockname()[:2]
     return f"http://{_ALL.get(host) or (f'[{host}]' if ':' in host else host)}:{port}"
 
 
 def proxy_of(text: str) -> list[str]:
-    """An address or network for ``--proxy``, as a socket of IPv4 and as one of both versions name it."""
+    """Parse an address or network for ``--proxy``; IPv4 networks are also returned as IPv4-mapped IPv6 networks."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError as error:
@@ -62,7 +62,7 @@ def proxy_of(text: str) -> list[str]:
 
 
 def _connections() -> int | None:
-    """The number of connections that the limit of open files leaves room for, after raising it if that is allowed."""
+    """Raise the limit on open files if allowed; return the number of connections that it leaves room for."""
     try:
         import resource
     except ImportError:  # Windows
@@ -77,7 +77,7 @@ def _connections() -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """Calls a function when it is ready."""
+    """Server that calls a function when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -95,10 +95,10 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
     """Answer requests until the process is interrupted or terminated.
 
     Args:
-        proxies: Addresses and networks from `proxy_of`; ``X-Forwarded-For`` is believed from there only.
+        proxies: Addresses and networks from `proxy_of` whose ``X-Forwarded-For`` headers are trusted.
     """
     BoundedProtocol.most_connections = _connections()
-    # Threads that compute hand the interpreter back to the one that answers.
+    # Make computing threads release the interpreter lock sooner, so that requests are answered promptly.
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
@@ -109,11 +109,11 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
-        # uvloop accepts one connection in a round, so under load people wait for the page.
+        # uvloop accepts one connection per iteration, so the page loads slowly under load.
         loop="asyncio",
         backlog=_ACCEPTED,
         ws="none",
-        # People think.
+        # Keep connections open while people think.
         timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
     )

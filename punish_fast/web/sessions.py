@@ -1,4 +1,4 @@
-"""Routes of the tables: people play agents. The server keeps the secrets of every game."""
+"""Routes of tables, on which people play agents. Hidden information stays on the server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from punish_fast.web.players import AnyPlayer, PlayerRegistry
 from punish_fast.web.workers import Workers
 
 YOU = "you"
-# Seconds that a table waits for its player, and that a finished game stays to be looked at, if there is room.
+# Seconds without a request after which a running and a finished game are cleared.
 _IDLE, _OVER = 3600.0, 900.0
-# Seconds after which a game may be cleared to make room.
+# Seconds without a request after which a running game may be cleared to make room.
 _QUIET = 600.0
-# Seconds of a search for a move of an agent, and for a hint.
+# Time limits, in seconds, of the search for an agent's move and for a hint.
 _MOVE_SECONDS, _HINT_SECONDS = 2.0, 3.0
 _NOBODY = Client("", "")
 _ID_BYTES = 24
@@ -66,24 +66,24 @@ class Choice(_Body):
 
 @dataclass(eq=False)
 class OpenSession:
-    """A game of one person."""
+    """Game of a person against agents."""
 
     id: str  # secret name
     player: AnyPlayer  # opponent
-    temperature: float | None  # temperature it plays at
-    session: PlaySession  # game
-    match: PunishMatch | GameMatch  # secrets
-    seed: int  # random seed of the deals. The choices of the agent follow from a secret seed of their own
-    is_chosen: bool  # person chose the seed, so the game is practice. Otherwise the seed is secret until the end
-    touched: float  # when it was last used
-    client: Client  # who opened it
+    temperature: float | None  # opponent's temperature
+    session: PlaySession  # progress of the game
+    match: PunishMatch | GameMatch  # full state, including hidden information
+    seed: int  # random seed of the deals; the agent's choices use a separate secret seed
+    is_chosen: bool  # the person chose the seed, so the game is practice; otherwise the seed is secret until the end
+    touched: float  # time of the last request
+    client: Client  # client who opened the table
     seat: int = 0  # person's seat
-    keeps: bool = False  # whether it goes to a database when it is over
-    kept: int | None = None  # id under which it is kept
-    flaw: str | None = None  # why it could not be kept
+    keeps: bool = False  # the game is stored in the database when it ends
+    kept: int | None = None  # id in the database
+    flaw: str | None = None  # reason why the game could not be stored
 
     def shown(self, since: int) -> dict[str, Any]:
-        """Return the information of the person, with the events from number ``since`` on."""
+        """Return the information visible to the person, with the events from number ``since`` on."""
         session, presentation = self.session, self.player.presentation
         players = [*session.seats[self.seat :], *session.seats[: self.seat]]
         names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
@@ -103,7 +103,7 @@ class OpenSession:
             "view": presentation.view(self.view),
             "events": events,
             "n_events": len(session.events),
-            # Deals to come follow from the seed.
+            # The seed determines future deals.
             "seed": str(self.seed) if self.is_chosen or not session.is_on else None,
             "keeps": self.keeps,
             "kept": self.kept,
@@ -112,11 +112,11 @@ class OpenSession:
 
     @property
     def view(self) -> Any:
-        """View of the person."""
+        """Person's view of the game."""
         return self.session.view(self.seat)
 
     async def play_on(self, workers: Workers) -> None:
-        """Reveal the choices, and play the agents until it is the person's turn; agents may search in threads."""
+        """Reveal choices and make the agents' moves until the person has to choose; agents may search in threads."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if seat != self.seat]
@@ -128,7 +128,7 @@ class OpenSession:
             session.reveal()
 
     def _choice(self, seat: int, until: float) -> tuple[int | None, bool]:
-        """Return the choice of an agent, and whether it was found before the deadline."""
+        """Return an agent's choice and True, or (None, False) if its search missed the deadline."""
         if not self.player.able("prepare")(self.session.view(seat).state, until):
             return None, False
         return self.session.seats[seat].choice(self.match, seat), True
@@ -142,7 +142,7 @@ class OpenSession:
         return Finished(self.match, (first, second), self.session.winner)
 
     def keep(self, game_id: int | None, flaw: str | None) -> None:
-        """Store the id under which the game was kept, or the reason why not."""
+        """Set the id in the database, or the reason why the game could not be stored."""
         self.kept, self.flaw = game_id, flaw
 
 
@@ -166,7 +166,7 @@ class OpenSessions:
         seat: int = 0,
         client: Client = _NOBODY,
     ) -> OpenSession:
-        """Open a table with a person in a seat, and deal."""
+        """Open a table for a person in a seat and begin the game."""
         self._make_room(client)
         dealt = secrets.randbits(64) if seed is None else seed
         match = player.match(dealt, secrets.randbits(64))
@@ -180,7 +180,7 @@ class OpenSessions:
         return self._tables[table_id]
 
     def find(self, table_id: str) -> OpenSession:
-        """A table by its secret name."""
+        """Return a table by its secret name; raise HTTPException 404 if there is none."""
         table = self._tables.get(table_id)
         if table is None or self._is_stale(table):
             raise HTTPException(404, "table: there is none of this name, or it was cleared; open a new one")
@@ -188,7 +188,7 @@ class OpenSessions:
         return table
 
     def find_on(self, table_id: str) -> OpenSession:
-        """A table whose game is on."""
+        """Return a table whose game is running; raise HTTPException 409 if it is over."""
         table = self.find(table_id)
         if not table.session.is_on:
             raise HTTPException(409, "table: the game is over")
@@ -203,9 +203,10 @@ class OpenSessions:
         return idle > _OVER and (idle > _IDLE or not table.session.is_on)
 
     def _make_room(self, client: Client) -> None:
-        """Clear tables until a client may open one more: finished games first, then those that were used longest ago.
+        """Clear tables until a client may open another: finished games first, then games idle for `_QUIET` seconds.
 
-        If all tables of the server are in use, one is cleared of the address with the most of them.
+        If all tables of the server are in use, clear a table of the address that holds most. Raise HTTPException 429
+        if no table may be cleared.
         """
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
@@ -228,7 +229,7 @@ class OpenSessions:
 
 
 def _name_of(person: str, registry: PlayerRegistry) -> str:
-    """Return the name of a person as it is stored."""
+    """Return the normalised name of a person, which must not resemble the name of an agent."""
     try:
         return checked_name(person, {*BOTS, *BUILT_IN_NAMES, *(player.name for player in registry.players)})
     except PlayerNameError as error:
@@ -238,7 +239,7 @@ def _name_of(person: str, registry: PlayerRegistry) -> str:
 def session_routes(
     registry: PlayerRegistry, tables: OpenSessions, recorder: GameRecorder | None, workers: Workers
 ) -> APIRouter:
-    """Routes under ``/tables``."""
+    """Return the routes under ``/tables``."""
     routes = APIRouter(prefix="/tables", tags=["tables"])
 
     @routes.post("", status_code=201)
@@ -295,7 +296,7 @@ def session_routes(
 
 
 def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
-    """Add the routes that advise a player."""
+    """Add the routes for advice."""
 
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:

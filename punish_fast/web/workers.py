@@ -1,4 +1,4 @@
-"""Threads for work that would keep other requests waiting."""
+"""Threads for work that would block other requests."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from weakref import WeakValueDictionary
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
-# solver: computations with all processors. adviser: questions to solved players. short and thinker: searches, and
-# loading of networks. reader: reading the database. drawer: plots, which share settings.
+# solver: computations on all cores. adviser: queries of solved players. short and thinker: searches, and loading of
+# networks. reader: reading the database. drawer: plots, one at a time since matplotlib's settings are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
 _READERS = 4
-# Threads for agents that are solved already.
+# Threads for queries of solved agents.
 _ADVISERS = 2
-# Works of one kind that a client, and all clients of its address, may have in a queue or in threads.
+# Maximum numbers of jobs of a kind, queued or running, of a client and of all clients of an address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
-# Seconds of a search before it has to wait for longer ones.
+# Seconds after which a search moves to the queue of long searches.
 _SHORT = 0.1
-# Seconds for a search to notice its deadline.
+# Seconds that a search may exceed its deadline.
 _GRACE = 0.5
 
 
 class Workers:
-    """Kinds of work, each in threads of its own, so that none waits for another kind.
+    """Thread pools, one for each kind of work, so that no kind waits for another.
 
-    A client waits until its own works of a kind are done, and then in a queue that holds few works of each address.
-    Work that has not begun is dropped if its request is cancelled.
+    A client waits until its earlier jobs of the same kind are done, and then in a queue that holds few jobs of each
+    address. Jobs that have not started are dropped if their request is cancelled.
 
-    Requests are answered in the thread of the event loop, and shared data changes only there.
+    Requests are answered in the thread of the event loop; shared data changes only there.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Workers:
         self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
     async def run(self, kind: Kind, work: Callable[[], T]) -> T:
-        """Work in a thread of a kind. Requests of one client, and of one address, take turns."""
+        """Run ``work`` in a thread of a kind, within the limits of the client and its address."""
         client = sender.get()
         turns: list[asyncio.Semaphore] = []
         for key, most in ((client, _MOST_OF_CLIENT), (client.address, _MOST_OF_ADDRESS)) if client else ():
@@ -57,24 +57,24 @@ class Workers:
             turns.append(turn)
         loop = asyncio.get_running_loop()
         job = self._threads[kind].submit(work)
-        # A thread goes on if its request is cancelled, so the turn ends with the thread.
+        # A running job continues if its request is cancelled, so the turn ends with the job.
         job.add_done_callback(lambda _: _call(loop, turns))
         return await asyncio.wrap_future(job)
 
     async def answer(self, work: Callable[[], T], is_solved: bool) -> T:
-        """Ask an agent; solved agents do not wait for others to be solved."""
+        """Run a query of an agent; queries of solved agents do not wait while others are being solved."""
         return await self.run("adviser" if is_solved else "solver", work)
 
     async def think(self, work: Callable[[float], tuple[T, bool]], seconds: float) -> T | None:
-        """Search for at most some seconds, including the time in queues.
+        """Search for at most ``seconds``, including the time in queues.
 
-        Every search begins in the queue of short searches, and continues in the queue of long searches.
+        Every search starts in the queue of short searches and, if incomplete, moves to the queue of long searches.
 
         Args:
-            work: Takes a deadline, a moment of ``time.monotonic``; returns the result, and whether it is complete.
+            work: Takes a deadline (a ``time.monotonic`` value); returns the result and True if it is complete.
 
         Returns:
-            The latest result; None if the search never began.
+            Latest result; None if the search never started.
         """
         until, found = time.monotonic() + seconds, None
         with suppress(TimeoutError):
@@ -85,18 +85,18 @@ class Workers:
         return found
 
     async def write(self, work: Callable[[], T]) -> T:
-        """Write to a database, one work after the other."""
+        """Run ``work`` in the single thread that writes to the database."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
     def close(self) -> None:
-        """Finish all writes and running work; drop other work."""
+        """Finish all writes; drop other jobs that have not started."""
         for threads in self._threads.values():
             threads.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True)
 
 
 def _call(loop: asyncio.AbstractEventLoop, turns: list[asyncio.Semaphore]) -> None:
-    """End turns from another thread."""
+    """Release turns from another thread."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(_release, turns)
 

@@ -42,7 +42,7 @@ def finished(
         client: Client of the cluster.
         begin: Returns the tasks by number.
         submit: Submits tasks and returns their futures.
-        on_loss: Called before unfinished tasks are submitted again; must discard data held by lost workers.
+        on_loss: Called before unfinished tasks are submitted again; must drop references to data on the cluster.
     """
     left: dict[int, T] | None = None
     for _ in range(_ATTEMPTS):
