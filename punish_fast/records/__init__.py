@@ -1,1 +1,1 @@
-"""Recorded games: logs, the database, validation, summaries and plots."""
+"""Recorded games: logs, database, validation, summaries and plots."""

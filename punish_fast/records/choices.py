@@ -1,4 +1,4 @@
-"""Recorded choices as arrays, to learn enemies from, and the view through which a database is read."""
+"""Recorded choices as arrays, from which enemies are learned, and the subquery through which a database is read."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from punish_fast.records.schema import LAST_SECOND
 from punish_fast.runtime.json_values import brief
 from punish_fast.runtime.printable import printable
 
-# Names in a message.
+# Maximum number of names in a message.
 _MOST_NAMES = 20
-# Games with their players, the view that all queries read: id, id in logs, second of play (the id in the original's
-# databases), names, bots and their temperatures, and length in breaths (an incomplete view does not shorten a game).
+# Games with their players, the subquery that all queries read: id, id in logs, second of play (the id in databases of
+# the original), names, bots and their temperatures, and length in breaths (the longer of both sides).
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
@@ -32,7 +32,7 @@ GAMES = f"""(
         LEFT JOIN bot_parameters AS ours ON ours.paramset_id = games.winner_paramset_id
         LEFT JOIN bot_parameters AS theirs ON theirs.paramset_id = games.loser_paramset_id
 ) AS selected"""
-# The choices of games: `is_winner`, `state`, `action` and `number`.
+# Choices of games: `is_winner`, `state`, `action` and `number`.
 CHOICES = f"{GAMES} JOIN breaths ON breaths.game_id = game"
 # Terms that order games by time of play, and their choices by side and breath.
 GAME_ORDER = "second, game"
@@ -43,12 +43,12 @@ CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 class Choices:
     """Recorded choices, ordered by time of play and game, then the winner's before the loser's, then by breath."""
 
-    decimal: np.ndarray  # int64 ``[n]``, decimal codes of the states
-    # uint8 ``[n]``, two-digit action codes. Old databases hold some that are illegal in their state, such as 91.
+    decimal: np.ndarray  # int64 [n], decimal codes of the states
+    # uint8 [n], two-digit action codes. Old databases contain actions that are illegal in their state, such as 91.
     action: np.ndarray
-    game: np.ndarray  # int64 ``[n]``, ids of the games
-    won: np.ndarray  # bool ``[n]``, whether the player won that game
-    player: np.ndarray  # str ``[n]``, names
+    game: np.ndarray  # int64 [n], ids of the games
+    won: np.ndarray  # bool [n], True if the player won the game
+    player: np.ndarray  # str [n], names
 
     def __len__(self) -> int:
         return len(self.decimal)
@@ -58,21 +58,20 @@ class Choices:
 class Selection:
     """A selection of games."""
 
-    humans_only: bool = False  # Only games in which neither player is a bot
-    until: int | None = None  # Only games played in this Unix second or earlier
-    player: str | None = None  # Only games of this player
-    game: int | None = None  # Only the game with this id
-    before: int | None = None  # Only games before the game with this id, in the order of `GAME_ORDER`
+    humans_only: bool = False  # only games in which neither player is a bot
+    until: int | None = None  # only games played in this Unix second or earlier
+    player: str | None = None  # only games of this player
+    game: int | None = None  # only the game with this id
+    before: int | None = None  # only games before the game with this id, in the order of `GAME_ORDER`
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
         for field in ("until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
                 raise RecordsError(f"{field} is {printable(str(value), 40)}, allowed are whole numbers of 64 bits")
 
     def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
-        """Return a query of these columns of the selected games or choices, and its parameters."""
+        """Return a query of columns of the selected games or choices, and its parameters."""
         given = {name: value for name, value in vars(self).items() if value is not None and value is not False}
         if self.player is not None:
             given["player"] = clean_name(self.player)
@@ -97,7 +96,14 @@ def read_choices(
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """Read choices from a database: of the games of a `Selection`, and if ``winners``, of the player who won each."""
+    """Read the choices of selected games from a database.
+
+    Args:
+        humans_only: As in `Selection`.
+        winners: Read only the choices of winners.
+        until: As in `Selection`.
+        player: Read only the choices of this player.
+    """
     name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
     more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
     query = Selection(humans_only, until, player).query(
@@ -116,7 +122,7 @@ def arrays_of(rows: Iterable[tuple[Any, ...]], dtypes: str) -> list[np.ndarray]:
 
 
 def require_player(path: Path, connection: sqlite3.Connection, player: str | None) -> None:
-    """Check that the database has a player."""
+    """Raise `RecordsError` if the database has no player of this name."""
     if player is None:
         return
     known = [name for (name,) in connection.execute("SELECT username FROM players ORDER BY player_id")]

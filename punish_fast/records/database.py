@@ -1,4 +1,4 @@
-"""Opening a database of recorded games: to read, or to write in one transaction."""
+"""Opening a database of recorded games for reading, or for writing in one transaction."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
 
-# Seconds to wait for another process that writes.
+# Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0
 
-# Steps of SQLite's machine on a connection, about a minute; and after how many it asks whether to go on.
+# Maximum number of instructions of SQLite's virtual machine per connection (about a minute), and interval between
+# checks.
 _MAX_STEPS, _STEPS_AT_ONCE = 5_000_000_000, 100_000
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked, and the age in seconds from which the next change has another time.
+# States of files whose rows were checked, and the age, in seconds, after which any change alters a file's times.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
 
 class RecordsError(PunishFastError):
-    """A database or log that cannot be used; the message names the file and the fault."""
+    """Raised when a database or log cannot be used. The message names the file and the fault."""
 
 
 class LockedError(RecordsError):
-    """A database locked by another process."""
+    """Raised when a database is locked by another process."""
 
     exit_code = 1
 
@@ -49,7 +50,7 @@ _UNFINISHED = (
     OutputError,
     "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that",
 )
-# Errors by SQLite's result codes, extended or primary.
+# Errors by SQLite result code, extended or primary.
 _ERRORS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
@@ -75,15 +76,15 @@ _ERRORS: dict[int, tuple[type[Exception], str]] = {
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database of recorded games for reading, at the current version, and check every row of a changed file.
+    """Open a database of recorded games for reading, at the current version; check all rows if the file has changed.
 
-    A file without tables, which a process leaves that is killed before its first commit, is a database without games.
+    A file without tables, left by a process that was killed before its first commit, is a database without games.
     """
     _require_file(path)
-    # SQLite needs write access to undo an unfinished change; without one, it reads files that are read-only.
+    # SQLite needs write access to roll back an unfinished change; otherwise it can read read-only files.
     with _explained(path), closing(_connect(path, "rw")) as stored, closing(_connect(None)) as migrated:
         before = _state_of(path)
-        # One transaction, so that everything read is consistent.
+        # Use one transaction, so that all reads are consistent.
         stored.execute("BEGIN")
         connection = stored
         if _version_of(path, stored) < FORMAT_VERSION:
@@ -103,7 +104,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _state_of(path: Path) -> _FileState:
-    """Return the times, size and identity of a database and of its write-ahead log, without empty ones."""
+    """Return the times, size and identity of a database and its write-ahead log, omitting empty files."""
     found: list[tuple[int, ...]] = []
     for end in ("", "-wal"):
         with suppress(OSError):
@@ -114,7 +115,7 @@ def _state_of(path: Path) -> _FileState:
 
 
 def _remember(path: Path, state: _FileState) -> None:
-    """Remember that all rows were checked, unless a change so soon after the last one could leave the same times."""
+    """Remember that all rows were checked, unless the last change is so recent that a new one might not alter times."""
     settled = time.time_ns() - int(_SETTLED_SECONDS * 1e9)
     if all(max(status[:2]) < settled for status in state):
         _checked[path] = state
@@ -124,14 +125,13 @@ def _remember(path: Path, state: _FileState) -> None:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games in a transaction, migrated to the current version.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file stays as it was. A
-    new file then stays empty, and is not removed, since another process may already have opened it. Only one process
-    at a time can write; others wait. All rows are checked before a migration and if ``erases`` is set; otherwise the
-    time does not depend on the number of games.
+    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged. A new
+    file then remains empty; it is not removed, since another process may already have opened it. Only one process at a
+    time can write; others wait. All rows are checked before a migration and if ``erases`` is set; otherwise the time
+    does not depend on the number of games.
 
     Args:
-        path: The database.
-        creates: Create it if there is none.
+        creates: Create the database if it is missing.
         erases: Overwrite deleted and replaced data in the file.
     """
     if not creates or _exists(path):
@@ -145,7 +145,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 @contextmanager
 def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
-    """A transaction that migrates and is rolled back if the block fails or changes no row."""
+    """Run the block in a transaction that migrates the database; roll back if the block fails or changes no row."""
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
@@ -172,7 +172,7 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
-    """Move a write-ahead log, which keeps old data, into the database."""
+    """Move the write-ahead log, which contains old data, into the database."""
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
         kept = "its files keep what was replaced or deleted until that process closes them"
@@ -205,9 +205,9 @@ def read_file(path: Path) -> bytes:
 
 
 def _require_file(path: Path) -> None:
-    """Check that a path is a regular file.
+    """Raise `RecordsError` if a path is not a regular file.
 
-    The file is not opened: closing it again would release all locks that this process holds on a database.
+    The file is not opened, since closing it would release all locks of this process on the database.
     """
     try:
         if fault := fault_of_input(path):
@@ -221,13 +221,13 @@ def _unreadable(path: Path, error: Exception) -> RecordsError:
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database, after SQLite has undone the change that a killed process left unfinished.
+    """Return the version of a database; SQLite first rolls back unfinished changes of killed processes.
 
-    A database of the current version with unclean names, which the original program writes, counts as an older one, so
-    that a migration merges them.
+    A database of the current version with names that are not normalised, as written by the original program, is treated
+    as older, so that a migration merges players.
     """
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    # SQLite takes a file of one byte for an empty database, and would overwrite it.
+    # SQLite treats a file of one byte as an empty database and would overwrite it.
     try:
         is_other = path.stat().st_size == 1
     except OSError as error:
@@ -247,7 +247,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Errors of SQLite in one line."""
+    """Convert errors of SQLite to errors with a message of one line."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""Recorded games: from the database to `RecordedGame` objects and back."""
+"""Conversion of recorded games from the database to `RecordedGame` objects and back."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from punish_fast.records.logs import BOTS, RecordedGame, Side
 from punish_fast.records.names import clean_name, numbered_names
 from punish_fast.records.schema import LAST_SECOND
 
-# The original writes this for a player without parameters.
+# Text that the original writes for players without parameters.
 _NO_PARAMETERS = "NULL"
 
 
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield pairs of a database id and a game with its id for logs, in the order of `GAME_ORDER`.
+    """Yield pairs of the id in the database and the game with its id for logs, in the order of `GAME_ORDER`.
 
-    Games without breaths are left out.
+    Games without breaths are omitted.
     """
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
@@ -51,16 +51,16 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 
 @dataclass(frozen=True)
 class Origin:
-    """Source of a game: the SHA-256 of its log, None if it was recorded here, and the time of insertion (ISO 8601)."""
+    """Source of a game."""
 
-    digest: str | None
-    imported: str
+    digest: str | None  # SHA-256 of the log; None if the game was recorded by this program
+    imported: str  # time of insertion (ISO 8601)
 
 
 class GameWriter:
-    """Writes games into an open transaction, with players and parameters as they first occur.
+    """Writes games, and new players and parameters, in an open transaction.
 
-    A bot and a person of the same name are two players; the second one's name gets a number.
+    A bot and a person of the same name are two players; a number is appended to the name of the second.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -88,7 +88,7 @@ class GameWriter:
             )
 
     def _player(self, side: Side, is_imported: bool, opponent: int | None = None) -> tuple[int, int | str]:
-        """The ids of a player, who is not the opponent, and of a bot's parameters."""
+        """Return the ids of a player other than ``opponent`` and of a bot's parameters; insert missing rows."""
         name = clean_name(side.name)
         is_bot = True if name in BOTS else side.is_bot
         spellings = numbered_names(name)
@@ -100,18 +100,18 @@ class GameWriter:
                 row = (number, spelling, was_bot)
                 self._connection.execute("INSERT INTO players(player_id, username, is_bot) VALUES (?, ?, ?)", row)
             elif is_bot and not was_bot and is_imported and not self._is_person(number):
-                # An earlier log by breath did not say so.
+                # Earlier logs by breath did not mark the player as a bot.
                 was_bot = True
                 self._connection.execute("UPDATE players SET is_bot = 1 WHERE player_id = ?", (number,))
             if number == opponent or is_bot not in (None, bool(was_bot)):
                 continue
             if not was_bot:
                 return number, _NO_PARAMETERS
-            # The original's bots are greedy, which is temperature 0.
+            # The original's bots are greedy (temperature 0).
             return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _is_person(self, number: int) -> bool:
-        """Return True if a player without a mark is a person for certain, by a game that this program recorded."""
+        """Return True if this program recorded a game of the player, so a player not marked as a bot is a person."""
         if number not in self._people:
             recorded = (
                 "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
@@ -130,12 +130,12 @@ class GameWriter:
         return number
 
     def _known(self, query: str, value: str | float | None) -> tuple[int | None, Any]:
-        """The first row that a query finds, by number; else None twice."""
+        """Return the row of a query with the lowest id, or (None, None)."""
         rows = self._connection.execute(f"{query} ORDER BY 1 LIMIT 1", (value,)).fetchall()
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str) -> int:
-        # The rows of a migrated database are not checked before each game.
+        # Rows of a migrated database are not checked before each game, so ignore invalid ids.
         sound = f"typeof({column}) = 'integer' AND {column} < {2**63 - 1}"
         (largest,) = self._connection.execute(f"SELECT max({column}) FROM {table} WHERE {sound}").fetchone()
         return int(largest or 0) + 1

@@ -1,10 +1,10 @@
-"""Import of logs into a database: every game once, with a reason for every rejected game.
+"""Import of logs into a database: each game is stored once, and each rejected game is reported with a reason.
 
-Games recorded by this program have random ids, which logs keep. The id of a game of the original is the Unix second in
-which it ended, and two games can end in the same second. The database holds one game per id, so the second one gets a
-random id, and the database keeps the id of its log beside it. The original program merged the breaths of two such
-games; a game whose breaths are all part of a stored game with its id therefore counts as known, whoever played it. If
-only the second is the same, the players must be, too.
+Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
+Unix second in which it ended, so two games can have the same id. The database holds one game per id, so the second game
+is stored under a random id together with its id in the log. The original program merged the breaths of two such games.
+If all breaths of a game are part of a stored game with the same id, the game is therefore known, regardless of the
+players; if only the second of play is the same, the players must be the same as well.
 """
 
 from __future__ import annotations
@@ -32,31 +32,30 @@ REJECTED, WARNING = "rejected", "warning"
 
 @dataclass(frozen=True)
 class Remark:
-    """A rejected game, or a warning about an imported one or a log."""
+    """Rejection of a game, or warning about an imported game or a log."""
 
-    verdict: str  # ``"rejected"`` or ``"warning"``
-    kind: str  # The kind of fault
-    reason: str  # The fault and its place
-    # The id of the game in its log; None if the log gives no valid one, or for a warning about the log
-    game: int | None
-    players: tuple[str, ...]  # Their names, the winner's first if there is a winner; those that are valid
-    file: str  # The log
+    verdict: str  # "rejected" or "warning"
+    kind: str  # kind of fault
+    reason: str  # fault and its place
+    game: int | None  # id of the game in its log; None if invalid, or in warnings about a log
+    players: tuple[str, ...]  # valid names of the players, the winner first if known
+    file: str  # path of the log
 
 
 @dataclass
 class ImportReport:
-    """The result of an import."""
+    """Result of an import."""
 
     # Path, layout, digest, number of games and flaw of each log; the flaw is the reason why the log is not read to its
-    # end, or None
+    # end, or None.
     files: list[dict[str, Any]]
-    games: int = 0  # Number of games in all logs
-    imported: int = 0  # Number of imported games
-    known: int = 0  # Number of games that were in the database or in another log
-    remarks: list[Remark] = field(default_factory=list)  # Rejections and warnings
+    games: int = 0  # number of games in all logs
+    imported: int = 0  # number of imported games
+    known: int = 0  # number of games that were already in the database or in another log
+    remarks: list[Remark] = field(default_factory=list)  # rejections and warnings
 
     def count(self, verdict: str) -> dict[str, int]:
-        """Numbers of remarks with a verdict, by kind of fault."""
+        """Return the number of remarks with a verdict, by kind of fault."""
         return dict(Counter(remark.kind for remark in self.remarks if remark.verdict == verdict).most_common())
 
     @property
@@ -65,7 +64,7 @@ class ImportReport:
         return sum(self.count(REJECTED).values())
 
     def as_mapping(self) -> dict[str, Any]:
-        """The report in JSON."""
+        """Return the report, JSON-like."""
         return {
             "files": self.files,
             "games": self.games,
@@ -85,15 +84,15 @@ def import_logs(space: StateSpace, paths: Iterable[str | Path], database: str | 
 
 
 def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str | Path) -> ImportReport:
-    """Insert games that were played here, under random ids, with `insert_logs`."""
+    """Insert games recorded by this program with `insert_logs`; their ids must be random."""
     check_names(games)
     return insert_logs(space, [GameLog(Path("record"), None, "games", tuple(games), ())], database)
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs into a database, which is created if missing, in one transaction.
+    """Import logs into a database in one transaction; the database is created if missing.
 
-    ``space`` must be of the rules that were played.
+    ``space`` must be the state space of the rules that were played.
     """
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
@@ -109,7 +108,7 @@ _Candidate = tuple[RecordedGame, GameLog, list[Remark]]
 
 
 def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, list[_Candidate]]:
-    """A report on the rejected games, and the other games with their warnings."""
+    """Return a report on rejected games, and the other games with their warnings."""
     report = ImportReport([_describe(log) for log in logs])
     report.games = sum(len(log.games) + len(log.refused) for log in logs)
     for log in logs:
@@ -139,8 +138,9 @@ _WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the l
 def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
     """Return the games whose states may be rounded codes of other reachable states.
 
-    A game with unreachable states is one of them if rounding explains its states; so is any game with faults if states
-    are numbers. If rounding explains all states of a log, and they are numbers or some are unreachable, so is any game.
+    These are games whose states a rounding explains and which have unreachable states or, if states are numbers, faults
+    other than wrong feints. If states are numbers or one of these games has unreachable states, the result includes
+    every game whose states are explained by a rounding that changes no state of the log.
     """
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
@@ -165,21 +165,21 @@ def _remark(verdict: str, kind: str, reason: str, game: RecordedGame, log: GameL
 
 
 def _breaths_of(game: RecordedGame) -> Counter[tuple[int, int, int]]:
-    """Counts of (1 for the winner else 0, state, action)."""
+    """Count tuples of side (1 for the winner, 0 for the loser), state and action."""
     sides = ((1, game.winner), (0, game.loser))
     return Counter((won, *choice) for won, side in sides for choice in zip(side.states, side.actions, strict=True))
 
 
 def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
-    """Return True if games of the same players share an id of their own, or one of the original has more breaths."""
+    """Return True if games of the same players have the same random id, or if a game of the original is longer."""
     same_players = {game.winner.name, game.loser.name} == {other.winner.name, other.loser.name}
     is_longer = _breaths_of(other) < _breaths_of(game)
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
-# Stored games that can be the same game as one of a log: games with its id, and games of the original of the same
-# second, which can have other ids. If the log is of the original, all games of these players and this second. Each term
-# uses an index.
+# Stored games that can be equal to a game of a log: games with the same id, and games of the original of the same
+# second, which can have other ids. If the log is from the original, also all games of these players in this second.
+# Each term uses an index.
 _PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"
@@ -188,7 +188,7 @@ _CANDIDATES = (
 
 
 class _Inserter:
-    """Inserts games that a database does not hold, each under a free id."""
+    """Inserts games that are not in a database, each under a free id."""
 
     def __init__(self, connection: sqlite3.Connection, imported: str) -> None:
         self._connection = connection
@@ -196,7 +196,7 @@ class _Inserter:
         self._writer = GameWriter(connection)
 
     def insert(self, game: RecordedGame, log: GameLog, warnings: list[Remark], report: ImportReport) -> None:
-        """Insert a game unless it is known, and report it."""
+        """Insert a game unless it is known, and update the report."""
         keys = {
             **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},
             **{"winner": game.winner.name, "loser": game.loser.name},

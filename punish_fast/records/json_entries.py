@@ -1,8 +1,8 @@
-"""Entries of a JSON file that may be cut off, partly damaged, or not JSON at all.
+"""Reader of JSON files that may be truncated, partly damaged, or not JSON at all.
 
-The file is a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by
-one, so that a fault in one of them does not affect the others. Numbers are exact in any notation: ``2.0`` and ``2e0``
-are the whole number 2.
+A file is a list, a single object, or one object per line, in UTF-8, UTF-16 or UTF-32. Entries are decoded one by one,
+so that a fault in one entry does not affect the others. Integers are exact in any notation: ``2.0`` and ``2e0`` are
+read as 2.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
-# First bytes of files that people take for logs.
+# First bytes of files that are easily mistaken for logs.
 _SIGNATURES = {
     b"\x1f\x8b": "a gzip file; unpack it first",
     b"PK\x03\x04": "a ZIP archive; unpack it first",
@@ -31,28 +31,25 @@ _SIGNATURES = {
     b"\x89PNG": "a PNG image",
 }
 _LONGEST_NUMBER = 4000
-# Reasons of decoders for bytes that end within a character.
+# Reasons given by decoders if the input ends within a character.
 _CUT_OFF = ("unexpected end of data", "truncated data")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class EntryError(PunishFastError):
-    """A file that is not JSON, or a damaged entry; the message has no file name."""
+    """Raised for a file that is not JSON or a damaged entry. The message does not contain the file name."""
 
 
 class Entries(NamedTuple):
-    """Values of the entries, an `EntryError` for each damaged one, and the reason why the file is not read to its end.
+    """Entries of a file."""
 
-    The reason is empty if all of it is read.
-    """
-
-    values: list[Any]
-    flaw: str
+    values: list[Any]  # values of the entries, an `EntryError` for each damaged entry
+    flaw: str  # reason why the file is not read to its end; empty if all of it is read
 
 
 def read_entries(content: bytes) -> Entries:
-    """Return the entries of a file."""
+    """Read the entries of a file; raise `EntryError` if there are none."""
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty, allowed is a JSON list")
@@ -81,13 +78,13 @@ def _decode(content: bytes) -> tuple[str, bool]:
 
 
 class _Reader:
-    """Reads the entries of a text from its beginning to its end, in a time proportional to its length."""
+    """Reader of the entries of a text, in linear time."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._values: list[Any] = []
-        # True after a damaged entry; the place up to which lines are counted, its line, and the begin of that line.
-        self._is_damaged = False
+        self._is_damaged = False  # True after a damaged entry
+        # Position up to which lines are counted, its line number, and the start of that line.
         self._counted, self._line, self._begin = 0, 1, 0
 
     def read(self) -> Entries:
@@ -97,7 +94,7 @@ class _Reader:
         return Entries(self._values, flaw)
 
     def _read_list(self, place: int) -> str:
-        """Read the entries of a list and its end; return the flaw that ends the reading, or an empty text."""
+        """Read the entries of a list and its end; return the flaw that stopped reading, or an empty string."""
         end = self._skip(place)
         following = "]" if self._text.startswith("]", end) else ","
         begin = end
@@ -112,15 +109,16 @@ class _Reader:
         return "" if rest == len(self._text) else self._flaw("text after the list", rest)
 
     def _read_sequence(self, place: int) -> str:
-        """Read an object, or one object per line; return the flaw that ends the reading, or an empty text."""
+        """Read an object, or one object per line; return the flaw that stopped reading, or an empty string."""
         flaw = ""
         while place < len(self._text) and not flaw:
             flaw, place = self._read_value(place)
         return flaw
 
     def _read_value(self, place: int) -> tuple[str, int]:
-        """Append the value at `place`; return the flaw that ends the reading, or an empty text, and the next place."""
-        # The decoder counts the lines before an error. Only the first error may cost the whole text.
+        """Append the value at `place`; return the flaw that stopped reading, or an empty string, and the next place."""
+        # After an error, the decoder counts all lines before it. To keep the total time linear, only the first error
+        # is decoded within the whole text.
         end = self._end_of(place) if self._is_damaged else -1
         text, begin = (self._text, place) if end < 0 else (self._text[place:end], 0)
         try:
@@ -142,7 +140,7 @@ class _Reader:
         return "", self._skip(end)
 
     def _end_of(self, place: int) -> int:
-        """Return the end of the object or list that begins at `place`, by its brackets; -1 if there is none."""
+        """Return the end of the object or list that begins at `place`, found by its brackets; -1 if there is none."""
         depth = 0
         if self._text.startswith(("{", "["), place):
             for token in _TOKEN.finditer(self._text, place):
@@ -159,7 +157,7 @@ class _Reader:
         return found.end()
 
     def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
-        """Return a flaw with its place, which must not be before the last one."""
+        """Return the text of a flaw with its line; calls must be in order of `place`."""
         self._line += self._text.count("\n", self._counted, place)
         self._begin = max(self._begin, self._text.rfind("\n", self._counted, place) + 1)
         self._counted = place
@@ -187,7 +185,7 @@ def _whole(text: str) -> int:
 
 
 def _number(text: str) -> int | float:
-    """Return a number with a point or an exponent; it stays exact if it is whole."""
+    """Parse a number with a point or an exponent; integers are exact."""
     with suppress(InvalidOperation):
         number = Decimal(text)
         if number.adjusted() < 19 and number == number.to_integral_value():

@@ -1,8 +1,8 @@
-"""Legality of recorded breaths: whether each can follow from the one before, given both hands and both actions.
+"""Checks that each recorded breath can follow from the previous one, given both hands and both actions.
 
-Only the cards drawn by feints are unknown, so every draw that the deck allows is tried, and a breath is legal if one of
-them leads to it. Between measures both players keep their remaining cards; the cards that they draw and the revealed
-ones come from the pool of the redeal.
+Only the cards drawn by feints are unknown, so all draws that the deck allows are tried; a breath is legal if one of
+them leads to the next breath. Between measures both players keep their remaining cards; drawn and revealed cards come
+from the pool of the redeal.
 """
 
 from __future__ import annotations
@@ -45,12 +45,11 @@ def judge(
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
-        space: The states of the game.
-        own: uint8 ``[n, 18]``, decimal digits of the winner's states, reachable and before breath 5.
-        enemy: uint8 ``[n, 18]``, digits of the loser's states, which mirror them.
+        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and before breath 5.
+        enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror them.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
-        after: ``[n]``, index of the next breath, or -1 after the last one of a game.
-        suspects: bool ``[n]``, the breaths to judge; all others fit. None for all.
+        after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
+        suspects: bool ``[n]``, breaths to judge; the verdict on all others is `FITS`. All by default.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1
@@ -77,7 +76,7 @@ def _judge_draw(
     which: np.ndarray,
     drawn: tuple[int, ...],
 ) -> np.ndarray:
-    """Return the verdicts on some breaths if their feints draw these cards."""
+    """Return the verdicts on the breaths ``which`` if their feints draw the cards ``drawn``."""
     rules, ends, then = space.rules, after < 0, own[after]
     played = play_breaths(rules, own[which], actions, np.broadcast_to(drawn, actions.shape))
     is_last = own[which, BREATH] == rules.breaths
@@ -90,7 +89,7 @@ def _judge_draw(
     last_fits = dealt + then[:, DISCARD] <= pool
     other_cards = ~np.where(is_last[:, None], last_fits, then[:, DISCARD] == gone)
     cards = np.where(other_hand, OTHER_HAND, np.where(other_cards, OTHER_CARDS, FITS))
-    # The first card that does not fit decides.
+    # The first card that does not fit determines the verdict.
     first = cards[np.arange(len(cards)), (cards != FITS).argmax(axis=1)]
     over = played.result != 0
     number = np.where(is_last, 1, own[which, BREATH] + 1)

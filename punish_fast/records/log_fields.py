@@ -1,4 +1,4 @@
-"""Values of the fields of a log, each checked, and states that another program has rounded."""
+"""Checks of the fields of a log, and detection of states that another program has rounded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from punish_fast.runtime.json_values import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an entry that is an object with these keys, of which some are optional."""
+    """Return ``entry`` if it is an object with exactly these keys, except that optional keys may be missing."""
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
@@ -31,21 +31,21 @@ def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence
 
 
 def whole(where: str, value: Any, low: int, high: int) -> int:
-    """Return a whole number in a range."""
+    """Return ``value`` if it is an integer from ``low`` to ``high``."""
     if type(value) is not int or not low <= value <= high:
         raise EntryError(f"{where} is {brief(value)}, allowed are whole numbers from {low} to {high}")
     return value
 
 
 def seconds(where: str, value: Any) -> int:
-    """Return a Unix second."""
+    """Return ``value`` if it is a Unix time in seconds."""
     if type(value) is int and LAST_SECOND < value <= 1000 * LAST_SECOND:
         raise EntryError(f"{where} is {value}, which is in milliseconds, allowed are seconds")
     return whole(where, value, 0, LAST_SECOND)
 
 
 def name(where: str, value: Any) -> str:
-    """Return the name of a player as it is stored."""
+    """Return the normalised name of a player."""
     try:
         return checked_name(value if isinstance(value, str) else "")
     except PlayerNameError:
@@ -53,7 +53,7 @@ def name(where: str, value: Any) -> str:
 
 
 def state(where: str, value: Any) -> int:
-    """Return a decimal code, given as text or as a number."""
+    """Return the decimal code of a state, given as text or as a number."""
     is_text = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 18
     if not is_text and not (type(value) is int and 0 <= value <= LAST_STATE):
         raise EntryError(f"{where} is {brief(value)}, allowed are 18 digits")
@@ -61,14 +61,14 @@ def state(where: str, value: Any) -> int:
 
 
 def flag(where: str, value: Any) -> bool:
-    """Return True or False."""
+    """Return ``value`` if it is a bool."""
     if type(value) is not bool:
         raise EntryError(f"{where} is {brief(value)}, allowed are true and false")
     return value
 
 
 def temperature(where: str, parameters: Any) -> float | None:
-    """Return the temperature in a bot's parameters; None if it is unknown."""
+    """Return the temperature in a bot's parameters, or None if unknown."""
     value = require_keys(where, parameters, ("temperature",))["temperature"]
     if value is None:
         return None
@@ -78,21 +78,21 @@ def temperature(where: str, parameters: Any) -> float | None:
 
 
 def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
-    """Return a game's id, or None if it is invalid, and the valid names of its players."""
+    """Return the id of a game, or None if invalid, and the valid names of its players."""
     cleaned = [clean_name(each) for each in names if isinstance(each, str)]
     is_valid = type(game) is int and 0 <= game <= LAST_ID
     return game if is_valid else None, tuple(each for each in cleaned if is_name(each))
 
 
-# State codes have 18 digits, and the distance between doubles of this size is 16 to 64. Many programs read every number
-# of a JSON file as a double, and write it in full, with 15 to 17 digits, or with as few as name the double. A rounded
-# code can be the code of another reachable state, so that its game looks right. Few exact codes are fixed points of a
-# rounding, so all codes of a log together show if it was applied.
+# State codes have 18 digits; doubles of this size have a spacing of 16 to 64. Many programs read all numbers of a JSON
+# file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double. A
+# rounded code can be the code of another reachable state, so its game may look valid. Few exact codes are fixed points
+# of a rounding, so the codes of a log together show whether it was applied.
 class Rounding(NamedTuple):
-    """A way to write a double, and the largest change of a code."""
+    """Rounding by a program that writes codes as doubles."""
 
     apply: Callable[[int], int]
-    reach: int
+    reach: int  # largest change of a code
 
 
 ROUNDINGS = (
@@ -105,13 +105,16 @@ ROUNDINGS = (
 
 
 def roundings_of(codes: Iterable[int]) -> list[Rounding]:
-    """Return the roundings that change none of the codes; none if codes are too small to be rounded."""
+    """Return the roundings that change none of the codes; empty if all codes are too small to be rounded."""
     large = [code for code in codes if code > 2**53]
     return [rounding for rounding in ROUNDINGS if large and all(rounding.apply(code) == code for code in large)]
 
 
 def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bool:
-    """Return True if the codes may be rounded ones: one may be another state's, and all unreachable ones are."""
+    """Return True if a rounding can explain the codes.
+
+    It must map other reachable states to all unreachable codes, and to at least one code.
+    """
     steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
     near = np.add.outer(np.array(codes, dtype=np.int64), steps)
     reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0

@@ -1,23 +1,23 @@
-"""Logs of the original game in its two layouts, read strictly and written.
+"""Strict reader and writer of logs of the original game, in two layouts.
 
 One object per player and breath::
 
     {"State": "18 digits", "Choice": 1-5 or 9, "Feint": bool, "Result": -1 won / -2 lost, "TurnsFromEnd": n,
      "GameID": n, "UserName": s, "EnemyName": s, "IsBot": true if known, "Played": Unix seconds unless it is GameID}
 
-or one object per game, its breaths in the order of play::
+or one object per game, with breaths in the order of play::
 
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
      "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n unless it is play_timestamp}
 
-``IsBot``, ``Played`` and ``game_id`` are ours. The original knows its bots by their names, and its ids are Unix
-seconds. Our ids are random and below 2^53, since many programs round larger numbers in JSON. A bot without a
-temperature has parameters all the same, and a person has none.
+``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original identifies its bots by their names,
+and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger numbers in
+JSON. Bots always have parameters, even without a temperature; people have none.
 
-A file holds a list of objects, a single one, or one per line. States may be text, or numbers in any notation that is
-exact. A file without any valid object is refused. In other files, a game with an invalid object, or whose objects
-contradict each other, is left out and named; if a file is cut off or has an invalid object of an unknown game, so is
-every game without both views of each of its breaths.
+A file contains a list of objects, a single object, or one object per line. States are text, or numbers in any exact
+notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects are
+omitted and reported. If a file is truncated or has an invalid object of an unknown game, games without both views of
+every breath are also omitted and reported.
 """
 
 from __future__ import annotations
@@ -56,50 +56,50 @@ CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incom
 class Side:
     """One player's side of a game."""
 
-    name: str  # The player
-    number: tuple[int, ...]  # Numbers of the recorded breaths, ascending from 0, the first breath of the game
-    states: tuple[int, ...]  # Their decimal codes
-    actions: tuple[int, ...]  # Two-digit action codes, as recorded, legal or not
-    temperature: float | None = None  # The bot's softmax temperature; None if unknown
-    is_bot: bool | None = None  # None if the log does not say
+    name: str  # name of the player
+    number: tuple[int, ...]  # numbers of the recorded breaths, ascending; the first breath of a game has number 0
+    states: tuple[int, ...]  # decimal codes of the states in these breaths
+    actions: tuple[int, ...]  # two-digit action codes as recorded, possibly illegal
+    temperature: float | None = None  # the bot's softmax temperature; None if unknown
+    is_bot: bool | None = None  # None if the log does not specify it
 
 
 @dataclass(frozen=True)
 class RecordedGame:
-    """A game as it was logged: its id, both sides, and the Unix second of play, None if that is the id."""
+    """Game as recorded in a log."""
 
     id: int
     winner: Side
     loser: Side
-    played: int | None = None
+    played: int | None = None  # Unix second of play; None if it is the id
 
     @property
     def second(self) -> int:
-        """The Unix second of play."""
+        """Unix second of play."""
         return self.id if self.played is None else self.played
 
 
 @dataclass(frozen=True)
 class Refused:
-    """A game that is left out because of its log."""
+    """Game omitted because of a fault in its log."""
 
-    id: int | None  # Its id; None if the log does not give a valid one
-    names: tuple[str, ...]  # Valid names of its players
-    reason: str  # The fault and its place
-    kind: str  # The kind of fault
+    id: int | None  # id of the game; None if the log has no valid id
+    names: tuple[str, ...]  # valid names of the players
+    reason: str  # fault and its place
+    kind: str  # kind of fault
 
 
 @dataclass(frozen=True)
 class GameLog:
-    """The content of a log."""
+    """Content of a log."""
 
-    path: Path  # The file
-    digest: str | None  # SHA-256 of its bytes; None if the games were just played
-    layout: str  # ``"breaths"`` or ``"games"``
-    games: tuple[RecordedGame, ...]  # Its games, in the order of their first appearance
-    refused: tuple[Refused, ...]  # Games left out
-    flaw: str = ""  # Reason why the file is not read to its end; empty if all of it is read
-    in_numbers: bool = False  # True if states are numbers, which other programs may have rounded, and not text
+    path: Path
+    digest: str | None  # SHA-256 of the file; None if the games were just played
+    layout: str  # "breaths" or "games"
+    games: tuple[RecordedGame, ...]  # games in the order of their first appearance
+    refused: tuple[Refused, ...]  # omitted games
+    flaw: str = ""  # reason why the file is not read to its end; empty if all of it is read
+    in_numbers: bool = False  # True if states are numbers, which other programs may have rounded, instead of text
 
 
 class _ContradictionError(EntryError):
@@ -116,7 +116,7 @@ def read_log(path: str | Path) -> GameLog:
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """Return the log with this content; `path` names it in messages and in databases."""
+    """Parse the content of a log; `path` identifies it in messages and databases."""
     path = Path(path)
     try:
         values, flaw = read_entries(content)
@@ -128,7 +128,7 @@ def log_of(content: bytes, path: str | Path) -> GameLog:
 
 
 def _layout_of(values: list[Any]) -> str:
-    """Return the layout of the first entry that has a key of one; of an empty list, the layout by breath."""
+    """Return the layout of the first entry with a key of either layout; ``"breaths"`` for an empty list."""
     for value in values:
         for layout, keys in (("games", _GAME_KEYS), ("breaths", _BREATH_KEYS)):
             if isinstance(value, dict) and not value.keys().isdisjoint(keys):
@@ -140,10 +140,10 @@ def _layout_of(values: list[Any]) -> str:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A checked object of the layout by breath."""
+    """Valid object of the layout by breath."""
 
     game: int
-    names: tuple[str, str]  # the winner's first
+    names: tuple[str, str]  # winner first
     won: bool
     turns_left: int
     choice: tuple[int, int]
@@ -181,7 +181,7 @@ _T = TypeVar("_T")
 def _split(
     values: list[Any], check: Callable[[str, Any], _T]
 ) -> tuple[list[tuple[Any, _T]], list[tuple[Any, EntryError]]]:
-    """Return the valid entries, each with its checked form, and the invalid ones, each with its fault."""
+    """Return valid entries paired with their checked form, and invalid entries paired with their fault."""
     valid: list[tuple[Any, _T]] = []
     invalid: list[tuple[Any, EntryError]] = []
     for k, value in enumerate(values):
@@ -209,7 +209,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             strays.append(_refuse(game, names, error))
         else:
             faults.setdefault((game, frozenset(names)), error)
-        # An object whose game is unknown, or has an id in milliseconds, may be one that another game lacks.
+        # An object of an unknown game, or with an id in milliseconds, may belong to any incomplete game.
         if game is None or len(names) < 2 or (game > LAST_SECOND and "Played" not in given):
             gap = gap or str(error)
     gap = gap or (flaw and f"the log {flaw}")
@@ -221,7 +221,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             games.append(_assemble(key[0], groups[key], gap))
         except EntryError as error:
             refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
-    # An object that belongs to no known game was one of an incomplete game, or of a game without other objects.
+    # Objects of unknown games belong to omitted incomplete games or, if there are none, to a game without other objects.
     if not any(each.kind == INCOMPLETE for each in refused):
         refused += strays[:1]
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)
@@ -232,7 +232,7 @@ def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Refu
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
-    """Return a game from its entries, which may be repeated; if the log has a `gap`, the game must be complete."""
+    """Return a game from its entries, possibly repeated; if the log has a `gap`, the game must be complete."""
     names = winner, loser = group[0].names
     if winner == loser:
         raise _ContradictionError("both players have the same name")
@@ -249,12 +249,12 @@ def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
         number = longest - entry.turns_left
         if sides[entry.won].setdefault(number, entry.choice) != entry.choice:
             raise _ContradictionError(f"two different breaths have {entry.turns_left} turns from the end")
-    # Both views must have all breaths, and begin in breath 1, the first digit of a state.
+    # In a complete game, both views have all breaths and begin with breath 1, the first digit of a state.
     is_whole = sides[0].keys() == sides[1].keys() == set(range(longest + 1))
     if gap and not (is_whole and all(side[0][0] // 10**17 == 1 for side in sides)):
         raise _IncompleteError(f"breaths of this game are missing: {gap}")
     bots = {entry.won for entry in group if entry.is_bot}
-    # Logs of this program, which have `Played`, mark every bot.
+    # Logs of this program, which have `Played`, mark all bots.
     others = None if played is None else False
     found = []
     for won in (True, False):
@@ -305,10 +305,10 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
-    """Games as JSON, for `read_log`.
+    """Return games as JSON, for `read_log`.
 
-    The layout by game cannot say which breaths are missing, the one by breath loses bots' parameters. States are
-    written as text if a reader could take them for rounded numbers.
+    The layout by game does not record which breaths are missing; the layout by breath omits parameters of bots. In the
+    layout by game, states are written as text if a reader could mistake them for rounded numbers.
     """
     games = list(games)
     check_names(games)
@@ -322,7 +322,7 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
 
 
 def check_names(games: Iterable[RecordedGame]) -> None:
-    """Check that a log can hold the names of all players."""
+    """Raise `RecordsError` if a player's name is not valid in a log."""
     for name in (side.name for game in games for side in (game.winner, game.loser)):
         if not is_name(name):
             raise RecordsError(f"player {brief(name)}: a log takes {NAMES}; anonymise this player first")

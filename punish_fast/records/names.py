@@ -1,13 +1,13 @@
-"""Names of players: one spelling per person, and no person with the name of a built-in player.
+"""Names of players: normalisation, and detection of names that resemble a built-in player's.
 
-A name is stored in Unicode's normal form C, trimmed, with single spaces and without invisible characters. Joiners stay
-where they shape letters or join emoji: Persian, the scripts of India and many emoji need them.
+A name is stored in Unicode normal form C, trimmed, with single spaces and without invisible characters. Joiners are
+kept if they shape letters or join emoji, as Persian, Indic scripts and many emoji require.
 
-Names that resemble each other are compared as in Unicode Technical Standard 39: compatibility forms, case and accents
-are folded, and letters of other scripts count as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of
-the standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; the packages that hold the whole
-file are a megabyte each, or have had no release for years. The standard does not list every such letter. If most
-letters of two names resemble each other, narrow letters of other scripts therefore count as any letter.
+Similar names are detected as in Unicode Technical Standard 39: compatibility forms, case and accents are folded, and
+letters of other scripts are treated as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
+standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; packages with the complete file take a
+megabyte each or have not been updated for years. The standard does not list all similar letters. If most letters of two
+names are similar, narrow letters of other scripts are therefore treated as similar to any letter.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -25,14 +25,14 @@ from punish_fast.runtime.json_values import brief
 MAX_NAME = 60
 NAMES = f"names of 1 to {MAX_NAME} printable characters"
 
-# Blanks: spaces of all widths, tabs, and letters and symbols without ink.
+# Blanks: spaces of all widths, tabs, and letters and symbols without visible glyphs.
 _BLANKS = re.compile("[\t \u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]+")
-# Soft hyphens, breaks without width, and marks of direction.
+# Soft hyphens, zero-width breaks, and direction marks.
 _INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _JOINERS = "\u200c\u200d"
-# Categories of the characters before and after a joiner that has an effect.
+# Categories of the characters before and after joiners that have an effect.
 _JOINED = {"Lo", "Mn", "Mc", "So", "Sm", "Sk"}, {"Lo", "Mn", "Mc", "So", "Sm"}
-# Unprintable, but in use: joiners, and the tags that make a flag of a region.
+# Unprintable characters in use: joiners, and tags in flags of regions.
 _IN_USE = re.compile("[\u200c\u200d]|(?<=\U0001f3f4)[\U000e0030-\U000e007a]+\U000e007f")
 
 _LOOKALIKES = {
@@ -69,12 +69,12 @@ _LATIN = re.compile(r"(?:LATIN|SYMBOL) .*?LETTER (?:[A-Z-]+ )*?([A-Z])(?: WITH .
 
 
 class PlayerNameError(PunishFastError, ValueError):
-    """A name that a player cannot have; the message gives the name and the allowed ones."""
+    """Raised for an invalid name. The message describes allowed names."""
 
 
 def clean_name(text: str) -> str:
-    """Return the spelling of a name that is stored and compared. Other faults of the name stay, for `checked_name`."""
-    if len(text) > 10 * MAX_NAME:  # no spelling of a name; normal forms of long texts can take quadratic time
+    """Return the normalised spelling of a name, which is stored and compared; `checked_name` also validates it."""
+    if len(text) > 10 * MAX_NAME:  # too long for a name; normalising long texts can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
     kept: list[str] = []
@@ -82,34 +82,33 @@ def clean_name(text: str) -> str:
         if character not in _JOINERS or _joins("".join(kept[-1:]), text[k + 1 : k + 2]):
             kept.append(character)
     cleaned = unicodedata.normalize("NFC", "".join(kept))
-    # Blanks, joiners and accents can become neighbours when a character between them is dropped.
+    # Dropping characters can make blanks, joiners or accents adjacent, so repeat until nothing changes.
     return cleaned if cleaned == text else clean_name(cleaned)
 
 
 def numbered_names(name: str) -> Iterator[str]:
-    """Yield a name, and then the name with the numbers 2, 3 and so on, for other players of that name."""
+    """Yield a name, then the name with suffix (2), (3) and so on, for other players of that name."""
     yield name
     for suffix in (f" ({k})" for k in count(2)):
         yield clean_name(name[: MAX_NAME - len(suffix)] + suffix)
 
 
 def _joins(before: str, after: str) -> bool:
-    """Return True if a joiner between two characters has an effect; either is empty at an end of the name."""
+    """Return True if a joiner between two characters (empty at an end of the name) has an effect."""
     return all(c and unicodedata.category(c) in kinds for c, kinds in zip((before, after), _JOINED, strict=True))
 
 
 def is_name(text: str) -> bool:
-    """Return True if a log can hold a player of this name, which `clean_name` has made."""
+    """Return True if a name normalised by `clean_name` is valid."""
     has_ink = any(unicodedata.category(character)[0] in "LNPS" for character in text)
     return has_ink and len(text) <= MAX_NAME and _IN_USE.sub("", text).isprintable()
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the spelling of a name that is stored.
+    """Return the normalised spelling of a name; raise `PlayerNameError` if it is invalid or resembles one of ``taken``.
 
     Args:
-        text: A name as it was typed or read.
-        taken: Names of agents, which a person cannot have.
+        taken: Names of agents, which are not allowed for people.
     """
     name = clean_name(text)
     if not is_name(name):
@@ -121,13 +120,13 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
 
 
 def looks_like(name: str, other: str) -> bool:
-    """Return True if `name` can be taken for `other`, each with or without a temperature after ``@``."""
+    """Return True if `name`, with or without a temperature after ``@``, resembles `other` without its temperature."""
     shown, target = unicodedata.normalize("NFKC", name), _folded(other.partition("@")[0])
     return any(_match(_folded(part), target) for part in (shown, shown.partition("@")[0]))
 
 
 def _match(name: str, target: str) -> bool:
-    """Return True if folded names resemble each other: most characters, and the others are not Latin and narrow."""
+    """Return True if most characters of folded names match and the others are narrow letters of other scripts."""
     if not len(name) == len(target) > 0:
         return False
     others = [c for c, t in zip(name, target, strict=True) if c != t and c not in _LOOKALIKES.get(t, "")]
@@ -137,13 +136,13 @@ def _match(name: str, target: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    """Return the letters and digits of a text without case, accents and variants of Latin letters."""
+    """Return the letters and digits of a text, with case, accents and variants of Latin letters folded."""
     characters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     letters = "".join(map(_letter, characters))
     return "".join(c for c in letters if c.isalnum() or c in _WITH_SHAPE).replace("rn", "m").replace("vv", "w")
 
 
 def _letter(character: str) -> str:
-    """Return the Latin letter of which a character is a variant, or else the character."""
+    """Return the Latin letter of which a character is a variant, else the character."""
     found = None if character.isascii() else _LATIN.search(unicodedata.name(character, ""))
     return found[1].lower() if found else character

@@ -1,4 +1,4 @@
-"""A player's data in a database: export, anonymise, delete."""
+"""Export, anonymisation and deletion of a player's data in a database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from punish_fast.runtime.json_values import brief
 
 
 def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
-    """All games of a player, both sides of each, as `logs.write_log` takes them."""
+    """Return all games of a player, with both sides, for `logs.write_log`."""
     path = Path(path)
     with open_to_read(path) as connection:
         require_player(path, connection, name)
@@ -22,9 +22,9 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 
 
 def anonymise_player(path: str | Path, name: str) -> str:
-    """Replace a player's name by one made of the player's number; return it. The old one is overwritten in the file.
+    """Replace a player's name by an alias made of the player's id and return the alias; erase the name in the file.
 
-    The games stay. Logs imported again later are recognised by their breaths and do not bring the name back.
+    Games are kept. Logs imported again later are recognised by their breaths and do not restore the name.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -40,9 +40,9 @@ def anonymise_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player and all games played, both sides; return the numbers of games and breaths.
+    """Delete a player and all of the player's games, with both sides; return the numbers of games and breaths.
 
-    Deleted data is overwritten in the file. Opponents stay, even without games.
+    Deleted data is overwritten in the file. Opponents are kept, even if they have no other games.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -57,7 +57,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
 
 def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
-    """Check that no player has a name any more: the schema may say that SQLite is to ignore a conflict."""
+    """Raise `RecordsError` if a player has this name: with ``ON CONFLICT IGNORE`` in the schema, changes can fail."""
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")

@@ -1,4 +1,4 @@
-"""Plots of recorded games: how long they take, who plays and who wins."""
+"""Plots of recorded games: durations, numbers of games and win rates."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_PANELS = 24
-# A player's last games that make up the current form, and the fewest games for a place in a title.
+# Number of latest games that define a player's form, and minimum number of games of players named in a title.
 _FORM = 20
-# A title calls a rank correlation a trend if chance yields one as large less often.
+# Significance level at which a title calls a rank correlation a trend.
 _SIGNIFICANCE = 0.05
 
 _HUMAN = {"marker": LOOKS[2].marker, "color": BLUE}
@@ -40,13 +40,11 @@ _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw a plot into a PNG or SVG file, which is replaced only when the new one is complete.
+    """Draw a plot into a PNG or SVG file.
 
     Args:
         kind: One of `PLOTS`.
-        results: The games.
-        path: The file; its suffix gives the format.
-        player: The only player to draw in ``over-time``; None draws everyone.
+        player: The only player to draw in ``over-time``; all by default.
     """
     if kind not in PLOTS:
         raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")
@@ -102,7 +100,7 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
 
 
 def _is_significant(table: list[dict[str, Any]]) -> bool:
-    """Return True if win rates clearly rise or fall with games played."""
+    """Return True if the rank correlation of win rates and games played is significant."""
     from scipy.stats import spearmanr
 
     games, rates = ([entry[key] for entry in table] for key in ("games", "win_rate"))
@@ -129,11 +127,11 @@ def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> No
 
 
 def _annotate_apart(axes: Axes, table: Sequence[dict[str, Any]]) -> None:
-    """Write names beside their points, at the nearest height where they cover neither a point nor another name."""
+    """Write names beside their points, at the nearest height at which they overlap no point and no other name."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     letter, line, gap = (right - left) / 72, (high - low) / 24, (right - left) / 70
     points = [(float(entry["games"]), 100 * float(entry["win_rate"])) for entry in table]
-    # Rectangles that are taken: left, right, and the middle of a line.
+    # Occupied rectangles: left, right, and vertical centre.
     taken = [(x - gap / 2, x + gap / 2, y) for x, y in points]
     for entry, (x, y) in sorted(zip(table, points, strict=True), key=lambda each: -each[1][1]):
         width = letter * len(entry["name"])
@@ -209,7 +207,7 @@ PLOTS: dict[str, Callable[[Figure, Results, str | None], None]] = {
 
 
 def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list[Axes]:
-    """As many panels as needed, with a common vertical axis."""
+    """Create ``n`` panels with a common vertical axis."""
     columns = n if n <= 3 else min((5, 4, 3), key=lambda k: (-n % k, -k))
     rows = -(-n // columns)
     figure.set_size_inches(max(7.0, 2.3 * columns), 1.2 + max(1.7 * rows, 2.6))
@@ -224,7 +222,7 @@ def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list
 
 
 def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
-    """A panel with a line for each player."""
+    """Create a panel with a row for each player."""
     figure.set_size_inches(7, 1.2 + 0.32 * len(table))
     axes = figure.subplots()
     axes.set_yticks(range(len(table)), [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table])
@@ -251,7 +249,7 @@ def _most_active(results: Results) -> list[str]:
 
 
 def _left_out(results: Results) -> str:
-    """Return the end of a title if not every player has a panel."""
+    """Return a suffix for titles if only the most active players have panels."""
     n = len(player_table(results))
     return f" ({_MOST_PANELS} most active of {n} players)" if n > _MOST_PANELS else ""
 

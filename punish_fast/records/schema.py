@@ -1,26 +1,26 @@
-"""Tables of the SQLite database of recorded games, and the migration of older versions and other spellings of names.
+"""Schema of the SQLite database of recorded games, migration of older versions, and normalisation of names.
 
-The original program keeps four tables::
+The original program uses four tables::
 
     players          player_id, username, is_bot
     bot_parameters   paramset_id, temperature
     games            game_id (Unix seconds), winner_id, loser_id, winner_paramset_id, loser_paramset_id
     breaths          game_id, is_winner, state (18 digits), action (two digits)      one row per choice
 
-That is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version 2 adds ``played`` and indexes::
+This is version 0 (``PRAGMA user_version``). Version 1 adds columns, and version 2 adds ``played`` and indexes::
 
-    games            imported (when, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
-                     logged_id (the id in the log), played (Unix seconds)
+    games            imported (time, ISO 8601), source_digest (SHA-256 of the log; NULL for games recorded here),
+                     logged_id (id in the log), played (Unix seconds)
     breaths          number (0 for a player's first choice of the game)
 
-Games of the original keep its ids, Unix seconds below `LAST_SECOND`. Other games have random ids between `LAST_SECOND`
-and 2^53, since games can end in the same second and many programs round numbers above 2^53.
+Games of the original keep their ids, Unix seconds up to `LAST_SECOND`. Other games have random ids between
+`LAST_SECOND` and 2^53, since several games can end in the same second and many programs round numbers above 2^53.
 
-The original program still reads and writes version 2, because it names its columns in these two tables; in its rows
-the new columns are NULL and breaths are in the order of insertion. It fills ``players`` by position, so that table must
-stay as it is. For players without parameters the original writes the text ``NULL`` or nothing.
+The original program can still read and write version 2, because it names its columns in these two tables; in its rows
+the new columns are NULL and breaths are in the order of insertion. It inserts into ``players`` by position, so the
+columns of that table must not change. For players without parameters it writes the text ``NULL`` or nothing.
 
-A database of an older version is read through a migrated copy in memory and migrated by the first write.
+A database of an older version is read through a migrated copy in memory; the first write migrates the file.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ _ADDED = {
     "games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"),
     "breaths": ("number INT",),
 }
-# Indexes that make the time of an insertion independent of the number of games.
+# Indexed columns; with these indexes, the time of an insertion is independent of the number of games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 
-# The largest ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits), temperatures.
+# Maximum ids, times of play (the end of the year 9999), numbers of breaths, states (18 digits) and temperatures.
 LAST_ID, LAST_SECOND, LAST_BREATH, LAST_STATE = 2**53 - 1, 253_402_300_799, 10**6, 10**18 - 1
 MAX_TEMPERATURE = 1e300
 
@@ -98,7 +98,7 @@ _LAWS = {
         "game_id": "game_id IN (SELECT game_id FROM games)",
         "is_winner": "is_winner IN (0, 1)",
         "state": _within("state", LAST_STATE),
-        # Ten times the card, and 1 for a feint.
+        # Ten times the card, plus 1 for a feint.
         "action": f"{_within('action', 99)} AND action % 10 <= 1",
         "number": f"number IS NULL OR {_within('number', LAST_BREATH)}",
     },
@@ -106,14 +106,14 @@ _LAWS = {
 
 
 class SchemaError(PunishFastError):
-    """A database of something else, or with an invalid row; the message does not name the file."""
+    """Raised for a database with another schema or an invalid row. The message does not contain the file name."""
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Bring an empty database or one of an older version to the current version, within the open transaction.
+    """Migrate an empty or older database to the current version within the open transaction.
 
     Returns:
-        The number of players who were merged into others, since their names are spellings of the same name.
+        Number of players merged into others by `merge_spellings`.
     """
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
@@ -125,7 +125,7 @@ def migrate(connection: sqlite3.Connection) -> int:
             if column.split()[0] not in there:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     require_laws(connection)
-    # Version 1 gave a game the next free second as its id if another game had its second.
+    # In version 1, if two games ended in the same second, the later one had the next free second as its id.
     connection.execute(f"UPDATE games SET played = logged_id WHERE played IS NULL AND logged_id <= {LAST_SECOND}")
     for table, column in _INDEXED:
         connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_{column} ON {table}({column})")
@@ -135,17 +135,17 @@ def migrate(connection: sqlite3.Connection) -> int:
 
 
 def new_id() -> int:
-    """Return a random id of a game, which no Unix second of a game can equal."""
+    """Return a random game id, larger than all Unix seconds of games."""
     return LAST_SECOND + 1 + secrets.randbelow(LAST_ID - LAST_SECOND)
 
 
 def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the column names of a table, or an empty list if the table is missing."""
+    """Return the column names of a table, empty if the table is missing."""
     return [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def _kinds_of(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the kind of each name in a database: a table, a view, an index or a trigger."""
+    """Return the kind of each object in a database by name: (virtual) table, view, index or trigger."""
     kind = "CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END"
     return dict(connection.execute(f"SELECT name, {kind} FROM sqlite_master"))
 
@@ -156,12 +156,12 @@ def triggers_of(connection: sqlite3.Connection) -> list[str]:
 
 
 def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> None:
-    """Check the tables and columns of version 0, or of the current version."""
+    """Raise `SchemaError` if a table or column of version 0 (or of the current version) is missing."""
     kinds = _kinds_of(connection)
     for table, columns in _TABLES.items():
         if table not in kinds:
             raise SchemaError(f"is no database of recorded games, it has no table {table}")
-        # A view may hide work without end.
+        # A view can contain a query that never terminates.
         if kinds[table] != "table":
             raise SchemaError(f"{table} is a {kinds[table]}, it must be a table")
         there = _columns_of(connection, table)
@@ -172,7 +172,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
 
 
 def require_laws(connection: sqlite3.Connection) -> None:
-    """Check every row of the current version."""
+    """Raise `SchemaError` if a row violates the conditions of the current version."""
     for table, laws in _LAWS.items():
         law = " AND ".join(f"({law})" for law in laws.values())
         broken = connection.execute(f"SELECT {', '.join(laws)} FROM {table} WHERE ({law}) IS NOT 1 LIMIT 1").fetchone()
@@ -182,7 +182,7 @@ def require_laws(connection: sqlite3.Connection) -> None:
 
 
 class _Row(NamedTuple):
-    """A row of ``players``; rows with the clean name come first."""
+    """Row of ``players``; rows with the normalised name are sorted first."""
 
     is_other_spelling: bool
     number: int
@@ -190,20 +190,20 @@ class _Row(NamedTuple):
 
 
 def has_other_spellings(connection: sqlite3.Connection) -> bool:
-    """Return True if a player's name is not clean, as in rows that the original program writes."""
-    # Few names need more than this look.
+    """Return True if a player's name is not normalised, as in rows written by the original program."""
+    # This query filters out almost all normalised names.
     suspects = "username GLOB '*[^!-~ ]*' OR username GLOB ' *' OR username GLOB '* ' OR username GLOB '*  *'"
     names = connection.execute(f"SELECT username FROM players WHERE typeof(username) = 'text' AND ({suspects})")
     return any(clean_name(name) != name for (name,) in names)
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
-    """Store every player's clean name, and merge players who then have the same name, within the open transaction.
+    """Normalise the names of all players and merge players with equal names, within the open transaction.
 
-    A bot and a person are not merged, nor are players who met in a game; the second one's name gets a number.
+    A bot and a person are not merged, nor are players who met in a game; instead, a number is appended to one name.
 
     Returns:
-        The number of players who were merged into others.
+        Number of players merged into others.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
     for number, name, is_bot in connection.execute("SELECT player_id, username, is_bot FROM players"):
@@ -228,7 +228,7 @@ def merge_spellings(connection: sqlite3.Connection) -> int:
 
 
 def _people(rows: list[_Row], met: set[frozenset[int]]) -> list[list[_Row]]:
-    """Return the rows of each person."""
+    """Group the rows that can belong to the same player."""
     people: list[list[_Row]] = []
     for row in rows:
         for person in people:

@@ -1,4 +1,4 @@
-"""Results of recorded games, and summaries: how many, how long, how many states they visit, and who wins."""
+"""Results of recorded games, and summaries of their number, durations, visited states and players."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LATEST_FIRST = "ORDER BY second DESC, game DESC LIMIT :most"
 
 @dataclass(frozen=True)
 class Results:
-    """Results of games, by time of play and id."""
+    """Results of games, sorted by time of play and id."""
 
     game: np.ndarray  # int64 [n], ids
     winner: np.ndarray  # str [n], names
@@ -54,25 +54,25 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game that a person has played, else of the latest game; None without games."""
+    """Return the id of the latest game of a person, else of the latest game, or None if the database is empty."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Recorded states outside the game are errors of the log; more than this share of them means other rules.
+# Recorded states that do not exist in the game are errors of the log; a larger share indicates other rules.
 _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
-    """Summarise games; ``space`` must be of the rules that were played.
+    """Summarise games; ``space`` must be the state space of the rules that were played.
 
     Returns:
-        ``games``; ``breaths``, recorded choices, two for each breath of a game; ``starting_states``, distinct states of
-        the first breath with full HP, and ``distinct_states``, each with ``..._in_all``, how many the game has (win and
-        loss included); ``durations`` of games in breaths (``mean``, ``median``, ``longest``, and ``counts`` of games by
-        duration); ``players`` (``name``, ``is_bot``, ``wins``, ``losses``, ``games``, ``win_rate``), by wins;
-        ``correlation``, see `correlations`.
+        ``games``: number of games; ``breaths``: number of recorded choices, two per breath of a game;
+        ``starting_states``: number of distinct states of the first breath with full HP; ``distinct_states``;
+        ``starting_states_in_all`` and ``states_in_all``: numbers of states in the game (including win and loss);
+        ``durations`` of games in breaths: ``mean``, ``median``, ``longest``, and ``counts`` of games by duration;
+        ``players``: result of `player_table`; ``correlation``: result of `correlations`.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp
@@ -94,14 +94,14 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
 
 
 def _check_rules(space: StateSpace, states: np.ndarray, what: str, n_in_all: int) -> None:
-    """Check that most recorded states exist under the rules, and that there are no more than the game has."""
+    """Raise `RecordsError` if too many recorded states do not exist under the rules."""
     n_known = int((rows_of(space, states) >= 0).sum())
     if n_known < (1 - _MOST_UNKNOWN) * len(states) or len(states) > n_in_all:
         raise RecordsError(f"rules: only {n_known:,} of {len(states):,} recorded {what} exist under these rules")
 
 
 def player_table(results: Results) -> list[dict[str, Any]]:
-    """Wins, losses, games and win rate of each player, by wins, the most first."""
+    """Return ``name``, ``is_bot``, ``wins``, ``losses``, ``games`` and ``win_rate`` of players, by descending wins."""
     bots = set(results.winner[results.winner_is_bot].tolist()) | set(results.loser[results.loser_is_bot].tolist())
     table = []
     for name in sorted({*results.winner.tolist(), *results.loser.tolist()}):
@@ -113,9 +113,9 @@ def player_table(results: Results) -> list[dict[str, Any]]:
 
 
 def correlations(table: list[dict[str, Any]]) -> dict[str, float | None]:
-    """Correlation of games played with win rate, by value (``linear``, Pearson) and by rank (``rank``, Spearman).
+    """Return the correlations of games played and win rate: ``linear`` (Pearson) and ``rank`` (Spearman).
 
-    Both are None for fewer than two players, or if all players have the same number of games or the same win rate.
+    Both are None if there are fewer than two players, or if all have the same number of games or the same win rate.
     """
     from scipy.stats import rankdata
 

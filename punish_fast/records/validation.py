@@ -1,13 +1,13 @@
 """Validation of recorded games: every breath is checked against the rules.
 
-A game with an unreachable state or an illegal action is unfit to learn from. Other faults, some of them made by the
-original program, leave each choice valid:
+Games with an unreachable state or an illegal action cannot be used for learning. Other faults, some of them caused by
+the original program, do not invalidate single choices:
 
 * views differ: both players' views of a breath must mirror each other, and their cards must fit into one deck;
-* does not follow: a game must begin with breath 1 and full HP, each breath must follow from the one before, and the
-  last one must win the game for the winner;
-* wrong feint: breaths follow from each other only with other feints than recorded. The original writes one player's
-  feint into both players' choices, so this fault is by far the most frequent.
+* does not follow: a game must begin with breath 1 and full HP, each breath must follow from the previous one, and the
+  last breath must win the game for the winner;
+* wrong feint: breaths follow from each other only if the feints differ from the recorded ones. The original writes one
+  player's feint into both players' choices, so this is by far the most frequent fault.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _FIELDS = ("HP", "exhausted", "feinted")
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of a game: its kind, and the reason with its place."""
+    """Fault of a game."""
 
     kind: str
-    reason: str
+    reason: str  # reason, with the place of the fault
 
     @property
     def is_fatal(self) -> bool:
-        """True if the game is unfit to learn from."""
+        """True if the game cannot be used for learning."""
         return self.kind in FATAL
 
 
 def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
-    """The first fault of each kind, for each game; only one fault if it is fatal."""
+    """Return the first fault of each kind for each game; only the worst fault if it is fatal."""
     sides = [side for game in games for side in (game.winner, game.loser)]
     fatal = _fatal_faults(space, sides)
     faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
     for found in faults:
-        # Only the worst.
+        # Keep only the worst.
         found.sort(key=lambda fault: FATAL.index(fault.kind))
         del found[1:]
     sound = [k for k in range(len(games)) if not faults[k]]
@@ -63,12 +63,12 @@ def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[F
 
 
 def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]:
-    """Unreachable states and illegal actions of each side."""
+    """Return the unreachable states and illegal actions of each side."""
     begin = np.cumsum([0] + [len(side.states) for side in sides])
     states = np.array([state for side in sides for state in side.states], dtype=np.int64)
     actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)
     rows = rows_of(space, states)
-    # There is nothing to choose between two measures.
+    # States between two measures have no choices.
     rows[rows >= space.layer_ptr[-2]] = -1
     unreachable, legal = rows < 0, _are_legal(space, rows, actions)
     faults: list[list[Fault]] = [[] for _ in sides]
@@ -99,17 +99,13 @@ def _are_legal(space: StateSpace, rows: np.ndarray, actions: np.ndarray) -> np.n
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Breaths that both players recorded.
+    """Breaths that both players recorded."""
 
-    ``game`` and ``number`` identify them, ``after`` is the index of the next one (-1: none), ``digits`` and
-    ``actions`` are the winner's and the loser's.
-    """
-
-    game: np.ndarray
-    number: np.ndarray
-    after: np.ndarray
-    digits: tuple[np.ndarray, np.ndarray]
-    actions: np.ndarray
+    game: np.ndarray  # index of the game
+    number: np.ndarray  # number of the breath, from 0
+    after: np.ndarray  # index of the next breath of the game, or -1
+    digits: tuple[np.ndarray, np.ndarray]  # decimal digits of the winner's and the loser's states
+    actions: np.ndarray  # [n, 2], actions of the winner and the loser
 
 
 def _pairs_of(games: Sequence[RecordedGame]) -> _Pairs:
@@ -126,7 +122,7 @@ def _pairs_of(games: Sequence[RecordedGame]) -> _Pairs:
 
 
 def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[tuple[int, Fault]]:
-    """Faults that are not fatal, with the index of their game; within each kind in the order of play."""
+    """Yield nonfatal faults with the index of their game; faults of a kind are in the order of play."""
     for place, game in enumerate(games):
         yield from ((place, fault) for fault in _missing_breaths(game))
     pairs = _pairs_of(games)
@@ -136,7 +132,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         fits &= ~mask
         for k in np.flatnonzero(mask):
             yield int(pairs.game[k]), Fault(VIEWS, f"breath {pairs.number[k] + 1}: {text}")
-    # A breath is judged if both its views and both views of the next breath fit.
+    # Judge a breath only if its two views are consistent and the two views of the next breath are as well.
     last = np.array([max(game.winner.number + game.loser.number) for game in games], dtype=np.int64)
     judged = np.where(pairs.after >= 0, fits & fits[pairs.after], fits & (pairs.number == last[pairs.game]))
     verdicts = judge(space, own, enemy, pairs.actions, pairs.after, judged)
@@ -152,7 +148,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
 
 
 def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
-    """Return the best verdicts on some breaths over all ways in which the players might have feinted."""
+    """Return the best verdicts on suspect breaths over all possible feints of both players."""
     own, enemy = pairs.digits
     may = [
         (view[:, _OWN[2]] < space.rules.feints) & (pairs.actions[:, k] != REST_ACTION)
@@ -177,7 +173,7 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
 
 
 def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
-    """Masks of breaths whose two views differ, each with the reason."""
+    """Yield masks of breaths whose views differ, each with the reason."""
     yield own[:, BREATH] != enemy[:, BREATH], "the views are of different breaths"
     yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
