@@ -96,14 +96,7 @@ def read_choices(
     until: int | None = None,
     player: str | None = None,
 ) -> Choices:
-    """Read the choices of selected games from a database.
-
-    Args:
-        humans_only: As in `Selection`.
-        winners: Read only the choices of winners.
-        until: As in `Selection`.
-        player: Read only the choices of this player.
-    """
+    """Read choices in the games of a `Selection`; ``winners`` and ``player`` restrict them to winners or a player."""
     name = "CASE is_winner WHEN 1 THEN winner ELSE loser END"
     more = f"{'AND is_winner' if winners else ''} {f'AND {name} = :player' if player is not None else ''}"
     query = Selection(humans_only, until, player).query(

@@ -205,10 +205,8 @@ def read_file(path: Path) -> bytes:
 
 
 def _require_file(path: Path) -> None:
-    """Raise `RecordsError` if a path is not a regular file.
-
-    The file is not opened, since closing it would release all locks of this process on the database.
-    """
+    """Raise `RecordsError` if a path is not a regular file."""
+    # The file is not opened, since closing it would release all locks of this process on the database.
     try:
         if fault := fault_of_input(path):
             raise RecordsError(f"{path}: {fault}")
@@ -221,11 +219,8 @@ def _unreadable(path: Path, error: Exception) -> RecordsError:
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
-    """Return the version of a database; SQLite first rolls back unfinished changes of killed processes.
-
-    A database of the current version with names that are not normalised, as written by the original program, is treated
-    as older, so that a migration merges players.
-    """
+    """Return the version of a database, one less if names written by the original program have to be normalised."""
+    # This query makes SQLite roll back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite treats a file of one byte as an empty database and would overwrite it.
     try:

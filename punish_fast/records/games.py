@@ -20,10 +20,7 @@ _NO_PARAMETERS = "NULL"
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield pairs of the id in the database and the game with its id for logs, in the order of `GAME_ORDER`.
-
-    Games without breaths are omitted.
-    """
+    """Yield the database id and the game, with its id for logs, of games with breaths, in the order of `GAME_ORDER`."""
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
         " is_winner, number, state, action"

@@ -90,10 +90,7 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs into a database in one transaction; the database is created if missing.
-
-    ``space`` must be the state space of the rules that were played.
-    """
+    """Import logs in one transaction into a database, created if missing; ``space`` must be of the rules played."""
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
         imported = datetime.now(UTC).isoformat(timespec="seconds")
@@ -136,12 +133,10 @@ _WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the l
 
 
 def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
-    """Return the games whose states may be rounded codes of other reachable states.
-
-    These are games whose states a rounding explains and which have unreachable states or, if states are numbers, faults
-    other than wrong feints. If states are numbers or one of these games has unreachable states, the result includes
-    every game whose states are explained by a rounding that changes no state of the log.
-    """
+    """Return the games whose states may be rounded codes of other reachable states."""
+    # These are games whose states a rounding explains and which have unreachable states or, if states are numbers,
+    # faults other than wrong feints. If states are numbers or one of these games has unreachable states, the result
+    # includes every game whose states are explained by a rounding that changes no state of the log.
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
     for game, found in zip(log.games, faults, strict=True):

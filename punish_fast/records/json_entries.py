@@ -88,7 +88,6 @@ class _Reader:
         self._counted, self._line, self._begin = 0, 1, 0
 
     def read(self) -> Entries:
-        """Read a list, a single object, or one object per line."""
         place = self._skip(0)
         flaw = self._read_list(place + 1) if self._text.startswith("[", place) else self._read_sequence(place)
         return Entries(self._values, flaw)

@@ -111,10 +111,7 @@ def roundings_of(codes: Iterable[int]) -> list[Rounding]:
 
 
 def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bool:
-    """Return True if a rounding can explain the codes.
-
-    It must map other reachable states to all unreachable codes, and to at least one code.
-    """
+    """Return True if a rounding maps other reachable states to all unreachable codes and to at least one code."""
     steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
     near = np.add.outer(np.array(codes, dtype=np.int64), steps)
     reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0

@@ -221,7 +221,7 @@ def _games_of_breaths(values: list[Any], flaw: str) -> _Found:
             games.append(_assemble(key[0], groups[key], gap))
         except EntryError as error:
             refused.append(_refuse(key[0], tuple(sorted(key[1])), error))
-    # Objects of unknown games belong to omitted incomplete games or, if there are none, to a game without other objects.
+    # Objects of unknown games belong to omitted incomplete games or, if there are none, to a game of invalid objects.
     if not any(each.kind == INCOMPLETE for each in refused):
         refused += strays[:1]
     return tuple(games), tuple(refused), any(type(value["State"]) is int for value, _ in valid)

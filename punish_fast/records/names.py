@@ -105,11 +105,7 @@ def is_name(text: str) -> bool:
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalised spelling of a name; raise `PlayerNameError` if it is invalid or resembles one of ``taken``.
-
-    Args:
-        taken: Names of agents, which are not allowed for people.
-    """
+    """Return the normalised spelling of a name; raise `PlayerNameError` if invalid or similar to one of ``taken``."""
     name = clean_name(text)
     if not is_name(name):
         raise PlayerNameError(f"{brief(text)}, allowed are {NAMES}")

@@ -40,12 +40,7 @@ _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw a plot into a PNG or SVG file.
-
-    Args:
-        kind: One of `PLOTS`.
-        player: The only player to draw in ``over-time``; all by default.
-    """
+    """Draw a plot, one of `PLOTS`, into a PNG or SVG file; ``over-time`` shows all players or only ``player``."""
     if kind not in PLOTS:
         raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")
     if len(results) == 0:
@@ -207,7 +202,6 @@ PLOTS: dict[str, Callable[[Figure, Results, str | None], None]] = {
 
 
 def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list[Axes]:
-    """Create ``n`` panels with a common vertical axis."""
     columns = n if n <= 3 else min((5, 4, 3), key=lambda k: (-n % k, -k))
     rows = -(-n // columns)
     figure.set_size_inches(max(7.0, 2.3 * columns), 1.2 + max(1.7 * rows, 2.6))
@@ -222,7 +216,6 @@ def _panels(figure: Figure, n: int, title: str, labels: tuple[str, str]) -> list
 
 
 def _rows(figure: Figure, table: Sequence[dict[str, Any]]) -> Axes:
-    """Create a panel with a row for each player."""
     figure.set_size_inches(7, 1.2 + 0.32 * len(table))
     axes = figure.subplots()
     axes.set_yticks(range(len(table)), [f"{entry['name']} (bot)" * entry["is_bot"] or entry["name"] for entry in table])

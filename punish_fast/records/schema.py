@@ -110,11 +110,7 @@ class SchemaError(PunishFastError):
 
 
 def migrate(connection: sqlite3.Connection) -> int:
-    """Migrate an empty or older database to the current version within the open transaction.
-
-    Returns:
-        Number of players merged into others by `merge_spellings`.
-    """
+    """Migrate an empty or older database within the open transaction; return the result of `merge_spellings`."""
     if not _kinds_of(connection):
         for table, columns in _TABLES.items():
             connection.execute(f"CREATE TABLE {table}({', '.join(columns)})")
@@ -198,12 +194,9 @@ def has_other_spellings(connection: sqlite3.Connection) -> bool:
 
 
 def merge_spellings(connection: sqlite3.Connection) -> int:
-    """Normalise the names of all players and merge players with equal names, within the open transaction.
+    """Normalise all names and merge players with equal names, in the open transaction; return the number merged.
 
     A bot and a person are not merged, nor are players who met in a game; instead, a number is appended to one name.
-
-    Returns:
-        Number of players merged into others.
     """
     groups: dict[str, list[_Row]] = defaultdict(list)
     for number, name, is_bot in connection.execute("SELECT player_id, username, is_bot FROM players"):

@@ -63,7 +63,6 @@ def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[F
 
 
 def _fatal_faults(space: StateSpace, sides: Sequence[Side]) -> list[list[Fault]]:
-    """Return the unreachable states and illegal actions of each side."""
     begin = np.cumsum([0] + [len(side.states) for side in sides])
     states = np.array([state for side in sides for state in side.states], dtype=np.int64)
     actions = np.array([action for side in sides for action in side.actions], dtype=np.int64)

@@ -157,10 +157,7 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Inline ``function`` into its callers.
-
-    Used for innermost loops with many array arguments, where passing the arguments takes longer than the work.
-    """
+    """Inline ``function`` into its callers, for innermost loops in which passing the arguments dominates the time."""
     compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
     return compiled
 

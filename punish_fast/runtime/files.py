@@ -123,10 +123,8 @@ def check_output(path: Path) -> None:
 
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
-    """Return the reason why a path is not a readable regular file, or None if it is one.
-
-    Pipes are rejected because reading one might block forever and is possible only once.
-    """
+    """Return the reason why a path is not a regular file, or None if it is one."""
+    # Pipes are rejected because reading one might block forever and is possible only once.
     # Unlike the methods of Path, these functions accept invalid file names.
     if os.path.isfile(path):  # noqa: PTH113
         return None

@@ -125,7 +125,6 @@ def create_app(config: ServerConfig) -> FastAPI:
 
 
 async def _explain_request(_request: Request, error: Any) -> JSONResponse:
-    """Return a response with the first fault of a request."""
     fault = error.errors()[0]
     where = ".".join(str(part) for part in fault["loc"] if part not in ("body", "path", "query")) or "body"
     return _refusal(422, f"{where}: {fault['msg']}")

@@ -70,8 +70,6 @@ class HostError(PunishFastError, ValueError):
 
 
 class _Place(NamedTuple):
-    """Host and port of a header; ``port`` is None if missing."""
-
     name: str
     port: int | None
 
@@ -80,12 +78,7 @@ class Guard:
     """Middleware that checks requests and adds response headers."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], names: frozenset[str], limits: Limits) -> None:
-        """Initialise the guard.
-
-        Args:
-            hosts: Names of this server, in addition to addresses and ``localhost``.
-            names: Further names, which a proxy may serve with any scheme and port.
-        """
+        """Accept requests for ``hosts``, addresses and ``localhost``, and for ``names`` with any scheme and port."""
         self._app, self._hosts, self._names, self._limits = app, hosts | names, names, limits
         self._meter = Meter(limits)
 

@@ -137,7 +137,6 @@ class _Buckets:
         return self._level(key) >= min(cost, self._burst)
 
     def take(self, key: Hashable, cost: float) -> None:
-        """Remove a cost from the bucket."""
         self._left[key] = max(self._level(key) - cost, 0.0), self._clock()
         self._left.move_to_end(key)
         if len(self._left) > _MOST_REMEMBERED:

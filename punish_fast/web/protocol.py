@@ -194,6 +194,5 @@ class _Flow(FlowControl):
         self._connection = connection
 
     def resume_reading(self) -> None:
-        """Resume reading unless requests are waiting."""
         if not self._connection.is_full:
             super().resume_reading()

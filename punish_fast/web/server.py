@@ -77,8 +77,6 @@ def _connections() -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """Server that calls a function when it is ready."""
-
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready

@@ -203,11 +203,9 @@ class OpenSessions:
         return idle > _OVER and (idle > _IDLE or not table.session.is_on)
 
     def _make_room(self, client: Client) -> None:
-        """Clear tables until a client may open another: finished games first, then games idle for `_QUIET` seconds.
-
-        If all tables of the server are in use, clear a table of the address that holds most. Raise HTTPException 429
-        if no table may be cleared.
-        """
+        """Clear tables until a client may open another; raise HTTPException 429 if no table may be cleared."""
+        # Clear finished games first, then games idle for `_QUIET` seconds. If all tables of the server are in use,
+        # clear a table of the address that holds most.
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
             del tables[table.id]
@@ -296,8 +294,6 @@ def session_routes(
 
 
 def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
-    """Add the routes for advice."""
-
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
         """The rules that matter now, in paragraphs."""

@@ -141,7 +141,6 @@ def _best_rows(board, q):
 
 @routine
 def _random_row(board, position, random):
-    """Return a uniformly random row of a position."""
     begin = board.state_ptr[position]
     n = np.uint64(board.state_ptr[position + 1] - begin)
     return begin + np.int64(((random & _LOW_WORD) * n) >> _WORD_BITS)

@@ -79,7 +79,6 @@ def play(
 
 
 def _probabilities(vector: VectorGame, states: np.ndarray) -> np.ndarray:
-    """Return the probability of each action in chance states."""
     return cast(VectorChanceGame, vector).probabilities(states)
 
 
@@ -114,10 +113,9 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
 def play_out(
     vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
 ) -> np.ndarray:
-    """Return the returns of complete games, float32 ``[n, n_players]``; an illegal action loses, with return -1.
+    """Play complete games; return their returns, float32 ``[n, n_players]``, -1 for an illegal action.
 
-    Args:
-        max_plies: Maximum number of plies; raises `EpisodeError` if a game is longer.
+    Raise `EpisodeError` if a game is longer than ``max_plies``.
     """
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal

@@ -109,11 +109,9 @@ def run_league(
     n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Run the unfinished tasks of a league and return all rounds.
+    """Run the unfinished tasks of a league and return all rounds; ``plans`` are the agents of round 0.
 
-    Args:
-        plans: Agents of round 0.
-        on_task: Returns a progress callback for a named stage, called with the number of finished tasks and the total.
+    ``on_task`` returns the progress callback of a named stage.
     """
     check_seed(seed)
     for plan in plans:

@@ -32,7 +32,7 @@ class ValueMover:
     keeps_rules: bool = True  # consider legal actions only
 
     def __call__(self, states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return an action for each state."""
+        """Choose an action for each state."""
         allowed = legal if self.keeps_rules else np.ones_like(legal)
         if self.temperature > 0:
             random = softmax(np.zeros_like(allowed), allowed, 1.0)

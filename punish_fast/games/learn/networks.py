@@ -110,7 +110,7 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
         x: ``[n, n_features]``.
 
     Returns:
-        ``[n, rows * columns * filters]``, or ``x`` if ``layers`` is empty.
+        ``[n, rows * columns * filters]``, or ``x`` if there are none.
     """
     if not layers:
         return x
@@ -121,12 +121,10 @@ def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array)
 
 
 def _neighbourhoods(x: jax.Array) -> jax.Array:
-    """Return 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, of ``[n, rows, columns, planes]``.
-
-    Multiplying these by the filters is far faster on CPUs than JAX's convolution, and so is the gradient.
-    """
+    """Return 3 x 3 neighbourhoods, ``[n, rows, columns, 9 * planes]``, of ``[n, rows, columns, planes]``."""
     import jax.numpy as jnp
 
+    # Multiplying these by the filters is far faster on CPUs than JAX's convolution, and so is the gradient.
     _, rows, columns, _ = x.shape
     padded = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     places = product(range(_SIDE), repeat=2)

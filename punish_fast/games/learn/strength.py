@@ -38,7 +38,6 @@ class ExactStrength:
     """Exact strength of networks in a game that can be enumerated."""
 
     def __init__(self, vector: VectorBoardGame) -> None:
-        """Enumerate and solve the game."""
         self.positions = enumerate_positions(vector.game, is_folded=False)
         self._states = live_states(vector, self.positions)
         self._perfect = solve_game(self.positions)

@@ -132,9 +132,7 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
     """Check that workers have the versions of this process; return True if frozen workers were removed.
 
-    Args:
-        client: Client of the cluster.
-        workers: Addresses of workers; all by default. Lost workers are skipped.
+    ``workers`` are addresses, all by default; lost workers are skipped.
     """
     before = workers_of(client)
     try:
@@ -195,7 +193,6 @@ def wait_for_workers(client: Client, error: Exception) -> None:
 
 
 def _why_no_worker(client: Client) -> str:
-    """Return the reason why no worker accepts tasks."""
     from dask.utils import format_bytes
 
     paused = [(address, each) for address, each in workers_of(client).items() if each["status"] == "paused"]
@@ -208,10 +205,8 @@ def _why_no_worker(client: Client) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of this process by name: the package, a digest of its files, and libraries.
-
-    The result of the first call is cached, since files may be replaced after a process has imported them.
-    """
+    """Return the versions of this process by name: the package, a digest of its files, and libraries."""
+    # The first result is kept, since files may be replaced after a process has imported them.
     return {
         "punish-fast": __version__,
         "files of punish-fast with digest": digest_of(_PACKAGE),

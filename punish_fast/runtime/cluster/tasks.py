@@ -39,7 +39,6 @@ def finished(
     """Run all tasks; yield each with its result as it completes.
 
     Args:
-        client: Client of the cluster.
         begin: Returns the tasks by number.
         submit: Submits tasks and returns their futures.
         on_loss: Called before unfinished tasks are submitted again; must drop references to data on the cluster.
@@ -87,10 +86,8 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, from which the others fetch it; check the workers while waiting.
-
-    A broadcast might not terminate if a worker dies.
-    """
+    """Send each value to one worker, from which the others fetch it; check the workers while waiting."""
+    # A broadcast might not terminate if a worker dies.
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
     # The call has no time limit, since sending large values can take long.
     sending = client.scatter(values, hash=False, asynchronous=True)
@@ -108,7 +105,6 @@ def submit(client: Client, function: Callable[..., Any], *arguments: Any, retrie
     """Submit a task; it fails on workers that do not have the versions of this process.
 
     Args:
-        client: Client of the cluster.
         function: Function of this package. In other processes it runs with one thread.
         arguments: Arguments of the function, possibly futures.
         retries: Number of times that Dask repeats a failed task.

@@ -28,7 +28,6 @@ class WorkerWatch:
     """
 
     def __init__(self, client: Client, keys: Collection[Any]) -> None:
-        """Watch the workers of the tasks with these keys."""
         self._client, self._keys = client, frozenset(keys)
         self._checked: set[str] = set()
         # Last heartbeat of each worker, and number of looks since without a new one.

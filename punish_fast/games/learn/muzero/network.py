@@ -74,11 +74,7 @@ class Networks(NamedTuple):
         return _scaled(dense(second, rectified(dense(first, x))))
 
     def advance(self, hidden: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Apply actions, int32 ``[n]``, to hidden states.
-
-        Returns:
-            Next hidden states, float32 ``[n, width]``, and reward logits, float32 ``[n, 3]``.
-        """
+        """Apply actions, int32 ``[n]``; return next states, float32 ``[n, width]``, and reward logits, ``[n, 3]``."""
         import jax
         import jax.numpy as jnp
 
@@ -104,12 +100,10 @@ def mean_of(logits: jax.Array) -> jax.Array:
 
 
 def kinds_of(number: jax.Array) -> jax.Array:
-    """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, whose mean is ``number`` clipped to [-1, 1].
-
-    Sums of predicted rewards and values in a search can lie outside that range.
-    """
+    """Return probabilities of -1, 0 and 1, float32 ``[..., 3]``, whose mean is ``number`` clipped to [-1, 1]."""
     import jax.numpy as jnp
 
+    # Sums of predicted rewards and values in a search can lie outside that range.
     number = jnp.clip(number, -1, 1)
     return jnp.stack([jnp.maximum(-number, 0), 1 - jnp.abs(number), jnp.maximum(number, 0)], axis=-1)
 
@@ -123,6 +117,5 @@ def networks_of(shape: ModelShape, weights: jax.Array) -> Networks:
 
 
 def _scaled(hidden: jax.Array) -> jax.Array:
-    """Scale each hidden state to [0, 1]."""
     low, high = hidden.min(axis=-1, keepdims=True), hidden.max(axis=-1, keepdims=True)
     return (hidden - low) / (high - low + _EPSILON)
