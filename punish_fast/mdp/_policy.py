@@ -1,4 +1,4 @@
-"""Choices between the rows of a state."""
+"""Kernels that choose a row of each state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def choose_first(begin, end, state_ptr, q, tie, choice):
-    """``choice[state]`` becomes the first row whose ``q`` is within ``tie`` of the best one, for each given state."""
+    """Set ``choice[state]`` to the first row whose ``q`` is within ``tie`` of the maximum of the state."""
     for state in range(begin, end):
         best = -np.inf
         for row in range(state_ptr[state], state_ptr[state + 1]):
@@ -22,9 +22,10 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
 
 @kernel
 def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
-    """Write the best ``q`` of each given state to its chosen row, and at most that less ``margin`` to the rows before.
+    """Copy ``q`` to ``preferred``, but make the chosen row of each state the first maximum.
 
-    None of these is put below ``least``; what is below already stays as it is.
+    The chosen row receives the largest ``q`` of the state, its *maximum*. Rows before it are reduced to at most
+    ``max(maximum - margin, least)``.
     """
     for state in range(begin, end):
         best = -np.inf

@@ -1,8 +1,8 @@
-"""Sums of the probabilities of rows, with compensation, and flaws of rows.
+"""Compensated sums of the probabilities in a row, and validation of rows.
 
-A plain sum of ``n`` probabilities may be off by ``n`` units of rounding, so a sound row of 40,000 entries can seem to
-miss 1 by 1e-12. `add_up` also adds the rounding error of each addition (Knuth's TwoSum; Ogita, Rump and Oishi,
-"Accurate sum and dot product", 2005): the result is off by one rounding and ``n ** 2 / 2 ** 106``.
+A plain sum of ``n`` probabilities may be off by ``n`` rounding units, so the sum of a valid row of 40,000 entries may
+appear to differ from 1 by 1e-12. `add_up` also accumulates the rounding error of each addition (Knuth's TwoSum; Ogita,
+Rump and Oishi, "Accurate sum and dot product", 2005), so the result is off by one rounding plus ``n ** 2 / 2 ** 106``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROUNDING = 2.0**-52
 
 @routine
 def add_up(data, begin, end):
-    """Return the plain sum of ``data[begin:end]`` and its rounding error, to be added."""
+    """Return the plain sum of ``data[begin:end]`` and a correction to add to it."""
     total = 0.0
     rest = 0.0
     for k in range(np.uint64(begin), np.uint64(end)):
@@ -33,7 +33,7 @@ def add_up(data, begin, end):
 
 @kernel
 def find_flaws(begin, end, indptr, data_ptr, indices, data, n_columns, tolerance, flaw):
-    """Set ``flaw[row]`` to the number of the worst flaw of the row, 0 for none."""
+    """Set ``flaw[row]`` to the code of the worst flaw of the row, or to 0 if the row is valid."""
     for row in range(begin, end):
         worst = 0
         plain = 0.0
@@ -43,11 +43,11 @@ def find_flaws(begin, end, indptr, data_ptr, indices, data, n_columns, tolerance
         for k in range(first, first + n_entries):
             if not 0 <= indices[k + shift] < n_columns:
                 worst = max(worst, BAD_COLUMN)
-            # Written so that a NaN fails too.
+            # Written so that NaN fails, too.
             if not 0.0 <= data[k] <= 1.0:
                 worst = max(worst, BAD_PROBABILITY)
             plain += data[k]
-        # Most rows need no second sum: a plain one is off by at most a unit of rounding for each entry.
+        # A plain sum is off by at most one rounding unit per entry, so most rows need no second sum.
         if worst == 0 and not abs(plain - 1.0) <= tolerance - n_entries * ROUNDING:
             total, rest = add_up(data, first, first + n_entries)
             worst = 0 if abs((total - 1.0) + rest) <= tolerance else BAD_SUM
@@ -56,7 +56,7 @@ def find_flaws(begin, end, indptr, data_ptr, indices, data, n_columns, tolerance
 
 @kernel
 def find_deviations(begin, end, chunks, indptr, data_ptr, data, largest):
-    """Set ``largest[chunk]`` to the largest absolute difference between 1 and the sum of a row of the chunk."""
+    """Set ``largest[chunk]`` to the largest absolute difference between 1 and the sum of a row in the chunk."""
     for chunk in range(begin, end):
         most = 0.0
         for row in range(chunks[chunk], chunks[chunk + 1]):
@@ -70,14 +70,14 @@ def find_deviations(begin, end, chunks, indptr, data_ptr, data, largest):
 
 @kernel
 def sum_rows(begin, end, indptr, data, total, rest):
-    """Set ``total[row]`` and ``rest[row]`` to the sum of the row and its rounding error."""
+    """Set ``total[row]`` and ``rest[row]`` to the sum of the row and its correction."""
     for row in range(begin, end):
         total[row], rest[row] = add_up(data, indptr[row], indptr[row + 1])
 
 
 @kernel
 def merge_columns(begin, end, indptr, indices, data):
-    """Add the probabilities of equal columns, which follow each other, to the first of them; set the others to 0."""
+    """Add up the probabilities of consecutive equal columns in the first entry, and set the other entries to 0."""
     for row in range(begin, end):
         k = indptr[row]
         while k < indptr[row + 1]:

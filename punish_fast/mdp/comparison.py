@@ -1,9 +1,9 @@
-"""Differences between two solutions of processes with the same states and actions.
+"""Differences between two solutions of MDPs with the same states and actions.
 
-Let ``q`` and ``q'`` be the values of rows, ``v`` and ``v'`` those of states, and ``a`` and ``a'`` the greedy choices in
-a state. If the choices differ, each solution values the other's choice by its *regret*: ``v - q(a')`` and ``v' -
-q'(a)``, neither below 0. Their sum is the *disagreement* in the state. It is 0 where the choices are the same, and tiny
-where rounding broke a tie in one of the solutions.
+Let ``q`` and ``q'`` be the row values, ``v`` and ``v'`` the state values, and ``a`` and ``a'`` the greedy choices in a
+state. If the choices differ, each solution assigns a *regret* to the other's choice: ``v - q(a')`` and ``v' - q'(a)``,
+both nonnegative. Their sum is the *disagreement* in the state. It is 0 if the choices are equal, and tiny if rounding
+broke a tie in one of the solutions.
 """
 
 from __future__ import annotations
@@ -15,55 +15,38 @@ import numpy as np
 from punish_fast.mdp.policy import first_best
 from punish_fast.runtime.errors import PunishFastError
 
-# Disagreements up to this share of the largest value are ties.
+# Disagreements up to this fraction of the largest absolute value count as ties.
 _TIE = 1e-9
 
 
 class ComparisonError(PunishFastError, ValueError):
-    """Values that cannot be compared; the message says why."""
+    """Raised if values cannot be compared; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """Statistics of the differences ``second - first`` between two arrays of values.
+    """Statistics of the differences ``second - first`` between two arrays of values."""
 
-    Attributes:
-        largest: The largest absolute difference.
-        mean: The mean absolute difference.
-        rms: The root of the mean squared difference.
-        bias: The mean difference.
-    """
-
-    largest: float
-    mean: float
-    rms: float
-    bias: float
+    largest: float  # largest absolute difference
+    mean: float  # mean absolute difference
+    rms: float  # root mean square of the differences
+    bias: float  # mean difference
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences between two solutions.
+    """Differences between two solutions."""
 
-    Attributes:
-        q: Differences of the values of rows.
-        v: Differences of the values of states.
-        choices: int64 ``[2, n_states]``, the greedy rows of each solution.
-        disagreement: float64 ``[n_states]``, sums of both regrets.
-        n_states: int64 ``[n_layers]``, states of each layer.
-        n_changed: int64 ``[n_layers]``, states whose greedy choices differ.
-        n_clear: int64 ``[n_layers]``, states whose greedy choices differ by more than a tie broken by rounding.
-    """
-
-    q: Differences
-    v: Differences
-    choices: np.ndarray
-    disagreement: np.ndarray
-    n_states: np.ndarray
-    n_changed: np.ndarray
-    n_clear: np.ndarray
+    q: Differences  # of row values
+    v: Differences  # of state values
+    choices: np.ndarray  # int64 [2, n_states], greedy rows of each solution
+    disagreement: np.ndarray  # float64 [n_states], sum of both regrets
+    n_states: np.ndarray  # int64 [n_layers], number of states
+    n_changed: np.ndarray  # int64 [n_layers], number of states whose greedy choices differ
+    n_clear: np.ndarray  # int64 [n_layers], number of these states that are not ties broken by rounding
 
     def largest(self, count: int) -> np.ndarray:
-        """The states with the largest disagreements, largest first, without ties: int64 ``[k]``, k <= ``count``."""
+        """Return up to ``count`` states in descending order of disagreement, ties excluded: int64 ``[k]``."""
         order = np.argsort(-self.disagreement, kind="stable")[: min(count, int(self.n_clear.sum()))]
         return np.asarray(order)
 
@@ -72,13 +55,13 @@ def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, sec
     """Compare two solutions.
 
     Args:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin.
-        first: float64 ``[n_rows]``, values of rows in one solution.
-        second: float64 ``[n_rows]``, values of rows in the other.
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
+        layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers.
+        first: float64 ``[n_rows]``, row values of the first solution.
+        second: float64 ``[n_rows]``, row values of the second solution.
 
     Raises:
-        ComparisonError: there are not as many values as rows, or one is not finite.
+        ComparisonError: If an array does not have one finite value per row.
     """
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():
@@ -104,7 +87,7 @@ def _regret(values: np.ndarray, own: np.ndarray, others: np.ndarray) -> np.ndarr
 
 
 def _per_layer(layer_ptr: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """How many states of each layer are marked."""
+    """Count the marked states of each layer."""
     return np.diff(np.concatenate([[0], np.cumsum(marks)])[layer_ptr])
 
 

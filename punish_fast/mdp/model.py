@@ -1,14 +1,14 @@
-"""A sparse Markov decision process.
+"""Sparse Markov decision processes (MDPs).
 
-A state offers *rows*, one for each action; a row is a reward and a probability distribution over successors. States
-are grouped into *layers*, runs of consecutive states that are updated together. After the states come absorbing
-*terminals*: each leads to itself and pays its reward at every step, so it is worth ``reward / (1 - discount)``; without
-a discount it ends play and is worth nothing.
+A state has one or more *rows*, one for each action; a row is a reward and a probability distribution over successors.
+States are grouped into *layers*, runs of consecutive states that are updated together. The states are followed by
+absorbing *terminals*. A terminal leads to itself and pays its reward at every step, so its value is
+``reward / (1 - discount)``; without a discount, it ends play and its value is 0.
 
-The arrays are those of QuantEcon's state-action pairs and of SciPy's CSR matrices: row ``r`` of state ``s``, for
-``state_ptr[s] <= r < state_ptr[s + 1]``, leads to column ``indices[k]`` with probability ``data[k]``, for ``indptr[r]
-<= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. A *compact* process stores probabilities that
-several rows have in common once, to save memory: those of row ``r`` begin at ``data[data_ptr[r]]``.
+The arrays follow QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r`` with
+``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
+``indptr[r] <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. To save memory, a *compact* MDP
+stores probabilities that several rows share only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Kernels number rows by uint32.
+# Kernels store row indices as uint32.
 _MOST_ROWS = 2**32 - 1
 
 
 class ModelError(PunishFastError, ValueError):
-    """Input that is not a Markov decision process; the message names array, row and value."""
+    """Raised if the input is not a valid Markov decision process; the message names array, row and value."""
 
 
 @dataclass(frozen=True, eq=False)
 class MDP(Process):
     """A sparse Markov decision process.
 
-    The constructors ``from_*`` check and normalize their input. Arrays passed directly are used as they are; `check`
-    validates them.
+    The constructors ``from_*`` check and normalize their input. Arrays passed directly are not checked; use `check` to
+    validate them.
 
     Attributes:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin; every state has at least one.
-        indptr: int64 ``[n_rows + 1]``, where the columns of each row begin.
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
+        indptr: int64 ``[n_rows + 1]``, entry offsets of the rows.
         indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities; of any length if the process is compact, and then some may be 0.
+        data: float64 ``[n_entries]``, probabilities. A compact MDP may have any number of them, including zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
-        terminal_reward: float64 ``[n_terminals]``, the reward of each terminal at every step.
-        layer_ptr: int64 ``[n_layers + 1]``, where the states of each layer begin; a layer may be empty.
-        action: uint8 ``[n_rows]``, a label for the action of each row; uint16 or uint32 if labels are above 255.
-        data_ptr: int64 ``[n_rows]``, where the probabilities of each row begin, at most ``indptr``; None if the process
-            is not compact.
+        terminal_reward: float64 ``[n_terminals]``, reward of each terminal at every step.
+        layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers; a layer may be empty.
+        action: uint8 ``[n_rows]``, action label of each row; uint16 or uint32 if a label is above 255.
+        data_ptr: int64 ``[n_rows]``, offset of each row's probabilities, at most ``indptr``; None if the MDP is not
+            compact.
     """
 
     state_ptr: np.ndarray
@@ -74,41 +74,41 @@ class MDP(Process):
 
     @property
     def n_entries(self) -> int:
-        """Stored columns."""
+        """Number of stored columns."""
         return len(self.indices)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
+        """Size in bytes of all arrays except ``terminal_reward`` and ``layer_ptr``."""
         arrays = (self.state_ptr, self.indptr, self.indices, self.data, self.reward, self.action, self.data_ptr)
         return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def backups(self) -> StoredBackups:
-        """How its states are backed up; made anew, since a cycle of references would keep arrays in memory."""
+        """Backups of the layers, not cached because a reference cycle would keep the arrays in memory."""
         return StoredBackups(self)
 
     @cached_property
     def longest_rows(self) -> np.ndarray:
-        """int64 ``[n_layers]``, entries of the longest row of each layer."""
+        """Number of entries in the longest row of each layer, int64 ``[n_layers]``."""
         longest = [self.longest_of_states[begin:end].max(initial=0) for begin, end in pairwise(self.layer_ptr.tolist())]
         return np.array(longest, dtype=np.int64)
 
     @cached_property
     def longest_of_states(self) -> np.ndarray:
-        """int64 ``[n_states]``, entries of the longest row of each state."""
+        """Number of entries in the longest row of each state, int64 ``[n_states]``."""
         longest = np.empty(self.n_states, dtype=np.int64)
         for_chunks(_bellman.measure_states, self.state_ptr, self.state_ptr, self.indptr, longest)
         return longest
 
     @cached_property
     def deviation(self) -> float:
-        """The largest absolute difference between 1 and the exact sum of a row; infinite if one is not finite."""
+        """Largest absolute difference between 1 and the exact sum of a row; infinite if a sum is not finite."""
         return largest_deviation(self)
 
     @cached_property
     def _successors(self) -> np.ndarray:
-        """int64 ``[n_layers, 2]``, the lowest and highest successor of each layer."""
+        """Lowest and highest successor state of each layer, int64 ``[n_layers, 2]``."""
         ends = np.empty((self.n_layers, 2), dtype=np.int64)
         for layer in range(self.n_layers):
             chunks = self.chunks(layer)
@@ -119,19 +119,19 @@ class MDP(Process):
         return ends
 
     def is_independent(self, layer: int) -> bool:
-        """Whether the states of a layer can be updated in place: none leads to another of them."""
+        """Return True if no state of a layer leads to that layer, so the layer can be updated in place."""
         low, high = self._successors[layer]
         return bool(high < self.layer_ptr[layer] or low >= self.layer_ptr[layer + 1])
 
     @cached_property
     def is_cycle(self) -> bool:
-        """Whether every layer leads only to the next one, and the last only to the first."""
+        """True if each layer leads only to the next one and the last layer only to the first."""
         lowest, highest = self._successors.T
         to_next = (lowest[:-1] >= self.layer_ptr[1:-1]).all() and (highest[:-1] < self.layer_ptr[2:]).all()
         return bool(self.n_layers > 1 and to_next and highest[-1] < self.layer_ptr[1])
 
     def chunks(self, layer: int) -> np.ndarray:
-        """State boundaries that cut a layer into pieces with about as many entries each."""
+        """Return state boundaries that split a layer into chunks with similar numbers of entries."""
         return self._chunks[layer]
 
     @cached_property
@@ -140,14 +140,15 @@ class MDP(Process):
         return [begin + balanced_chunks(self.indptr[self.state_ptr[begin : end + 1]]) for begin, end in ends]
 
     def nonzeros(self) -> NonzeroCount:
-        """How many successors rows have; only a compact process may store zeros, which do not count."""
+        """Count the nonzero probabilities of the rows."""
         lengths = np.diff(self.indptr)
+        # Only a compact MDP may store zeros.
         if self.data_ptr is not None and not self.data.all():
             for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
-        """The same process with each row's probabilities stored apart, without zeros; itself if not compact."""
+        """Return an equivalent MDP that is not compact and stores no zeros; self if not compact."""
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
@@ -155,34 +156,34 @@ class MDP(Process):
         return replace(self, data=data, data_ptr=None).without_zeros()
 
     def in_one_layer(self) -> MDP:
-        """The same process with all states in one layer."""
+        """Return the MDP with all states in one layer."""
         return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
-        """The same process, if not compact, without columns of probability 0; itself if there are none."""
+        """Return the MDP, which must not be compact, without columns of probability 0; self if there are none."""
         if self.data.all():
             return self
         kept = self.data != 0
         return replace(self, indptr=cumulated(kept)[self.indptr], indices=self.indices[kept], data=self.data[kept])
 
     def to_scipy(self) -> csr_array:
-        """Return the transitions as a SciPy matrix ``[n_rows, n_columns]``, which shares arrays if possible."""
+        """Return the transitions as a SciPy sparse array ``[n_rows, n_columns]`` that shares memory if possible."""
         from scipy.sparse import csr_array
 
         mdp = self.expanded()
-        # SciPy wants both index arrays to have one dtype, and the pointers are far fewer.
+        # SciPy requires one dtype for both index arrays, and the pointers are much smaller.
         indptr = mdp.indptr.astype(np.int32) if mdp.n_entries <= np.iinfo(np.int32).max else mdp.indptr
         return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
     def to_quantecon(self, discount: float) -> Any:
-        """Return the process as a ``quantecon.markov.DiscreteDP`` in state-action pairs, with a discount from 0 to 1.
+        """Return a ``quantecon.markov.DiscreteDP`` in state-action pair form, with a discount from 0 to 1.
 
-        Terminals become the last states, each with one row that leads to itself, pays the terminal's reward and has
-        action 0; the actions of all other rows are those in ``action``.
+        Terminals become the last states. Each has one row, with action 0, which leads to itself and pays the terminal's
+        reward. All other rows keep the labels in ``action``.
 
         Raises:
-            ModuleNotFoundError: QuantEcon is not installed; the message says how to install it.
-            ValueError: the discount is out of range.
+            ModuleNotFoundError: If QuantEcon is not installed. The message says how to install it.
+            ValueError: If the discount is out of range.
         """
         from punish_fast.mdp.conversion.discrete_dp import to_quantecon
 
@@ -192,22 +193,22 @@ class MDP(Process):
     def from_scipy(
         cls, transitions: Any, reward: Any, state_ptr: Any, terminal_reward: Any = (), *, normalize: bool = False
     ) -> MDP:
-        """Build a process from a sparse matrix whose rows are state-action pairs.
+        """Build an MDP from a sparse matrix whose rows are state-action pairs.
 
-        Rows whose exact sum differs from 1 by more than rounding are divided by it. Other rows are not changed. Arrays
-        that already have the right order and dtype are shared.
+        Rows whose exact sum differs from 1 by more than rounding are divided by it; other rows are not changed. Arrays
+        that already have the right order and dtype are not copied.
 
         Args:
-            transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a sparse matrix or array of SciPy in any
-                format, with columns in any order. Entries of equal row and column are added.
+            transitions: ``[n_rows, n_states + n_terminals]``, probabilities: a SciPy sparse matrix or array in any
+                format, with columns in any order. Duplicate entries are added up.
             reward: ``[n_rows]``, expected immediate rewards.
-            state_ptr: ``[n_states + 1]``, where the rows of each state begin.
-            terminal_reward: ``[n_terminals]``, the reward of each terminal at every step.
-            normalize: Accept rows of any positive sum, such as probabilities in single precision or counts. By default
-                the sum must be 1 within 1e-12.
+            state_ptr: ``[n_states + 1]``, row offsets of the states.
+            terminal_reward: ``[n_terminals]``, reward of each terminal at every step.
+            normalize: Accept rows with any positive sum, such as single-precision probabilities or counts. By default
+                the sum must be within 1e-12 of 1.
 
         Raises:
-            ModelError: If the arrays are not a Markov decision process. The message names row, column and value.
+            ModelError: If the arrays do not form a valid MDP. The message names row, column and value.
         """
         from punish_fast.mdp.conversion.construction import from_scipy
 
@@ -215,18 +216,18 @@ class MDP(Process):
 
     @classmethod
     def from_dense(cls, P: Any, R: Any, *, normalize: bool = False) -> MDP:  # noqa: N803 - as in pymdptoolbox
-        """Build a process whose states have the same actions, in the convention of pymdptoolbox.
+        """Build an MDP in which all states have the same actions, from arrays in the convention of pymdptoolbox.
 
         Args:
             P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
             R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]``, where minus infinity
-                forbids an action, or of transitions ``[n_actions, n_states, n_states]``, also as a list. Lists of
-                vectors ``[n_states]`` by action are accepted if the numbers of actions and states differ.
-            normalize: Accept rows of any positive sum, as in `from_scipy`.
+                excludes an action, or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A list
+                of vectors ``[n_states]``, one for each action, is accepted if the numbers of actions and states differ.
+            normalize: Accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If the arrays are not a Markov decision process, or ``R`` is ambiguous. The message names
-                action, state and value.
+            ModelError: If the arrays do not form a valid MDP, or ``R`` is ambiguous. The message names action, state
+                and value.
         """
         from punish_fast.mdp.conversion.construction import from_dense
 
@@ -234,13 +235,13 @@ class MDP(Process):
 
     @classmethod
     def from_quantecon(cls, ddp: Any, *, normalize: bool = False) -> MDP:
-        """Build a process from a ``quantecon.markov.DiscreteDP`` in either form, without its discount ``ddp.beta``.
+        """Build an MDP from a ``quantecon.markov.DiscreteDP`` in either form, ignoring its discount ``ddp.beta``.
 
-        Actions whose reward is minus infinity are left out; ``action`` has the numbers of the others. Pass
-        ``normalize`` to accept rows of any positive sum, as in `from_scipy`.
+        Actions with a reward of minus infinity are left out; ``action`` contains the indices of the others. Set
+        ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If ``ddp`` is not a Markov decision process. The message names action, state and value.
+            ModelError: If ``ddp`` is not a valid MDP. The message names action, state and value.
         """
         from punish_fast.mdp.conversion.discrete_dp import from_quantecon
 
@@ -248,14 +249,14 @@ class MDP(Process):
 
     @classmethod
     def from_gymnasium(cls, env: Any, *, normalize: bool = False) -> MDP:
-        """Build a process from an environment of Gymnasium with a table ``P``, such as FrozenLake or Taxi.
+        """Build an MDP from a Gymnasium environment with a transition table ``P``, such as FrozenLake or Taxi.
 
         ``env.unwrapped.P[state][action]`` lists outcomes ``(probability, successor, reward, terminated)``. Outcomes
-        that end an episode lead to the one terminal, which pays nothing. The successor of any other outcome must be a
-        state of the table. Pass ``normalize`` to accept rows of any positive sum, as in `from_scipy`.
+        that end an episode lead to a single terminal with reward 0. The successor of any other outcome must be a state
+        of the table. Set ``normalize`` to accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
-            ModelError: If there is no such table, or it is not a Markov decision process. The message names the value.
+            ModelError: If the table is missing or not a valid MDP. The message names the value.
         """
         from punish_fast.mdp.conversion.row_lists import from_gymnasium
 
@@ -268,17 +269,17 @@ def from_rows(
     terminals: Sequence[float] = (),
     normalize: bool = False,
 ) -> MDP:
-    """Build a small process from lists.
+    """Build a small MDP from lists.
 
     Args:
-        states: For each state its rows: the reward, and the probability of each successor. Successors from
-            ``len(states)`` on are the terminals.
-        layers: The number of states of each layer; by default all states form one.
-        terminals: The reward of each terminal at every step.
-        normalize: Accept rows of any positive sum, as in `MDP.from_scipy`.
+        states: List of rows for each state. A row is a pair of the reward and a dictionary with the probability of each
+            successor. Successors from ``len(states)`` on are the terminals.
+        layers: Number of states in each layer; by default, all states form one layer.
+        terminals: Reward of each terminal at every step.
+        normalize: Accept rows with any positive sum, as in `MDP.from_scipy`.
 
     Raises:
-        ModelError: If the lists are not a Markov decision process. The message names state, row and value.
+        ModelError: If the lists do not form a valid MDP. The message names state, row and value.
     """
     from punish_fast.mdp.conversion.row_lists import from_rows
 
@@ -286,7 +287,7 @@ def from_rows(
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, which takes little time."""
+    """Check dtypes, lengths, pointers and rewards, but not the entries, so that the check takes little time."""
     if not isinstance(mdp, MDP):
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space) makes")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
@@ -318,12 +319,12 @@ def check_arrays(mdp: object) -> None:
 
 
 def check(mdp: MDP) -> MDP:
-    """Validate a Markov decision process completely, and return it unchanged.
+    """Validate a Markov decision process completely and return it unchanged.
 
-    The probabilities of a row may miss 1 by 1e-12; `MDP.deviation` is how much they do.
+    The sum of a row may differ from 1 by up to 1e-12; `MDP.deviation` is the largest difference.
 
     Raises:
-        ModelError: If an array has a wrong shape or dtype, pointers do not ascend, a column is out of range, or the
+        ModelError: If an array has the wrong shape or dtype, pointers do not ascend, a column is out of range, or the
             probabilities of a row are negative, above 1, or do not add up to 1. The message names row and value.
     """
     check_arrays(mdp)

@@ -1,14 +1,14 @@
 """Policies, float64 ``[n_rows]``: the probability of each row in its state.
 
-**Ties.** Symmetric actions have equal values, whose last digits rounding changes, depending on the order of sums. So a
-greedy choice is the *first* row whose value falls short of the best one by no more than 1e-12 of the largest absolute
-value of a state, its best row. (Values of rows do not count, because a penalty of -1e9 would make
-all rows tied.) Every program that follows this rule makes the same choices, as long as its errors are smaller and no
-true difference is that small; in the solved games of Punish none is below 1e-10.
+**Ties.** Symmetric actions have equal values, but rounding changes their last digits depending on the order of
+summation. The greedy choice, or *best row*, is therefore the *first* row whose value is below the maximum of its state
+by at most 1e-12 of the largest absolute state value. (Row values are not used for this scale, because a penalty of -1e9
+would make all rows tied.) All programs that follow this rule make the same choices if their errors are smaller than
+this tolerance and no true difference is that small; in the solved games of Punish, none is below 1e-10.
 
-**The policy of a solution.** A policy loses the difference of tied values each time that it takes the row. A solver
-takes the first of tied rows only if the policy provably earns its values up to the error bound, and otherwise the rows
-of a policy for which this is proved (``tie_break.py``).
+**The policy of a solution.** A policy loses the difference between tied values each time it takes the lower row. A
+solver takes the first of tied rows only if the policy provably earns its values up to the error bound, and otherwise
+the rows of a policy for which this has been proved (``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -19,22 +19,18 @@ from punish_fast.mdp import _policy
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import for_chunks
 
-# Of the sum of probabilities.
+# Tolerance for the sum of the probabilities in a state.
 SUM_TOLERANCE = 1e-9
-# Share of the largest absolute value up to which a difference is a tie.
+# Differences up to this fraction of the largest absolute value count as ties.
 TIE = 1e-12
 
 
 class PolicyError(PunishFastError, ValueError):
-    """A policy that cannot be made; the message names the option."""
+    """Raised for an invalid policy or invalid options; the message names the option."""
 
 
 def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
-    """The first flaw of a policy, as text, or None if it is a distribution in every state.
-
-    Args:
-        weight: float64 ``[n_rows]``, the policy.
-    """
+    """Describe the first flaw of a policy, float64 ``[n_rows]``; return None if it is a distribution in every state."""
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
         return f"{weight.dtype} {weight.shape}, allowed is float64 {shape}"
@@ -46,7 +42,7 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
 
 
 def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
-    """Return ``policy`` if it is one."""
+    """Return a policy as an array, after checking that it is a distribution in every state."""
     policy = np.asarray(policy)
     flaw = flaw_of(state_ptr, policy)
     if flaw is not None:
@@ -55,12 +51,12 @@ def check_policy(state_ptr: np.ndarray, policy: np.ndarray) -> np.ndarray:
 
 
 def tie_of(v: np.ndarray) -> float:
-    """The largest difference that is a tie between rows of states with values ``v``."""
+    """Return the largest difference between row values that counts as a tie if the state values are ``v``."""
     return TIE * max(float(v.max(initial=0)), -float(v.min(initial=0)))
 
 
 def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The largest value of the rows of each state, float64 ``[n_states]``."""
+    """Return the largest row value of each state, float64 ``[n_states]``."""
     best: np.ndarray = np.maximum.reduceat(q, state_ptr[:-1]) if len(q) else np.zeros(0)
     return best
 
@@ -68,11 +64,11 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 def first_best(
     state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
 ) -> np.ndarray:
-    """The best row of each state, the first one of ties, int64 ``[n_states]``.
+    """Return the best row of each state, the first one of ties, int64 ``[n_states]``.
 
     Args:
-        v: float64 ``[n_states]``, the largest ``q`` of each state if it is known.
-        largest_tie: Rows whose values differ by more are not tied.
+        v: float64 ``[n_states]``, the largest ``q`` of each state, if known.
+        largest_tie: Upper limit on the difference between tied rows.
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
@@ -84,16 +80,16 @@ def first_best(
 def preferring(
     state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Values of rows among which a choice has no ties.
+    """Return row values for which a given choice is the first best row of each state.
 
     Args:
         choice: int64 ``[n_states]``, a row of each state.
         v: float64 ``[n_states]``, the largest ``q`` of each state.
-        out: The array for the result, may be ``q``; a new one if None.
+        out: Array for the result, possibly ``q``; allocated if None.
 
     Returns:
-        float64 ``[n_rows]``: the largest value of a state for the row chosen, and values at least two ties below it,
-        but not below 0 if no value is, for the rows before it.
+        float64 ``[n_rows]``: the largest value of the state for the chosen row, and for the rows before it values that
+        are lower by at least two ties, but not reduced below 0 if all of ``q`` is nonnegative.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     preferred = np.empty(len(q)) if out is None else out
@@ -110,17 +106,18 @@ def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The policy that takes the best row of each state, the first one of ties.
+    """Return the policy that takes the best row of each state, the first one of ties.
 
     Returns:
-        float64 ``[n_rows]``, 1 for the rows taken and 0 for the others.
+        float64 ``[n_rows]``, 1 for rows that are taken and 0 for other rows.
 
     Examples:
         >>> greedy(np.array([0, 2, 3]), np.array([0.25, 0.75, 0.5]))
         array([0., 1., 1.])
 
     Raises:
-        PolicyError: an argument is no array, such as a solution, whose values are its ``q``, or has another shape.
+        PolicyError: If an argument is not an array or has the wrong shape. Pass the ``q`` of a solution, not the
+            solution.
     """
     _check_arrays(state_ptr, q)
     weight = np.zeros(len(q))
@@ -129,29 +126,30 @@ def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def policy_of_values(state_ptr: np.ndarray, q: np.ndarray, temperature: float | None) -> np.ndarray:
-    """The policy of an agent: `softmax` at a temperature, `greedy` without one."""
+    """Return the `softmax` policy at the given temperature, or the `greedy` policy if it is None."""
     return greedy(state_ptr, q) if temperature is None else softmax(state_ptr, q, temperature)
 
 
 def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndarray:
-    """The policy that takes row ``r`` with probability proportional to ``exp(q[r] / temperature)``.
+    """Return the policy that takes row ``r`` with probability proportional to ``exp(q[r] / temperature)``.
 
     Args:
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        q: float64 ``[n_rows]``, values of rows.
-        temperature: Above 0, in the unit of ``q``; lower is closer to greedy.
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
+        q: float64 ``[n_rows]``, row values.
+        temperature: Positive, in the unit of ``q``; lower values are closer to greedy.
 
     Returns:
         float64 ``[n_rows]``, adding up to 1 in each state.
 
     Raises:
-        PolicyError: the temperature is not a number above 0, or another argument is no array of its shape.
+        PolicyError: If the temperature is not positive and finite, or another argument is not an array of the right
+            shape.
     """
     _check_arrays(state_ptr, q)
     check_temperature(temperature)
     begins = state_ptr[:-1]
     lengths = np.diff(state_ptr)
-    with np.errstate(over="ignore"):  # minus infinity is right at very low temperatures
+    with np.errstate(over="ignore"):  # at very low temperatures, overflow to minus infinity is correct
         exponent = (q - np.repeat(np.maximum.reduceat(q, begins), lengths)) / temperature
     weight: np.ndarray = np.exp(exponent)
     weight /= np.repeat(np.add.reduceat(weight, begins), lengths)
@@ -159,6 +157,6 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
 
 
 def check_temperature(temperature: float) -> None:
-    """Check a temperature before any work is done."""
+    """Check that a temperature is positive and finite."""
     if not 0 < temperature < np.inf:
         raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")

@@ -14,24 +14,24 @@ from punish_fast.mdp.policy import first_best, greedy, softmax
 
 @dataclass(frozen=True)
 class Solution:
-    """Values of a Markov decision process and how they were found.
+    """Values and policy of a Markov decision process, and statistics of the solver.
 
     Attributes:
-        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` of the rows of ``s``.
+        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` in the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
-        state_ptr: int64 ``[n_states + 1]``, where the rows of each state begin.
-        objective: ``"discounted"``, or ``"win-probability"``, whose values are probabilities.
-        discount: From 0 to 1; 1 for total rewards and for win probabilities.
-        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or another one of ``policy_evaluation.py``.
-        tolerance: The error bound asked for, or None if a number of sweeps was.
-        sweeps: Number of sweeps; for the methods of ``policy_evaluation.py``, of backups of all states; by component, 1
-            plus the sweeps of large or slow components. Policies count as sweeps, too.
-        residual: Largest change of a state's value in the last sweep.
-        error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` less
+        state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
+        objective: ``"discounted"``, or ``"win-probability"``, for which values are probabilities.
+        discount: From 0 to 1; 1 for total rewards and win probabilities.
+        method: ``"layered"``, ``"jacobi"``, ``"auto"`` or a method of ``policy_evaluation.py``.
+        tolerance: Requested error bound; None if a number of sweeps was requested.
+        sweeps: Number of sweeps. The methods of ``policy_evaluation.py`` count backups of all states; solving by
+            component counts 1 plus the sweeps of large or slow components. Evaluated policies count as sweeps.
+        residual: Largest change of a state value in the last sweep.
+        error_bound: Upper bound on the error of ``v`` in the sup norm. The policy `choice` earns at least ``v`` minus
             this bound, so it loses at most twice the bound.
         log: One entry for each sweep, and one for policy iteration.
-        policies: Number of policies that policy iteration evaluated without a discount; 0 if sweeps were enough.
-        reason: Why this method was chosen, or what it did; empty if it was asked for.
+        policies: Number of policies that exact policy iteration evaluated; 0 if sweeps were sufficient.
+        reason: Reason for the choice of the method, or a summary of its steps; empty if the method was requested.
         rows_taken: int64 ``[n_states]``, the rows of `choice`; if None, the first best rows of ``q``.
     """
 
@@ -56,69 +56,61 @@ class Solution:
 
     @property
     def schedule(self) -> str:
-        """The update order of sweeps, as files and commands name it."""
+        """Update order of sweeps, by its name in files and commands."""
         return self.method
 
     @property
     def converged(self) -> bool:
-        """Whether the error bound reached the tolerance; true if a number of sweeps was asked for."""
+        """True if the error bound reached the tolerance or a number of sweeps was requested."""
         return self.tolerance is None or self.error_bound <= self.tolerance
 
     @cached_property
     def choice(self) -> np.ndarray:
-        """int64 ``[n_states]``, the row that the policy takes in each state, the first one of ties (``policy.py``)."""
+        """Row that the policy takes in each state, int64 ``[n_states]``."""
         return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     def greedy(self) -> np.ndarray:
-        """Return the policy of the best rows, the first one of ties: float64 ``[n_rows]``, 1 for rows taken."""
+        """Return the policy of the best rows, the first one of ties, as float64 ``[n_rows]``."""
         return greedy(self.state_ptr, self.q)
 
     def softmax(self, temperature: float) -> np.ndarray:
         """Return the policy with row probabilities proportional to ``exp(q / temperature)``, float64 ``[n_rows]``.
 
         Raises:
-            PolicyError: If the temperature is not above 0.
+            PolicyError: If the temperature is not positive.
         """
         return softmax(self.state_ptr, self.q, temperature)
 
     @property
     def lower(self) -> np.ndarray:
-        """float64 ``[n_states]``, lower bounds of the optimal values."""
+        """Lower bounds of the optimal values, float64 ``[n_states]``."""
         return self._within(self.v - self.error_bound, -np.inf)
 
     @property
     def upper(self) -> np.ndarray:
-        """float64 ``[n_states]``, upper bounds of the optimal values."""
+        """Upper bounds of the optimal values, float64 ``[n_states]``."""
         return self._within(self.v + self.error_bound, np.inf)
 
     def _within(self, values: np.ndarray, direction: float) -> np.ndarray:
-        # A sum is rounded once.
+        # The sum was rounded once, so one step to the next float restores the bound.
         values = np.nextafter(values, direction) if self.error_bound > 0 else values
         return np.clip(values, 0.0, 1.0) if self.objective == "win-probability" else values
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the values: equal for equal bits."""
+        """Short SHA-256 digest of ``v``."""
         return hashlib.sha256(np.ascontiguousarray(self.v, dtype="<f8").tobytes()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectiveValues:
-    """Optimal values of an objective, or the values of a policy, between proved bounds.
+    """Optimal values of an objective, or the values of a policy, with proved bounds."""
 
-    Attributes:
-        v: float64 ``[n_states]``, values.
-        lower: float64 ``[n_states]``, lower bounds.
-        upper: float64 ``[n_states]``, upper bounds.
-        error_bound: Upper bound on the error of finite values, and on how much worse than these the policy is.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state.
-    """
-
-    v: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    error_bound: float
-    choice: np.ndarray
+    v: np.ndarray  # float64 [n_states], values
+    lower: np.ndarray  # float64 [n_states], lower bounds
+    upper: np.ndarray  # float64 [n_states], upper bounds
+    error_bound: float  # upper bound on the error of finite values, and on the loss of the policy against them
+    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
 
     def __repr__(self) -> str:
         infinite = f"{n:,} infinite, " if (n := int(np.isinf(self.v).sum())) else ""

@@ -1,4 +1,4 @@
-"""The options of `solve`, and what goes together."""
+"""Options of `solve` and their valid combinations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METHODS = ("auto", *SCHEDULES, *GENERAL_METHODS)
 OBJECTIVES = ("discounted", "win-probability")
 DEFAULT_DISCOUNT = 0.95
 DEFAULT_TOLERANCE = 1e-10
-# Called with the name of the work, the number of sweeps or policies, and the error bound.
+# Called with the name of the stage, the number of sweeps or policies, and the error bound.
 Progress = Callable[[str, int, float], None]
 
 
@@ -26,21 +26,21 @@ MAX_SWEEPS = 100_000
 
 
 def keep_quiet(_sweeps: int, _bound: float) -> None:
-    """Report nothing."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The error bound to reach, and the work allowed.
+    """Error bound to reach, and limits on the work.
 
     Attributes:
-        tolerance: The error bound to reach.
+        tolerance: Error bound to reach.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
-        progress: Called with the number of sweeps so far, and the error bound.
-        is_patient: True to try bounds whose distance decreases with each step.
+        progress: Called with the number of sweeps so far and the error bound.
+        is_patient: Also try bounds whose distance decreases with each step.
         start: float64 ``[n_states]``, initial values; zeros if None.
-        save: Called after every sweep over layers with the values so far, float64 ``[n_states]``, which the next sweep
-            changes in place. To resume, start from them.
+        save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
+            changes this array in place. To resume, pass it as initial values.
     """
 
     tolerance: float
@@ -57,7 +57,7 @@ class Effort:
 
     @classmethod
     def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None) -> Effort:
-        """Return an effort that reports progress under the name ``"solve"``."""
+        """Build an effort that reports progress under the name ``"solve"``."""
         return cls(tolerance, max_sweeps, keep_quiet if progress is None else partial(progress, "solve"))
 
 

@@ -1,18 +1,18 @@
-"""Solving a sparse Markov decision process: optimal values, or the values of a policy, within a certified error.
+"""Solve a sparse Markov decision process: optimal values, or the values of a policy, with a certified error bound.
 
-There are two objectives. ``"discounted"`` maximises the expected discounted reward; with discount 1 this is the total
-reward until a terminal is reached, and play without end must pay nothing. ``"win-probability"`` maximises the
-probability of reaching a terminal with a positive reward, and ignores all other rewards; it has no discount.
+There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
+reward until a terminal is reached, and play that never ends must pay nothing. ``"win-probability"`` maximizes the
+probability of reaching a terminal with a positive reward and ignores all other rewards; it has no discount.
 
-Layers are swept (``value_iteration.py``, ``interval_iteration.py``). Processes without layers are solved with a
-discount by ``discounted_solver.py``, otherwise one component after the other (``component_solver.py``). If sweeps do
-not reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds
-the tolerance only by rounding: up to 1e-9 of the largest value, by the rounding of probabilities when the process was
-made, or more if the process is too large for policy iteration.
+MDPs with layers are solved by sweeps (``value_iteration.py``, ``interval_iteration.py``), other MDPs by
+``discounted_solver.py`` or, without a discount, component by component (``component_solver.py``). If sweeps do not
+reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) takes over. The error bound exceeds the
+tolerance only because of rounding: by up to 1e-9 of the largest value, by the rounding of probabilities when the MDP
+was built, or by more if the MDP is too large for policy iteration.
 
-**The policy.** `Solution.choice` provably earns at least ``v`` less the error bound: with a discount by the last backup
-(``improvement.py``), without one by lower bounds that its rows raised, or by sweeps under it (``attainment.py``). If
-the guarantee allows, it takes the first of tied rows (``policy.py``, ``tie_break.py``).
+**The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. The proof is the last backup if
+there is a discount (``improvement.py``), and otherwise lower bounds raised by the rows of the policy, or sweeps under
+the policy (``attainment.py``). If possible, the policy takes the first of tied rows (``policy.py``, ``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ from punish_fast.mdp.solve_options import (
     check_options,
 )
 
-# Sweeps over layers before other methods are tried.
+# Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000
-# Share of the largest value that is accepted as error bound at the limit of rounding, if states are more than a few.
+# Error bound accepted at the limit of rounding, as a fraction of the largest value, unless there are few states.
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 AfterSweep = Callable[[Layered | Jacobi], None]
 
 
 class _Options(NamedTuple):
-    """How to solve: what `solve` takes besides the process; ``goal`` is the error bound to reach, None with sweeps."""
+    """Options of `solve`."""
 
     objective: str
     discount: float
     method: str
-    goal: float | None
+    goal: float | None  # error bound to reach; None if a number of sweeps was requested
     sweeps: int | None
     progress: Progress | None
     save: Callable[[np.ndarray], None] | None = None
@@ -74,7 +74,7 @@ class _Options(NamedTuple):
 
     @property
     def effort(self) -> Effort:
-        """The error bound to reach, and the work allowed."""
+        """Error bound to reach, and limits on the work."""
         assert self.goal is not None
         return Effort(self.goal, self.max_sweeps, self.tell)
 
@@ -84,7 +84,7 @@ class _Options(NamedTuple):
             self.progress("solve", sweeps, bound)
 
     def after_sweep(self, iteration: Layered | Jacobi) -> None:
-        """Report, and save the values."""
+        """Report progress and save the values."""
         self.tell(len(iteration.log.seconds), iteration.bound)
         if self.save is not None:
             self.save(iteration.v[: iteration.mdp.n_states])
@@ -100,25 +100,26 @@ def solve(
     progress: Progress | None = None,
     objective: str = "discounted",
 ) -> Solution:
-    """Find the optimal values of a Markov decision process, and a policy that earns them.
+    """Find the optimal values of a Markov decision process and a policy that earns them.
 
     Args:
-        mdp: The process, an `MDP` or one that makes its transitions; `check` validates an `MDP` of unknown origin.
-        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Win probabilities have none.
-        method: ``"layered"`` sweeps through the layers, from the last to the first; ``"jacobi"`` as in the published
-            runs; those of ``policy_evaluation.py`` are for processes without layers. ``"auto"`` chooses, and says why.
+        mdp: An `MDP`, or a process that computes its transitions. Use `check` to validate an `MDP` of unknown origin.
+        discount: From 0 to 1, by default 0.95; 1 gives total rewards. Not used for win probabilities.
+        method: ``"layered"`` sweeps through the layers from the last to the first, and ``"jacobi"`` updates all states
+            simultaneously, as in the published runs. The methods of ``policy_evaluation.py`` are for MDPs without
+            layers. ``"auto"`` chooses a method and records the reason in `Solution.reason`.
         tolerance: Stop at this error bound. An `Effort` also sets the maximum number of sweeps over a component, or of
-            steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. The
-            bound returned is larger if rounding keeps the tolerance out of reach (`Solution.converged`).
-        sweeps: Make exactly this many sweeps instead.
-        start: float64 ``[n_states]``, initial values (``layered`` only).
+            steps of a method with a discount, 100,000 by default. Policy iteration evaluates up to 100 policies. If
+            rounding keeps the tolerance out of reach, the returned bound is larger (see `Solution.converged`).
+        sweeps: Number of sweeps to make, regardless of the error bound.
+        start: float64 ``[n_states]``, initial values; not allowed with ``"jacobi"``.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        objective: ``"discounted"``, or ``"win-probability"`` (``layered`` only).
+        objective: ``"discounted"``, or ``"win-probability"`` (method ``"auto"`` or ``"layered"``).
 
     Raises:
-        SolveError: an option is out of range, play can be paid without end and the discount is 1, a value is too large
-            for floating point, or the maximum number of sweeps was not enough.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, play can be paid forever and the discount is 1, a value is too large
+            for floating point, or the maximum number of sweeps is not sufficient.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
         A gambler with 1 or 2 of 3 coins bets one coin at even odds until he has 0 or 3:
@@ -155,7 +156,7 @@ def solve(
 
 
 def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) -> Solution:
-    """Sweep through layers, or as the published runs did."""
+    """Solve by sweeps over layers, or by ``jacobi`` sweeps; use other methods if these fail."""
     options = options._replace(method=JACOBI if options.method == JACOBI else LAYERED)
     try:
         iteration = _begin(mdp, options, start)
@@ -186,7 +187,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
 
 
 def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacobi, options: _Options) -> Solution:
-    """Solve without layers after sweeps did not reach the goal; these keep their entries in the log."""
+    """Solve without layers after sweeps did not reach the goal, and extend their log."""
     found, log = _solve_without_layers(mdp, endless, options), iteration.log
     log.residual.append(found.residual)
     log.seconds.append(sum(found.log.seconds))
@@ -194,7 +195,7 @@ def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacob
 
 
 def _solve_without_layers(mdp: Process, endless: np.ndarray | None, options: _Options) -> Solution:
-    """Solve without layers; ``endless`` marks the states from which play might not end, None if they are unknown."""
+    """Solve without layers; ``endless`` marks the states from which play might never end, or is None if unknown."""
     assert isinstance(mdp, MDP) and options.goal is not None
     mdp = mdp.expanded().in_one_layer()
     if options.discount < 1:
@@ -236,7 +237,7 @@ def _begin(mdp: Process, options: _Options, start: np.ndarray | None) -> Layered
 
 
 def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
-    """Sweep until the goal is reached; return None if it is not, and other methods can take over."""
+    """Sweep until the goal is reached; return None if it is not reached and other methods can take over."""
     goal, n_states = options.goal, iteration.mdp.n_states
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
@@ -276,19 +277,19 @@ def evaluate(
     tolerance: float = DEFAULT_TOLERANCE,
     max_sweeps: int = MAX_SWEEPS,
 ) -> np.ndarray:
-    """Evaluate a policy: its values, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
+    """Return the values of a policy, float64 ``[n_states]``, within ``tolerance`` or as close as rounding allows.
 
     Args:
-        mdp: The process.
-        weight: float64 ``[n_rows]``, the probability of each row in its state.
+        mdp: An `MDP`, or a process that computes its transitions.
+        weight: float64 ``[n_rows]``, probability of each row in its state.
         discount: From 0 to 1; 1 gives total rewards.
-        tolerance: Largest error of a value.
+        tolerance: Maximum error of a value.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
 
     Raises:
-        SolveError: an option is out of range, ``weight`` is not a policy, the discount is 1 and play may never end
-            under this policy, or ``max_sweeps`` were not enough.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, ``weight`` is not a policy, the discount is 1 and play might never end
+            under the policy, or ``max_sweeps`` is not sufficient.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
     """
     check_options(discount, tolerance=tolerance)
     mdp = _checked(mdp)
@@ -312,7 +313,7 @@ def evaluate(
 
 
 def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:
-    """Evaluate a policy as the only one of a process without layers."""
+    """Evaluate a policy by solving its chain, an MDP with one row per state and no layers."""
     chain = induced_chain(mdp, weight)
     endless = endless_states(chain) if discount == 1 else np.zeros(1, dtype=bool)
     if endless.any():
@@ -329,7 +330,7 @@ def _explain_endless_policy(endless: np.ndarray) -> str:
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after: AfterSweep | None = None) -> float:
-    """Sweep until the error bound reaches ``goal`` or its floor, or until the ``sweeps``-th; return the bound."""
+    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
     n_done = len(iteration.log.seconds)
     while n_done < sweeps:
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
@@ -344,7 +345,7 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
 
 
 def _checked(mdp: Process) -> Process:
-    """Check the arrays of a process that stores its transitions, and normalize them; other processes compute them."""
+    """Check and normalize an MDP; return a process that computes its transitions unchanged."""
     if isinstance(mdp, MDP) or not isinstance(mdp, Process):
         check_arrays(mdp)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp
