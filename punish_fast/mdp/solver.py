@@ -74,17 +74,14 @@ class _Options(NamedTuple):
 
     @property
     def effort(self) -> Effort:
-        """Error bound to reach, and limits on the work."""
         assert self.goal is not None
         return Effort(self.goal, self.max_sweeps, self.tell)
 
     def tell(self, sweeps: int, bound: float) -> None:
-        """Report the number of sweeps and the error bound."""
         if self.progress is not None:
             self.progress("solve", sweeps, bound)
 
     def after_sweep(self, iteration: Layered | Jacobi) -> None:
-        """Report progress and save the values."""
         self.tell(len(iteration.log.seconds), iteration.bound)
         if self.save is not None:
             self.save(iteration.v[: iteration.mdp.n_states])

@@ -1,1 +1,1 @@
-"""Solution methods, and the choice between them."""
+"""Solution methods and the selection among them."""

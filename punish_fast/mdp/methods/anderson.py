@@ -1,14 +1,14 @@
 """Anderson acceleration of a fixed-point iteration ``x -> g(x)``.
 
-Near the fixed point the steps ``f = g(x) - x`` are nearly linear in ``x``, so the combination of past points whose
-combined step is smallest is a better guess than the last point alone. With ``dF`` and ``dG`` the differences of
-successive steps and images, the next point is
+Near the fixed point, the step ``f = g(x) - x`` is nearly linear in ``x``, so the combination of past points with the
+smallest combined step is a better guess than the last point. Let ``dF`` and ``dG`` be the differences of successive
+steps and images. The next point is
 
     x' = g - dG c,        c = argmin | f - dF c |
 
-[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction may start from any point,
-so every bound on a plain step still holds. If accelerated steps keep growing without a new minimum, acceleration stops,
-which leaves the plain iteration and its convergence.
+[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction may start from any point, so every bound on
+a plain step remains valid. If accelerated steps keep growing without a new minimum, acceleration stops and plain
+iteration continues to converge.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import numpy as np
 
 _WINDOW = 4
 _PATIENCE = 3
-# Factor by which the smallest step must fall to reset the count of failures.
+# Factor by which the smallest step must decrease to reset the failure count.
 _PROGRESS = 0.9
 
 
 class Anderson:
-    """The memory of an accelerated iteration: the last changes of step and image, in no particular order."""
+    """Accelerated iteration, with the latest differences of steps and images in no particular order."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._n_changes = 0
-        # Failures since the smallest step.
+        # Number of failures since the smallest step.
         self._failures = 0
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """The next point, after ``image = g(x)``; the caller must not change these arrays, ``[n]``, afterwards."""
+        """Return the next point, given ``image = g(x)``; the caller must not change these arrays, ``[n]``, later."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:
@@ -51,14 +51,14 @@ class Anderson:
         n = min(self._n_changes, _WINDOW)
         towards = np.einsum("in,n->i", self._steps[:n], step)
         if not (np.isfinite(towards).all() and np.isfinite(self._gram[:n, :n]).all()):
-            # Squares of very large values are infinite.
+            # Squares of very large values overflow.
             return image
         weights = _least_squares(self._gram[:n, :n], towards)
         accelerated: np.ndarray = image - np.einsum("i,in->n", weights, self._images[:n])
         return accelerated if np.isfinite(accelerated).all() else image
 
     def _remember(self, step_change: np.ndarray, image_change: np.ndarray) -> None:
-        """Replace the oldest change by a new one."""
+        """Replace the oldest differences."""
         if self._n_changes == 0:
             self._steps = np.zeros((_WINDOW, len(step_change)))
             self._images = np.zeros((_WINDOW, len(step_change)))
@@ -66,7 +66,7 @@ class Anderson:
         place = self._n_changes % _WINDOW
         self._steps[place] = step_change
         self._images[place] = image_change
-        # `numpy.einsum` instead of a BLAS, whose threads would compete with ours and change the last bits.
+        # `numpy.einsum` does not call BLAS, whose threads would compete with ours and change the last bits.
         products = np.einsum("in,n->i", self._steps, step_change)
         self._gram[place] = products
         self._gram[:, place] = products
@@ -74,11 +74,14 @@ class Anderson:
 
 
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """The weights ``[k]`` of the combination of k vectors closest to a target, by normal equations.
+    """Solve the normal equations for the combination of vectors closest to a target.
 
     Args:
-        gram: ``[k, k]``, the products of the vectors.
-        towards: ``[k]``, their products with the target.
+        gram: ``[k, k]``, inner products of the vectors.
+        towards: ``[k]``, their inner products with the target.
+
+    Returns:
+        ``[k]``, weights of the vectors.
     """
     lengths = np.sqrt(gram.diagonal())
     lengths = np.where(lengths > 0, lengths, 1)

@@ -1,9 +1,9 @@
-"""A process without a discount and without layers, solved component by component once its end components are collapsed.
+"""Total rewards of MDPs without a discount and without layers, solved component by component.
 
-Sweeps of components between bounds come first (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the
-operations of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``), and if that proves too
-little, sweeps up to their maximum. If play might not end, a quotient is solved (``end_components.py``). In the end, the
-policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
+Components are first swept between bounds (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the cost
+of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its error bound is too large,
+sweeps continue up to their maximum number. If play might never end, end components are collapsed before that
+(``end_components.py``). Finally, the policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from punish_fast.mdp.methods.exact_iteration import Exact, Payoff, values_of_row
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solve_options import Effort
 
-# The largest error bound, as a share of values, that is returned if policy iteration proves no more.
+# Largest error bound of policy iteration, as a fraction of the largest value, that is accepted as a last resort.
 _LEAST_PRECISION = 1e-3
 
 
 def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
-    """Find the largest total reward, and a policy that earns it up to the error bound.
+    """Find the largest total reward and a policy that earns it up to the error bound.
 
     Args:
-        mdp: The process, not compact, whose own rewards are ignored; play ends under every policy.
-        may_not_end: Play does not end under some policies, and all of these lose without limit.
+        mdp: Not compact; its rewards are ignored. Play must end under every policy unless ``may_not_end``.
+        may_not_end: True if play does not end under some policies, all of which lose without limit.
 
     Returns:
         Values and policy. The error bound exceeds the tolerance by at most 1e-9 of the largest value, or 1e-3 if the
-        process is too large for rational arithmetic, or by the rounding of probabilities when the process was made.
+        MDP is too large for rational arithmetic, or by the rounding of probabilities when the MDP was built.
     """
     with np.errstate(all="ignore"):
         few = min(effort.max_sweeps, patience(mdp))
@@ -51,7 +51,7 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         if exact is not None:
             exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
             least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
-            # Sweeps prove no more than rational arithmetic.
+            # Sweeps cannot prove more than rational arithmetic.
             if exact.error_bound <= least or is_small(mdp):
                 return exact
         found = bracketed(mdp, payoff, effort)
@@ -67,15 +67,15 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
 
 
 def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Solve a process without a discount, one component after the other.
+    """Solve an MDP without a discount, component by component.
 
     Args:
-        mdp: The process, not compact and of one layer, whose own rewards are ignored.
-        endless: bool ``[n_states]``, the states from which play does not end under some policy.
-        payoff: The rewards of rows and terminals; one of them is 0.
+        mdp: Not compact and with a single layer; its rewards are ignored.
+        endless: bool ``[n_states]``, states from which play does not end under some policy.
+        payoff: Rewards of rows and terminals; either all rows or all terminals must pay 0.
 
     Returns:
-        Values and policy, and the values of rows, float64 ``[n_rows]``.
+        Values and policy; row values, float64 ``[n_rows]``.
     """
     found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
     found, q = first_of_ties(mdp, payoff, found, effort)
@@ -84,7 +84,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
-    """Find the largest total reward, and a policy, if play without end pays nothing."""
+    """Find the largest total reward and a policy, given that play that never ends pays nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, effort)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -103,21 +103,21 @@ def first_of_ties(
     """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
 
     Args:
-        mdp: The process, not compact, whose own rewards are ignored.
-        found: Optimal values, within half the tolerance, and a policy.
-        must_end: Play must end even if play without end is worth as much.
+        mdp: Not compact; its rewards are ignored.
+        found: Optimal values within half the tolerance, and a policy.
+        must_end: Require that play ends, even if play that never ends has the same value.
 
     Returns:
-        Values and policy, and the values of rows, float64 ``[n_rows]``, of which the policy has the first best ones.
+        Values and policy; row values, float64 ``[n_rows]``, whose first best rows are the rows of the policy.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
-    # If nothing can be won, play need not end.
+    # Play need not end in states with value 0.
     goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
     graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
 
     def evaluate(chain: MDP) -> Exact | None:
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
-        # After policy iteration, sweeps would not be enough either.
+        # If the values needed policy iteration, sweeps would not be sufficient here, either.
         most = effort.max_sweeps if found.policies == 0 else 1
         inner = Effort(effort.tolerance / 2, most, start=found.v)
         return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
@@ -129,7 +129,7 @@ def first_of_ties(
 
 
 def explain_endless(endless: np.ndarray) -> str:
-    """Return the error message if play can be paid without end from the states bool ``[n_states]``."""
+    """Return the error message for states, bool ``[n_states]``, from which play can be paid forever."""
     return (
         f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the first "
         f"is number {endless.argmax()}) it can be paid for ever, so values may be infinite; use a discount below 1, "

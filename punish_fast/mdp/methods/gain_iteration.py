@@ -1,22 +1,23 @@
-"""Policy iteration for the largest average rewards of end components, all at the same time.
+"""Policy iteration for the largest average rewards of all end components simultaneously.
 
-Sweeps take the longer, the more slowly play forgets its first state; an elimination (``elimination.py``) takes the same
-time for all chains. A policy with several recurrent classes in a component is changed to lead all states of the
-component to the best class. Let ``k`` be a state of this class, and ``x(s)`` and ``t(s)`` the expected reward and the
-expected number of steps until play next reaches ``k``. The gain and the bias of the policy are
+The number of sweeps grows with the time that play takes to forget its first state, whereas an elimination
+(``elimination.py``) takes the same time for all chains. A policy with several recurrent classes in a component is
+changed to lead all states of the component to the best class. Let ``k`` be a state of this class, and ``x(s)`` and
+``t(s)`` the expected reward and the expected number of steps until play next reaches ``k``. The gain and the bias of
+the policy are
 
     g = x(k) / t(k),        h = x - g t        (0 at k)
 
 and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves it [Howard 1960; Puterman 1994, sec. 8.6 and
 9.5].
 
-Play that leaves a set of states once in ``10^40`` steps makes ``h`` so large that no digit of its differences is
-correct. So play first restarts in a fixed state of each component with probability ``10^-11`` per step. ``t`` is then
-at most ``10^11``, and every policy has one recurrent class. The best policy of this process is nearly optimal, and its
-evaluation without restarts is well conditioned unless play itself is that slow.
+If play leaves a set of states only once in ``10^40`` steps, ``h`` is so large that no digit of its differences is
+correct. Therefore, play first restarts in a fixed state of each component with probability ``10^-11`` per step. Then
+``t`` is at most ``10^11``, and every policy has one recurrent class. The best policy with restarts is nearly optimal,
+and its evaluation without restarts is well conditioned unless play under it is that slow.
 
-``h`` is a sum of two floats, of which only differences are used (``exact_iteration.py``), so rounding errors depend
-only on the terms of each row. The certificate is in ``average_reward.py``.
+``h`` is a sum of two floats, and only its differences are used (``exact_iteration.py``), so rounding errors depend only
+on the terms of each row. For the certificate, see ``component_gains.py``.
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import Double, Rows
 from punish_fast.mdp.model import MDP
 
-# Probability of a restart in each step, and how many policies are evaluated at most with it and without.
+# Restart probability per step and maximum number of policies, for the passes with and without restarts.
 _PASSES = ((1e-11, 500), (0.0, 100))
 _MOST_REFINEMENTS = 8
 _GOES_ON = 1 - 1e-11
 
 
 def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
-    """Find the bias of a policy whose gain no other policy exceeds by more than the tolerance, or rounding.
+    """Find the bias of a policy whose gain no other policy exceeds by more than the tolerance or rounding.
 
     Args:
-        mdp: The process, not compact and without terminals.
-        component: int64 ``[n_states]``, the number of each state's component, from 0. No row leaves its component, and
-            states of one can reach each other.
-        choice: int64 ``[n_states]``, the rows of the first policy.
-        tolerance: Largest distance of the bounds on the gain of a component that follow from the bias.
+        mdp: Not compact and without terminals.
+        component: int64 ``[n_states]``, index of each state's component, from 0. No row leaves its component, and the
+            states of a component can reach each other.
+        choice: int64 ``[n_states]``, rows of the initial policy.
+        tolerance: Maximum distance between the bounds on the gain of a component that follow from the bias.
 
     Returns:
-        The bias, ``[n_states]``; not finite if the elimination overflows.
+        Bias, ``[n_states]``; not finite if the elimination overflows.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
@@ -61,7 +62,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
             h = _evaluated(rows, component, choice, ends)
             gain, error = rows.gains(h)
             best = rows.best(gain - error)
-            # In states that play seldom leaves, the bias may be off by more than the gains show.
+            # In states that play rarely leaves, the error of the bias may exceed the error bounds of the gains.
             size = np.maximum.reduceat(np.abs(h.high)[order], begins)
             upper = np.maximum.reduceat(np.maximum.reduceat(gain + error, mdp.state_ptr[:-1])[order], begins)
             is_wide = ~(upper - np.minimum.reduceat((gain - error)[best][order], begins) <= tolerance)
@@ -74,7 +75,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
 
 
 def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return an order in which components are consecutive, and the begin of each component."""
+    """Return the offset of each component in an order with consecutive components, and that order."""
     order = np.argsort(component, kind="stable")
     return np.searchsorted(component[order], np.arange(component.max() + 1)), order
 
@@ -82,7 +83,7 @@ def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_one_class(
     rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lead all states to the recurrent class of their component that has the largest gain.
+    """Change a policy to lead all states to the recurrent class of their component with the largest gain.
 
     Returns:
         The policy, and a state of the class of each component, int64 ``[n_components]``.
@@ -103,10 +104,10 @@ def _with_one_class(
 
 
 def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
-    """Return a state of each recurrent class that is visited often, so that play comes back to it soon.
+    """Return a frequently visited state of each recurrent class, so that play soon returns to it.
 
-    The state has the largest number of visits if play begins in every state of the class and stops with a small
-    probability. The digits of these numbers do not matter.
+    The state has the most visits, in total, if play starts in every state of the class and stops with a small
+    probability in each step. The number of visits need not be accurate.
     """
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
@@ -122,7 +123,7 @@ def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
 
 
 def _until(chain: Any, ends: np.ndarray) -> Elimination:
-    """Eliminate a chain that stops when it next reaches one of the given states, or restarts."""
+    """Eliminate a chain that stops when it next reaches one of the given states or restarts."""
     from scipy.sparse import csr_array, hstack
 
     n = chain.shape[0]
@@ -133,11 +134,11 @@ def _until(chain: Any, ends: np.ndarray) -> Elimination:
 
 
 def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
-    """Return the bias of a policy, 0 in the states ``ends``, one of the only recurrent class of each component."""
+    """Return the bias of a policy with one recurrent class per component; ``ends`` has a state of each, with bias 0."""
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))
-    # The bias of another policy can be so much larger that corrections of it have no correct digit.
+    # Start from zero: the bias of another policy can be so large that corrections of it have no correct digit.
     n = rows.matrix.shape[1]
     gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
     for _ in range(_MOST_REFINEMENTS):
@@ -149,7 +150,7 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
         change = (x[ends] / steps[ends])[component]
         moved = x - change * steps
         moved[ends] = 0.0
-        # A component whose values overflow must not stop the others.
+        # An overflow in one component must not stop the others.
         is_lost = np.bincount(component, ~np.isfinite(moved)) > 0
         if is_lost.all():
             break

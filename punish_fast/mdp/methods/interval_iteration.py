@@ -1,30 +1,30 @@
-"""Interval iteration: win probabilities, bracketed from below and above.
+"""Interval iteration: lower and upper bounds on win probabilities.
 
-A terminal that pays more than nothing is a *win*. The largest probability of reaching one is a fixed point of
+A terminal with a positive reward is a *win*. The largest probability of reaching a win is a fixed point of
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
-that is, of total rewards where only the arrival at a win pays, once. ``T`` is monotone.
+It is a total reward for which only the arrival at a win pays, once. ``T`` is monotone.
 
-**Play must end.** In an *end component*, a set of states that some policy never leaves, every constant solves the
-equations, and the best action there may be to stay for ever. Sweeps find them: of the set of all states, keep those
-with an action that stays in the set for sure, until no state is left or none drops out [the *always* of de Alfaro
-1997]. If none is left, play ends under every policy, and sweeps from any start converge to the only fixed point ``v*``
-[Bertsekas and Tsitsiklis 1991]. Otherwise ``end_components.py`` makes a process of it in which play ends.
+**Play must end.** An *end component* is a set of states that some policy never leaves. In it, every constant solves the
+equations, and the best action might be to stay forever. Sweeps find end components: start with the set of all states,
+and keep the states with an action that surely stays in the set, until the set is empty or does not change [the *always*
+of de Alfaro 1997]. If it is empty, play ends under every policy, and sweeps from any start converge to the only fixed
+point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise, ``end_components.py`` builds an MDP in which play ends.
 
-**Brackets.** Let ``F`` be a sweep, on the values it carries. Then for any ``u`` and any number of sweeps ``k``
+**Brackets.** Let ``F`` be a sweep as a function of the carried values. For any ``u`` and any number of sweeps ``k``,
 
     F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
 
-because applying ``F^k`` again and again to both sides leads from ``u`` down to ``v*``, and from ``l`` up to it. The
-bounds 0 and 1 satisfy this at once: iterating from them is interval iteration [Haddad and Monmege 2018, Theor. Comput.
-Sci. 735], which gains as much per sweep as plain value iteration, for twice the work. So accelerated sweeps from below
-come first; they prove nothing. The bracket then starts at a small distance on both sides of their result, within 0 and
-1, and is swept until both conditions hold. A bracket that does not get there starts again, sixteen times as wide, for
-twice as many sweeps; at the latest, it is that of 0 and 1.
+because repeated application of ``F^k`` to both sides leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The
+bounds 0 and 1 satisfy these conditions from the beginning. Iterating from them is interval iteration [Haddad and
+Monmege 2018, Theor. Comput. Sci. 735], which converges as fast as plain value iteration per sweep, at twice the cost.
+Accelerated sweeps from below therefore come first; they prove nothing. The bracket then starts at a small distance
+below and above their result, within 0 and 1, and is swept until both conditions hold. If they do not hold in time, a
+new bracket starts that is sixteen times as wide and allowed twice the number of sweeps; eventually it is [0, 1].
 
 **Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
-every upper value and subtracted from every lower one.
+every upper value and subtracted from every lower value.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from punish_fast.mdp.bounds.stopping_rule import Contraction
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.process import Payment, Process
 
-# Ratio of a bracket's first width to the last change, since errors are larger than changes.
+# Ratio of a bracket's initial half-width to the last change, because errors are larger than changes.
 _MARGIN = 16.0
 _PATIENCE = 8
 _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps to the largest win probabilities, then brackets around them; a round from both sides is one sweep."""
+    """Sweeps for the largest win probabilities, then brackets around them; updating both bounds is one sweep."""
 
     _least = 0.0
     _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps, or with the bracket of 0 and 1.
+        """Start with sweeps, or with the bracket [0, 1] if there is no goal.
 
         Args:
-            goal: The error bound to reach; None starts with the bracket of 0 and 1.
+            goal: Error bound to reach, or None.
             start: float64 ``[n_states]``, initial probabilities; zeros if None.
         """
         super().__init__(mdp, 1.0, start)
@@ -66,16 +66,16 @@ class Reachability(Layered):
 
     @property
     def _error(self) -> float:
-        """The largest rounding error of a sweep."""
+        """Largest rounding error of a sweep."""
         return float(self._rounding().sum())
 
     @property
     def is_proved(self) -> bool:
-        """Whether the values provably lie within a bracket."""
+        """True if the values provably lie within a bracket."""
         return self._bracket is not None and self._bracket.is_proved
 
     def sweep(self) -> float:
-        """Sweep once, from both sides if there is a bracket; return the error bound after `close`."""
+        """Sweep once, over both bounds if there is a bracket; return the error bound after `close`."""
         if self._bracket is not None:
             return self._narrow(self._bracket)
         super().sweep()
@@ -89,7 +89,7 @@ class Reachability(Layered):
         return 1.0
 
     def _begin_bracket(self, distance: float, patience: int) -> None:
-        """Start a bracket at a distance on both sides of ``v``."""
+        """Start a bracket with bounds at a distance below and above ``v``."""
         n = self.mdp.n_states
         lower, upper = self.v.copy(), self.v.copy()
         lower[:n] = np.clip(self.v[:n] - distance, self._least, self._most)
@@ -97,7 +97,7 @@ class Reachability(Layered):
         self._bracket = Bracket(lower, upper, self._n_carried, patience)
 
     def _narrow(self, bracket: Bracket) -> float:
-        """Sweep both bounds; ``v`` becomes their mean."""
+        """Sweep both bounds, and set ``v`` to their mean."""
         n = self.mdp.n_states
         lower, upper = bracket.lower.copy(), bracket.upper.copy()
         lower = self._sweep_with(self._payment.reward, lower)
@@ -115,12 +115,12 @@ class Reachability(Layered):
         return 1.0
 
     def _find_contraction(self) -> Contraction:
-        """A single sweep need not contract, but several do; no probability is above 1."""
+        # A single sweep need not contract, but several sweeps do. No probability exceeds 1.
         self.endless = self._find_endless(self._n_carried)
         return Contraction(modulus=1.0, spread=1.0, largest_value=1.0)
 
     def close(self) -> None:
-        """Back up every state once more, and cut values that rounding put above 1."""
+        """Back up every state once more, and clip values that rounding raised above 1."""
         super().close()
         if self.q.max(initial=0) > 1:
             np.minimum(self.q, 1.0, out=self.q)
@@ -128,25 +128,16 @@ class Reachability(Layered):
 
 
 class Bracket:
-    """Lower and upper bounds, and whether they are proved.
-
-    Attributes:
-        lower: float64 ``[n_columns]``, lower bounds of all values.
-        upper: float64 ``[n_columns]``, upper bounds.
-        patience: Number of rounds after which an unproved bracket is given up.
-        n_rounds: Rounds so far.
-        distance: Half the initial width.
-        is_proved: Whether the values provably lie between the bounds.
-    """
+    """Lower and upper bounds of all values, float64 ``[n_columns]``."""
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray, n_carried: int, patience: int) -> None:
         self.lower = lower
         self.upper = upper
-        self.patience = patience
+        self.patience = patience  # number of rounds after which an unproved bracket is abandoned
         self.n_rounds = 0
-        self.is_proved = False
+        self.is_proved = False  # True if the values provably lie between the bounds
         self._first = lower[:n_carried].copy(), upper[:n_carried].copy()
-        self.distance = self.half_width
+        self.distance = self.half_width  # half the initial width
 
     @property
     def half_width(self) -> float:
@@ -155,7 +146,7 @@ class Bracket:
         return float(np.nextafter(width / 2, np.inf)) + float(np.finfo(np.float64).eps)
 
     def replace(self, lower: np.ndarray, upper: np.ndarray) -> float:
-        """Replace the bounds by those of the next round; return the largest change."""
+        """Set the bounds of the next round; return the largest change."""
         change = max(_largest_change(self.lower, lower), _largest_change(self.upper, upper))
         self.lower, self.upper = lower, upper
         self.n_rounds += 1

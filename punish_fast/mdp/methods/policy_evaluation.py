@@ -1,27 +1,29 @@
-"""Discounted values without layers: one greedy policy after the other, evaluated by sweeps or by a Krylov method.
+"""Discounted values without layers: successive greedy policies, evaluated by sweeps or by a Krylov method.
 
 Each step evaluates the policy, which *advances* the values, and then backs up all states with a certificate
 (``improvement.py``). ``modified-policy-iteration`` advances by sweeps, ``policy-iteration`` by a Krylov method.
 
-**Sweeps** over the rows of the policy between backups of all rows are modified policy iteration [Puterman and Shin
-1978]. Such a sweep reads one row of each state, so it costs a fraction of a backup. Sweeps of one policy end when the
-span of their changes has fallen by a factor, since the policy is about to change, or at a limit that adapts: it doubles
-while the policy hardly changes, and is halved while it changes much.
+**Sweeps.** Modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the policy between backups of all
+rows. A sweep reads one row of each state, so it costs a fraction of a backup. The sweeps of a policy end if the span of
+their changes has decreased by a factor, because the policy is about to change, or at an adaptive limit, which is
+doubled while the policy hardly changes and halved while it changes a lot.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
-``1 / (1 - g)`` steps for each digit unless play forgets quickly where it began; BiCGSTAB [van der Vorst 1992] needs
-about the square root of that on chains that wander like a random walk. It starts from the backed up values and ends at
-a residual that is a factor smaller [inexact policy iteration: Gargiani et al. 2024]. Two Gauss-Seidel sweeps from zero,
-in both directions, precondition it from the right. So a step takes six sweeps over the rows of the policy, four of them
-slower ones. Scalar products are sums in a fixed order by `numpy.einsum`: those of a BLAS depend on its threads.
+``1 / (1 - g)`` steps per digit unless play quickly forgets its first state; BiCGSTAB [van der Vorst 1992] needs about
+the square root of that number for chains that resemble a random walk. It starts from the backed-up values and ends when
+the residual has decreased by a factor [inexact policy iteration: Gargiani et al. 2024]. The right preconditioner
+consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps over the rows of
+the policy, four of which are slower. Inner products are summed in a fixed order by `numpy.einsum`, because the order in
+BLAS depends on the threads.
 
-**The choice.** ``auto`` begins with sweeps, and continues with them as long as residuals lose a digit for as many
-entries read as the process has. Otherwise it tries the Krylov method, and then takes the method that recently gained
-more for each entry read; the gain of a method is trusted less with every step of the other one, so each gets its turn.
-The choice depends on counts of entries, not on time, so every run and every number of threads makes the same one.
+**Choice of the method.** ``auto`` begins with sweeps, and continues with them while residuals lose a digit per *pass*,
+the reading of ``n_entries`` entries. Otherwise it tries the Krylov method, and then uses the method that recently
+gained more digits per pass. The recorded gain of a method grows with every step of the other method, so both are tried
+again from time to time. The choice depends on counts of entries, not on time, so it is the same in every run and for
+every number of threads.
 
-**Methods that fail.** An advance may take values further away. After 32 steps without a smaller bound than ever before,
-as many plain backups follow, and both numbers double. Since plain backups converge, so does every method.
+**Methods that fail.** An advance may increase the error. After 32 steps without a new smallest bound, the same number
+of plain backups follow, and both numbers are doubled. Since plain backups converge, so does every method.
 """
 
 from __future__ import annotations
@@ -37,19 +39,19 @@ from punish_fast.mdp.chain.policy_chain import PolicyChain
 from punish_fast.mdp.methods.value_iteration import Log
 
 GENERAL_METHODS = "modified-policy-iteration", "policy-iteration"
-# Factors by which sweeps and the Krylov method reduce a residual.
+# Factors by which sweeps and the Krylov method reduce the residual.
 _FORCING, _KRYLOV_FORCING = 0.1, 0.01
 _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
-# Shares of states whose choice changed.
+# Fractions of states whose choice changed: below _FEW the limit on sweeps is doubled, above _MANY it is halved.
 _FEW, _MANY = 0.01, 0.2
 _MOST_STEPS = 50
-# The time of a Krylov step, with its scalar products, in plain sweeps over the rows of the policy.
+# Time of a Krylov step, including inner products, in plain sweeps over the rows of the policy.
 _SWEEPS_OF_STEP = 12
-# Steps without a smaller bound before plain backups.
+# Number of steps without a new smallest bound before plain backups.
 _PATIENCE = 32
-# Digits that residuals lose for as many entries as the process has, with which auto is content.
+# Digits per pass that are sufficient for auto to continue with sweeps.
 _CONTENT = 1.0
-# The least gain of a step, and the factor by which a recorded gain grows with every step of the other method.
+# Lower limit on the recorded gain of a step, and the factor by which it grows with every step of the other method.
 _LEAST_RATE, _HOPE = 0.001, 1.1
 
 
@@ -60,7 +62,7 @@ class ModifiedPolicyIteration:
         self._limit = _FEWEST_SWEEPS
 
     def advance(self, point: Improvement) -> float:
-        """Sweep until the span of the changes is small, or the limit is reached; return the digits that it lost."""
+        """Sweep until the span of the changes is small or the limit is reached; return the digits that it lost."""
         assert point.bound is not None
         chain, n = point.greedy_chain(), point.mdp.n_states
         if point.n_changed <= _FEW * n:
@@ -83,7 +85,7 @@ class KrylovPolicyIteration:
     """Evaluation of the greedy policy by BiCGSTAB."""
 
     def advance(self, point: Improvement) -> float:
-        """Correct the values until the residual has fallen enough; return the digits that it lost."""
+        """Correct the values until the residual is small enough; return the digits that it lost."""
         chain, n = point.greedy_chain(), point.mdp.n_states
         backed_up = point.v.copy()
         low, high = chain.back_up(point.v, backed_up)
@@ -98,10 +100,10 @@ class KrylovPolicyIteration:
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual`` to a residual of ``goal``, in at most ``most`` steps.
+    """Solve ``x - g P x = residual`` to a residual of ``goal`` in at most ``most`` steps.
 
     Returns:
-        float64 ``[n_states]``, the solution; the number of steps; and the digits gained.
+        Solution, float64 ``[n_states]``; number of steps; number of digits that the residual lost.
     """
     n = len(residual)
 
@@ -137,29 +139,24 @@ def _product(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _digits_lost(before: float, after: float) -> float:
-    """By how many decimal digits a residual became smaller."""
+    """Return the number of decimal digits that a residual lost."""
     least = float(np.finfo(np.float64).tiny)
     return float(np.log10(max(before, least)) - np.log10(max(after, least)))
 
 
 class PolicyEvaluations:
-    """Policies, each evaluated by the method that recently gained most for each entry read.
-
-    Attributes:
-        used: The steps made by each method.
-    """
+    """Evaluation of each policy by the method that recently gained the most digits per pass."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
-        """Choose between some methods, by their names."""
         sweeps, krylov = GENERAL_METHODS
         methods: dict[str, ModifiedPolicyIteration | KrylovPolicyIteration] = {
             sweeps: ModifiedPolicyIteration(),
             krylov: KrylovPolicyIteration(),
         }
         self._methods = {name: methods[name] for name in names}
-        # Digits that residuals lost for as many entries as the process has.
+        # Recent gain of each method, in digits per pass.
         self._rate: dict[str, float] = {}
-        self.used: dict[str, int] = {}
+        self.used: dict[str, int] = {}  # number of steps by method
 
     def advance(self, point: Improvement) -> None:
         """Evaluate the greedy policy."""
@@ -172,7 +169,7 @@ class PolicyEvaluations:
 
     @property
     def reason(self) -> str:
-        """The methods used, and their numbers of steps."""
+        """Methods used, with their numbers of steps."""
         steps = ", ".join(f"{name} ({n} {'step' if n == 1 else 'steps'})" for name, n in self.used.items())
         return steps or "value-iteration"
 
@@ -194,11 +191,10 @@ def iterate(
     """Advance and improve until the goal is reached, rounding keeps it out of reach, or a limit is reached.
 
     Args:
-        point: Initial values; afterwards, the values of the last backup.
-        method: How to advance.
-        log: Gets one entry for each backup.
-        max_steps: Maximum number of steps, those in the log included.
-        max_sweeps: Maximum number of entries read, in sweeps over the process.
+        point: Initial values; on return, the values of the last backup.
+        log: Receives one entry per backup.
+        max_steps: Maximum number of steps, including those already in the log.
+        max_sweeps: Maximum number of entries read, in sweeps over the MDP.
         progress: Called with the number of backups and the error bound.
     """
     least, n_stalled, patience = np.inf, 0, _PATIENCE

@@ -1,20 +1,21 @@
-"""Policy iteration for the value of the terminal that is reached, where play may go on for ever.
+"""Policy iteration for the expected worth of the terminal that is reached, if play might never end.
 
 Each terminal has a worth of 0 or more, and play that never ends is worth 0. The largest expected worth ``v*`` is the
 least of all ``v >= 0`` with
 
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
 
-[Puterman 1994, ch. 7.2]. There may be others: on a loop that a policy can keep up for ever any constant solves the
-equations, so sweeps from above may converge to anything, and no contraction bounds their error. (``solver.py`` brackets
-win probabilities, in processes of any size, once ``end_components.py`` has made loops into states.) Two facts help.
+[Puterman 1994, ch. 7.2]. There may be other solutions. In a loop that a policy never leaves, any constant solves the
+equations, so sweeps from above may converge to a wrong solution, and no contraction bounds their error. (``solver.py``
+brackets win probabilities in MDPs of any size after ``end_components.py`` has collapsed loops.) Two facts help.
 
 * *Under one policy*, states from which no terminal of positive worth can be reached are worth 0. The chain on all other
   states is transient, and its equations have one solution, which sparse linear algebra finds up to rounding.
-* *Over policies*: change a policy with values ``v`` only where another action is strictly better. On a loop that the
-  new policy never leaves, ``v`` cannot increase from one state to the next without coming back to itself, so it is
-  constant there and nothing was changed; and then it was 0. Hence values never fall, and policy iteration ends. It ends
-  with ``T v <= v``, and ``v*`` is the least such ``v``; so ``v`` is both achieved by a policy and an upper bound.
+* *Over policies*: change a policy with values ``v`` only in states with a strictly better action. In a loop that the
+  new policy never leaves, ``v`` cannot increase from one state to the next without returning to itself, so it is
+  constant there and no action was changed; hence its values there were 0. Values therefore never decrease, and policy
+  iteration terminates. It terminates with ``T v <= v``, and ``v*`` is the least ``v`` with this property, so ``v`` is
+  both achieved by a policy and an upper bound.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.policy import first_best
 
-# The smallest gain that rounding cannot explain.
+# Gains up to this size might be rounding errors.
 _MARGIN = 1e-13
 _MOST_ROUNDS = 1000
-# The factors of a large chain that mixes well fill up, so larger chains are swept first.
+# The factors of a large, well-mixing chain are dense, so larger chains are first solved by sweeps.
 _MOST_DIRECT = 2000
 _MOST_SWEEPS = 5000
 _STILL_GOING = 1e-16
@@ -39,25 +40,19 @@ _STILL_GOING = 1e-16
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """The best policy and its values.
+    """Optimal policy and its values."""
 
-    Attributes:
-        v: float64 ``[n_states]``, values.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state.
-        excess: The largest gain of any other action: the certificate, 0 but for rounding.
-    """
-
-    v: np.ndarray
-    choice: np.ndarray
-    excess: float
+    v: np.ndarray  # float64 [n_states], values
+    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
+    excess: float  # certificate: largest gain of any other action, 0 except for rounding
 
 
 def reach(mdp: MDP, worth: np.ndarray) -> Reached:
-    """The largest expected worth of the terminal that is reached.
+    """Find the largest expected worth of the terminal that is reached.
 
     Args:
-        mdp: The process; its rewards are ignored.
-        worth: float64 ``[n_terminals]``, 0 or more; with 1 and 0, values are probabilities.
+        mdp: Its rewards are ignored.
+        worth: float64 ``[n_terminals]``, 0 or more; if all are 0 or 1, values are probabilities.
     """
     transitions = mdp.to_scipy()
     begins = mdp.state_ptr[:-1]
@@ -75,10 +70,10 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
 
 
 def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
-    """The expected worth of the terminal that a chain ends in, float64 ``[n_states]``.
+    """Return the expected worth of the terminal in which a chain ends, float64 ``[n_states]``.
 
     Args:
-        chain: A sparse or dense matrix ``[n_states, n_states + n_terminals]`` of probabilities.
+        chain: Probabilities, a sparse or dense matrix ``[n_states, n_states + n_terminals]``.
         worth: float64 ``[n_terminals]``, 0 or more.
     """
     from scipy.sparse import csr_array
@@ -96,9 +91,9 @@ def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
 
 
 def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
-    """The solution by sweeps from 0, or None if it takes too many.
+    """Solve by sweeps from 0; return None if too many are needed.
 
-    The error is at most the largest probability that the chain still goes on.
+    The error is at most the largest probability that the chain has not ended.
     """
     both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
     absorbed = np.column_stack([out, np.zeros(len(out))])
@@ -110,19 +105,19 @@ def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
 
 
 def _factorised(within: Any, out: np.ndarray) -> np.ndarray:
-    """The solution by a sparse factorisation."""
+    """Solve by sparse factorization."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 
     matrix = csc_array(eye_array(len(out)) - within)
     factors = splu(matrix)
     found = factors.solve(out)
-    # One step of refinement: long chains are badly conditioned.
+    # One step of refinement, because long chains are badly conditioned.
     return np.asarray(found + factors.solve(out - matrix @ found))
 
 
 def _can_reach(within: Any, marked: np.ndarray) -> np.ndarray:
-    """The states from which a marked state can be reached, bool ``[n_states]``."""
+    """Return the states from which a marked state can be reached, bool ``[n_states]``."""
     reached = marked
     while True:
         more = reached | (within @ reached.astype(np.float64) > 0)

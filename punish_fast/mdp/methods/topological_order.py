@@ -1,7 +1,7 @@
-"""Topological order: strongly connected components, each after all components that it leads to.
+"""Topological order of strongly connected components: each follows all components to which it leads.
 
-Play never comes back to a component it has left. So if components are solved in this order, each is solved once [Dai,
-Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
+Play never returns to a component that it has left, so components that are solved in this order need to be solved only
+once [Dai, Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from punish_fast.runtime.parallel import cumulated
 
 
 def components_of(mdp: MDP) -> np.ndarray:
-    """The strongly connected component of each state, ``[n_states]``; none leads to one of a higher number."""
+    """Return the strongly connected component of each state, ``[n_states]``; none leads to a component above it."""
     from scipy.sparse import csr_array
 
     pointers = mdp.indptr[mdp.state_ptr]
@@ -28,33 +28,28 @@ def components_of(mdp: MDP) -> np.ndarray:
 
 
 class Order:
-    """A process whose states are ordered by component, each after all that it leads to.
-
-    Attributes:
-        sizes: int64 ``[n_components]``, states of each.
-        states: int64 ``[n_states]``, the former numbers of states.
-        rows: int64 ``[n_rows]``, the former numbers of rows.
-    """
+    """MDP with its states ordered by component, each after all components to which it leads."""
 
     def __init__(self, mdp: MDP) -> None:
         label = components_of(mdp)
-        self.sizes = np.bincount(label)
-        self.states = np.argsort(label, kind="stable")
+        self.sizes = np.bincount(label)  # int64 [n_components], number of states
+        self.states = np.argsort(label, kind="stable")  # int64 [n_states], original indices of the states
         lengths = np.diff(mdp.state_ptr)[self.states]
         self._state_ptr = cumulated(lengths)
+        # Original indices of the rows, int64 [n_rows].
         self.rows = np.repeat(mdp.state_ptr[self.states] - self._state_ptr[:-1], lengths) + np.arange(mdp.n_rows)
         self._original = mdp
 
     @cached_property
     def mdp(self) -> MDP:
-        """The process in that order."""
+        """The reordered MDP."""
         return _reordered(self._original, self.states, self._state_ptr, self.rows)
 
     def runs(self, large: int) -> list[np.ndarray]:
-        """Runs of components: each with ``large`` states or more alone, and the others between them together.
+        """Group consecutive components into runs; a component with at least ``large`` states is its own run.
 
         Returns:
-            For each run, int64 ``[n + 1]``, where the states of its components begin and end.
+            For each run, int64 ``[n + 1]``, state offsets of its components.
         """
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))
@@ -62,7 +57,7 @@ class Order:
 
 
 def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
-    """The process with state ``states[i]`` as its state ``i``, and ``rows[i]`` as its row ``i``."""
+    """Return the MDP with states and rows permuted: ``states[i]`` becomes state ``i``, and ``rows[i]`` row ``i``."""
     column = np.arange(mdp.n_columns, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
     selection = select_rows(mdp, rows, column)
