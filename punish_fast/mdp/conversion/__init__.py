@@ -1,1 +1,1 @@
-"""Processes from other libraries, lists and models with named states."""
+"""Conversion of MDPs from and to other libraries, from lists, and of models with named states."""

@@ -1,12 +1,12 @@
-"""Processes from the arrays of other libraries.
+"""Construction of MDPs from the arrays of other libraries.
 
-Any sparse format, order, integer type or memory layout is accepted. Entries are checked as they are given; then equal
-columns of a row are added, with compensation, and zeros are left out. Rows whose exact sum differs from 1 by more than
-rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few units of
-rounding. Arrays that need no change are shared with the input. Everything else is refused with row, column and value.
+Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate columns
+of a row are added up with compensation, and zeros are removed. Rows whose exact sum differs from 1 by more than
+rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few rounding units.
+Arrays that need no change are not copied. Invalid input is rejected with row, column and value.
 
-Processes given as a table of all actions in all states, ``P[action, state, successor]``, have a row for each pair,
-state by state. There a reward of minus infinity means that the action is not allowed in the state.
+A table of all actions in all states, ``P[action, state, successor]``, results in a row for each pair, ordered by state.
+A reward of minus infinity excludes the action from the state.
 """
 
 from __future__ import annotations
@@ -47,14 +47,10 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Build a process as `MDP.from_scipy` does.
+    """Implement `MDP.from_scipy`.
 
     Args:
-        transitions: As in `MDP.from_scipy`, as all arguments without a description.
-        reward: Rewards.
-        state_ptr: Rows of states.
-        terminal_reward: Rewards of terminals.
-        action: Labels of rows, by default the number of a row in its state.
+        action: Labels of rows; by default, the index of each row in its state.
         name_of: Returns the name of a row for messages.
     """
     pointer = _whole("state_ptr", state_ptr)
@@ -90,18 +86,18 @@ def from_scipy(
 
 @np.errstate(all="ignore")
 def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
-    """Build a process as `MDP.from_dense` does."""
+    """Implement `MDP.from_dense`."""
     matrices = _matrices("P", transitions)
     n_actions, n_states = len(matrices), matrices[0].shape[0]
     return from_table(matrices, _expected(reward, matrices, (n_states, n_actions)), normalize)
 
 
 def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
-    """Build a process in which every state has the same actions, except for those that are not allowed.
+    """Build an MDP in which all states have the same actions, except for excluded actions.
 
     Args:
-        matrices: The transitions of each action, ``[n_states, n_states]``; entries of a row may have equal columns.
-        reward: float64 ``[n_states, n_actions]``, minus infinity for actions that are not allowed.
+        matrices: Transitions of each action, ``[n_states, n_states]``; a row may have duplicate columns.
+        reward: float64 ``[n_states, n_actions]``, minus infinity for excluded actions.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -121,13 +117,12 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
 def from_pairs(
     transitions: csr_array, reward: np.ndarray, pairs: tuple[np.ndarray, np.ndarray], n_states: int, normalize: bool
 ) -> MDP:
-    """Build a process from state-action pairs, ordered by state.
+    """Build an MDP from state-action pairs, ordered by state.
 
     Args:
         transitions: ``[n_rows, n_states]``.
         reward: float64 ``[n_rows]``.
-        pairs: State and label of the action of each row, ``[n_rows]``.
-        n_states: Number of states.
+        pairs: State and action label of each row, ``[n_rows]`` each.
     """
     names = _action_names(*pairs)
     _check_rewards(reward, names)
@@ -136,7 +131,7 @@ def from_pairs(
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
-    """Return labels of actions in the narrowest unsigned type that holds them."""
+    """Return action labels in the narrowest unsigned dtype that can hold them."""
     low, high = int(action.min(initial=0)), int(action.max(initial=0))
     if low < 0 or high > _LARGEST_LABEL:
         raise ModelError(f"action: {low if low < 0 else high} is not allowed, labels are from 0 to {_LARGEST_LABEL:,}")
@@ -144,13 +139,13 @@ def narrowed(action: np.ndarray) -> np.ndarray:
 
 
 def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Return float64 ``[n_rows]``, the sum of each row, or 1 if it is 1 up to rounding or not positive."""
+    """Return the sum of each row, float64 ``[n_rows]``, or 1 if it is 1 up to rounding or not positive."""
     total, deviation = _sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return a process whose rows add up to 1 but for rounding, itself if they do, or else one that is not compact."""
+    """Return an MDP whose rows add up to 1 up to rounding: ``mdp`` if possible, otherwise one that is not compact."""
     if mdp.deviation <= ROUNDING:
         return mdp
     if mdp.deviation == np.inf:
@@ -160,9 +155,9 @@ def normalized(mdp: MDP) -> MDP:
 
 
 def entries_of(name: str, given: Any) -> csr_array:
-    """Return a CSR matrix in float64 with the entries of a sparse matrix, without adding equal columns.
+    """Return a sparse matrix as CSR in float64, with duplicate entries kept.
 
-    Arrays that have the right order and dtype are not copied.
+    Arrays that already have the right order and dtype are not copied.
     """
     from scipy.sparse import coo_array, csr_array, issparse
 
@@ -179,11 +174,11 @@ def entries_of(name: str, given: Any) -> csr_array:
             if given.format not in ("csr", "csc"):
                 coo = given.tocoo()
                 given = coo_array((coo.data, (coo.row, coo.col)), shape=coo.shape)
-                # Otherwise tocsr adds equal columns, before they are checked and without compensation.
+                # Otherwise, tocsr would add up duplicates before they are checked and without compensation.
                 given.has_canonical_format = True
             matrix = given.tocsr()
             arrays = (matrix.data.astype(np.float64, copy=False), matrix.indices, matrix.indptr)
-            # A new matrix, because the flags of the given one may be older than its arrays.
+            # Build a new matrix, because the flags of the given one may be outdated.
             return csr_array(tuple(np.ascontiguousarray(array) for array in arrays), shape=matrix.shape)
     except (ValueError, IndexError, TypeError) as error:
         raise ModelError(f"{name}: the arrays of the matrix do not fit together ({error})") from None
@@ -192,7 +187,7 @@ def entries_of(name: str, given: Any) -> csr_array:
 def _distributions(
     matrix: csr_array, normalize: bool, name_of: Callable[[int], str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``indptr``, ``indices`` and ``data`` of rows that are distributions, with ascending columns."""
+    """Check and normalize rows; return ``indptr``, ``indices`` and ``data`` with ascending columns."""
     data, indptr, largest = matrix.data, matrix.indptr.astype(np.int64, copy=False), largest_entry(normalize)
     if not (data.min(initial=0) >= 0 and data.max(initial=0) <= largest):
         k = int((~((data >= 0) & (data <= largest))).argmax())
@@ -212,13 +207,13 @@ def _distributions(
         indices = matrix.indices.astype(np.int32, copy=False)
         for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
         matrix.eliminate_zeros()
-    # One entry may be all of a sum that is 1 up to rounding.
+    # The only entry of a row may exceed 1 by rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
 
 
 def _sums(indptr: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of each row, and its difference from 1."""
+    """Return the sum of each row and its difference from 1."""
     indptr = indptr.astype(np.int64, copy=False)
     total, rest = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
     for_chunks(_probabilities.sum_rows, indptr, indptr, data, total, rest)
@@ -236,7 +231,7 @@ def _check_rewards(reward: np.ndarray, name_of: Callable[[int], str]) -> None:
 
 
 def _matrices(name: str, given: Any) -> list[csr_array]:
-    """The transitions of each action, all ``[n_states, n_states]``."""
+    """Return the transitions of each action, ``[n_states, n_states]`` each."""
     from scipy.sparse import csr_array, issparse
 
     try:
@@ -257,7 +252,7 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
 
 
 def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) -> np.ndarray:
-    """Expected rewards float64 ``[n_states, n_actions]``, from those of states, of pairs, or of transitions."""
+    """Return expected rewards, float64 ``[n_states, n_actions]``, given rewards of states, pairs or transitions."""
     from scipy.sparse import issparse
 
     n_states, n_actions = shape
@@ -285,7 +280,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
             f"R: has the shape {got}, allowed are ({n_states},), ({n_states}, {n_actions}) and "
             f"({n_actions}, {n_states}, {n_states})"
         )
-    # Outcomes that rows are divided for pay less, too.
+    # Normalizing a row also scales its expected reward.
     sums = [
         np.asarray(P.multiply(R).sum(axis=1)).reshape(-1) / divisors(P.indptr, P.data)
         for P, R in zip(matrices, paid, strict=True)
@@ -294,7 +289,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
 
 
 def _numbers(name: str, given: Any) -> np.ndarray:
-    """A float64 array of any shape."""
+    """Convert real numbers to a float64 array of the same shape."""
     try:
         array = np.asarray(given)
         if array.dtype.kind in "fiubO":
@@ -305,7 +300,7 @@ def _numbers(name: str, given: Any) -> np.ndarray:
 
 
 def _finite(name: str, given: Any) -> np.ndarray:
-    """A float64 vector of finite numbers."""
+    """Convert finite numbers to a float64 vector."""
     array = _numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:
         raise ModelError(f"{name}: has the shape {array.shape}, allowed is one dimension")
@@ -316,7 +311,7 @@ def _finite(name: str, given: Any) -> np.ndarray:
 
 
 def _whole(name: str, given: Any) -> np.ndarray:
-    """An int64 vector, from whole numbers of any type."""
+    """Convert whole numbers of any dtype to an int64 vector."""
     try:
         array = np.asarray(given)
     except ValueError:

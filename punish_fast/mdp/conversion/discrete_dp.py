@@ -1,8 +1,8 @@
-"""Processes of QuantEcon, ``quantecon.markov.DiscreteDP``, in both of its forms.
+"""Conversion from and to QuantEcon's ``quantecon.markov.DiscreteDP``, in both of its forms.
 
-In the *product form* all states have the same actions, ``R[state, action]`` and ``Q[state, action, successor]``; in the
-form of *state-action pairs* pair ``r`` is action ``a_indices[r]`` in state ``s_indices[r]``, with ``R[r]`` and
-``Q[r, successor]``, dense or sparse. A reward of minus infinity means that the action is not allowed.
+In the *product form*, all states have the same actions, with ``R[state, action]`` and ``Q[state, action, successor]``.
+In the *state-action pair form*, pair ``r`` is action ``a_indices[r]`` in state ``s_indices[r]``, with ``R[r]`` and
+``Q[r, successor]``, dense or sparse. A reward of minus infinity excludes an action.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
         table = np.asarray(ddp.Q)
         return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
     allowed = np.flatnonzero(reward != -np.inf)
-    # By state and then by action, as QuantEcon has them unless its arrays were changed.
+    # Sort by state and then by action, as in QuantEcon unless its arrays were changed.
     rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
     transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
     if len(rows) != len(reward) or (np.diff(rows) != 1).any():

@@ -1,4 +1,4 @@
-"""A process whose states, actions and rewards have names, as model checkers write it."""
+"""MDPs with named states, actions and rewards, as written by model checkers."""
 
 from __future__ import annotations
 
@@ -11,43 +11,35 @@ from punish_fast.mdp.model import MDP
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
-# Names that a message lists.
+# Maximum number of names listed in a message.
 _MOST_LISTED = 8
 
 
 class NameUnknownError(PunishFastError, ValueError):
-    """A name that the process does not have; the message lists those that it has."""
+    """Raised for an unknown label or reward; the message lists the known names."""
 
 
 @dataclass(frozen=True, eq=False)
 class NamedProcess:
-    """A process with names. It has no terminals: a state in which play ends leads to itself.
+    """MDP with names and without terminals: a state in which play ends leads to itself."""
 
-    Attributes:
-        mdp: The process; its rewards are 0, and ``mdp.action`` numbers the ``actions``.
-        labels: The states with each label, bool ``[n_states]``.
-        rewards: The expected immediate rewards of rows under each name, float64 ``[n_rows]``.
-        initial: int64, the initial states.
-        actions: The names of actions; empty if they have numbers only.
-    """
-
-    mdp: MDP
-    labels: dict[str, np.ndarray]
-    rewards: dict[str, np.ndarray]
-    initial: np.ndarray
-    actions: tuple[str, ...]
+    mdp: MDP  # its rewards are 0, and `mdp.action` contains indices of `actions`
+    labels: dict[str, np.ndarray]  # states with each label, bool [n_states]
+    rewards: dict[str, np.ndarray]  # expected immediate rewards of rows by name, float64 [n_rows]
+    initial: np.ndarray  # int64, initial states
+    actions: tuple[str, ...]  # names of actions; empty if actions have only numbers
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"
 
     def labelled(self, name: str) -> np.ndarray:
-        """The states with a label, bool ``[n_states]``."""
+        """Return the states with a label, bool ``[n_states]``."""
         if name not in self.labels:
             raise NameUnknownError(f"label {_quoted(name)} is not in the model, which has {_listed(self.labels)}")
         return self.labels[name]
 
     def paying(self, name: str | None = None) -> MDP:
-        """The process with the rewards of a name; without one, with the only rewards that there are."""
+        """Return the MDP with the named rewards; the name is optional if the model has only one kind of reward."""
         if name is None and len(self.rewards) == 1:
             (name,) = self.rewards
         if name is None:

@@ -1,15 +1,15 @@
-"""What to find in a process with names: a probability or an expected reward, largest or smallest.
+"""Textual objectives for MDPs with names: maximum or minimum probabilities and expected rewards.
 
 ::
 
     max P [F "goal"]               reach a state with the label goal
-    min P [!"bad" U "goal"]        the same, by states without the label bad
+    min P [!"bad" U "goal"]        reach it through states without the label bad
     max R{"cost"} [F "goal"]       rewards until a state with the label goal
-    min R{"cost"}                  discounted rewards for ever
+    min R{"cost"}                  discounted rewards without end
 
-Between labels stand ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are labels, too. The way of Storm and
-PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is understood as well. Rewards end on arrival: those of
-goal states are not paid.
+Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. The notation of
+Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is accepted, too. Rewards end on arrival: goal
+states pay no rewards.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HEADS = (
 _TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
-# Unsupported operators of Storm and PRISM, found in texts whose quoted names are left out.
+# Patterns of unsupported operators of Storm and PRISM in texts without their quoted names.
 _UNSUPPORTED = {
     "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
     "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
@@ -57,30 +57,22 @@ Formula = Callable[[NamedProcess], np.ndarray]
 
 
 class ObjectiveError(PunishFastError, ValueError):
-    """A text that is no objective, or one that cannot be had; the message says why."""
+    """Raised for an invalid or unsupported objective; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What to find.
-
-    Attributes:
-        maximise: The largest value, or the smallest.
-        is_probability: A probability, or an expected reward.
-        reward: The name of the rewards; None for the only ones.
-        goal: The states to reach; None for discounted rewards.
-        within: The states to go by; None for all.
-    """
+    """Parsed objective."""
 
     maximise: bool
-    is_probability: bool
-    reward: str | None
-    goal: Formula | None
-    within: Formula | None
+    is_probability: bool  # probability if True, otherwise expected reward
+    reward: str | None  # name of the rewards; None if the model has only one
+    goal: Formula | None  # states to reach; None if rewards are discounted
+    within: Formula | None  # states that may be visited before the goal; None if all
 
 
 def parse_objective(text: str) -> Objective:
-    """The objective that a text describes."""
+    """Parse the text of an objective."""
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
         raise ObjectiveError(
@@ -104,9 +96,7 @@ def answer(
     """Find the values of an objective from all states.
 
     Args:
-        process: The process.
-        objective: What to find.
-        discount: From 0 to below 1, by default 0.95, for rewards without a goal; not allowed otherwise.
+        discount: From 0 to below 1, by default 0.95; only allowed for rewards without a goal.
     """
     if objective.goal is None:
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
@@ -124,13 +114,13 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
         raise SolveError(f"discount: {discount} is not allowed, rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
-    # The smallest values are minus the largest ones of the rewards with the other sign.
+    # The smallest values are the negated largest values for negated rewards.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
 
 class _Parser:
-    """Recursive descent over the tokens of a path: ``[F goal]`` or ``[within U goal]``."""
+    """Recursive descent parser of a path: ``[F goal]`` or ``[within U goal]``."""
 
     def __init__(self, text: str, rest: str) -> None:
         self._text, self._depth = text, 0
@@ -145,7 +135,7 @@ class _Parser:
         self._tokens.append("")
 
     def path(self) -> tuple[Formula | None, Formula]:
-        """What to go by, None for anything, and what to reach."""
+        """Return the formulas of the states allowed on the way, None if all are, and of the goal."""
         self._take("[")
         within = None
         if self._tokens[0] == "F":
@@ -208,7 +198,7 @@ class _Parser:
 
 
 def _reason(text: str) -> str:
-    """Return the first unsupported operator of a text, with the punctuation around it."""
+    """Return the first unsupported operator of a text, with surrounding punctuation for the message."""
     unnamed = re.sub(r'"[^"]*"', '""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return ", " if found is None else f": {found} is not supported; "

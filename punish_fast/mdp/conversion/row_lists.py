@@ -1,7 +1,7 @@
-"""Processes from lists of rows, and from the tables of Gymnasium.
+"""Construction of MDPs from lists of rows and from the tables of Gymnasium.
 
-Messages name state, action or row, and value. Probabilities that miss 1 by rounding or more are divided by their exact
-sum, as in ``construction.py``.
+Messages name state, action or row, and value. Rows whose exact sum differs from 1 by more than rounding are divided by
+it, as in ``construction.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from punish_fast.runtime.printable import printable
 
 
 def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: bool = False) -> MDP:
-    """Build a process as `punish_fast.mdp.model.from_rows` does."""
+    """Implement `punish_fast.mdp.model.from_rows`."""
     given = _listed("states", states)
     ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
     rows, n_columns = _Rows(normalize), len(given) + len(ends)
@@ -50,7 +50,7 @@ def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: b
 
 
 def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
-    """Build a process as `MDP.from_gymnasium` does."""
+    """Implement `MDP.from_gymnasium`."""
     table = getattr(getattr(env, "unwrapped", env), "P", None)
     try:
         n_states = len(table)  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
 
 
 class _Rows:
-    """Rows of a process, collected one after another."""
+    """Builder that collects the rows of an MDP."""
 
     def __init__(self, normalize: bool) -> None:
         self._normalize = normalize
@@ -91,7 +91,7 @@ class _Rows:
         self._action: list[int] = []
 
     def distribution(self, place: str, columns: list[int], p: Iterable[Any]) -> list[float]:
-        """Return probabilities of columns, divided by their sum unless it is 1 up to rounding."""
+        """Check the probabilities of columns; return them divided by their sum unless it is 1 up to rounding."""
         given = []
         for column, value in zip(columns, p, strict=True):
             given.append(_number(f"{place}: probability of successor {column}", value))
@@ -103,23 +103,21 @@ class _Rows:
         return given if abs(deviation) <= ROUNDING else [share / total for share in given]
 
     def add(self, reward: float, successors: dict[int, float], action: int) -> None:
-        """Add a row."""
         entries = sorted((column, p) for column, p in successors.items() if p)
         self._indices += [column for column, _ in entries]
-        # One entry may be all of a sum that is 1 up to rounding.
+        # The only entry of a row may exceed 1 by rounding.
         self._data += [min(p, 1.0) for _, p in entries]
         self._indptr.append(len(self._data))
         self._reward.append(reward)
         self._action.append(action)
 
     def end_state(self, place: str) -> None:
-        """End the rows of a state."""
         if len(self._reward) == self._state_ptr[-1]:
             raise ModelError(f"{place}: there are no rows, every state must have at least one")
         self._state_ptr.append(len(self._reward))
 
     def process(self, terminals: list[float]) -> MDP:
-        """Build the process of all rows, in one layer."""
+        """Build an MDP of all rows, in one layer."""
         if len(self._state_ptr) == 1:
             raise ModelError("states: there are none, at least one state is needed")
         mdp = MDP(
@@ -137,7 +135,7 @@ class _Rows:
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:
-    """The actions of a state of an environment and their outcomes, by number."""
+    """Return the actions of a state of an environment and their outcomes, in ascending order of actions."""
     try:
         actions = table[state]
         pairs = sorted(actions.items()) if hasattr(actions, "items") else list(enumerate(actions))
@@ -166,7 +164,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Convert a whole number to int; 1.0 is one, True is not."""
+    """Convert a whole number to int; 1.0 is valid, but True is not."""
     try:
         whole = None if isinstance(value, bool | str) else int(value)
     except (OverflowError, TypeError, ValueError):

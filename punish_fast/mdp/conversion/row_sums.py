@@ -1,4 +1,4 @@
-"""Rows whose probabilities do not add up to 1, and other flaws of rows."""
+"""Validation of rows: sums of probabilities other than 1, and other flaws."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Rows are not divided below this difference. Dividing by a rounded sum rounds twice, and leaves at most half of it.
+# Rows are only divided above this difference. Dividing by a rounded sum rounds twice and leaves at most half of it.
 ROUNDING = 2.0**-51
-# Sums of larger numbers might be infinite.
+# Sums of larger numbers might overflow.
 _LARGEST_COUNT = 1e300
 
 
 def largest_deviation(mdp: MDP) -> float:
     """Return the largest absolute difference between 1 and the exact sum of a row.
 
-    This takes about as long as one sweep. The result is below 4.5e-16 for processes from the constructors ``from_*``.
+    This takes about as long as one sweep. The result is below 4.5e-16 for MDPs built by the constructors ``from_*``.
     """
     chunks = balanced_chunks(mdp.indptr)
     largest = np.zeros(len(chunks) - 1)
@@ -44,25 +44,25 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return whether a row may be divided by its sum ``total``, exactly 1 plus ``deviation``: bool or bool ``[n]``."""
+    """Return True for rows, bool or bool ``[n]``, that may be divided by their sum ``total``, 1 plus ``deviation``."""
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 
 def refused_entry(place: str, column: int, p: float, normalize: bool) -> str:
-    """Return the message about an entry of a row that is not a probability."""
+    """Return the error message for an entry of a row that is not a probability."""
     allowed = f"numbers from 0 to {_LARGEST_COUNT:g}" if normalize else "probabilities from 0 to 1"
     return f"{place} has {float(p)!r} in column {column}, allowed are {allowed}"
 
 
 def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> str:
-    """Return the message about a row that `is_accepted` refuses."""
+    """Return the error message for a row that `is_accepted` rejects."""
     if normalize:
         return f"the probabilities of {place} add up to {float(total)!r}, allowed are positive numbers"
     return f"{_describe_sum(place, total, deviation)}; the option normalize divides them by their sum"
 
 
 def describe_flaw(mdp: MDP, row: int, flaw: int) -> str:
-    """Return a message about a flaw that `_probabilities.find_flaws` found."""
+    """Return the error message for a flaw found by `_probabilities.find_flaws`."""
     place, begin, end = row_name(mdp.state_ptr, row), mdp.indptr[row], mdp.indptr[row + 1]
     first = begin if mdp.data_ptr is None else mdp.data_ptr[row]
     columns, p = mdp.indices[begin:end].tolist(), mdp.data[first : first + end - begin].tolist()

@@ -57,7 +57,7 @@ class Order:
 
 
 def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
-    """Return the MDP with states and rows permuted: ``states[i]`` becomes state ``i``, and ``rows[i]`` row ``i``."""
+    """Return the MDP whose state ``i`` is ``states[i]``, and whose row ``i`` is ``rows[i]``, of the given MDP."""
     column = np.arange(mdp.n_columns, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
     selection = select_rows(mdp, rows, column)

@@ -1,23 +1,25 @@
 """Value iteration: sweeps, each with a certified bound on the remaining error.
 
 The optimal values are the fixed point of the Bellman operator ``(T v)(s) = max_a r(s, a) + g sum_t P(t | s, a) v(t)``,
-a contraction with modulus ``g``, the discount [Puterman 1994, ch. 6]. With discount 1, values are total rewards until
-a terminal is reached, terminals are worth nothing, and ``stopping_rule.py`` finds the modulus.
+a contraction whose modulus is the discount ``g`` [Puterman 1994, ch. 6]. With discount 1, values are total rewards
+until a terminal is reached, terminals have value 0, and ``stopping_rule.py`` finds the modulus.
 
-**Schedules.** ``jacobi`` applies ``T`` to all states at once. ``layered`` goes through the layers from the last to
-the first and uses each new value at once. If every layer leads only to the next and the last back to the first (a
-*cycle* of ``L`` layers), one such sweep depends on the first layer's values alone and contracts them with modulus
-``g^L``. Only these values are *carried* from sweep to sweep, so Anderson acceleration applies to them alone.
+**Schedules.** ``jacobi`` applies ``T`` to all states simultaneously. ``layered`` goes through the layers from the last
+to the first and uses new values immediately. If every layer leads only to the next and the last back to the first (a
+*cycle* of ``L`` layers), the result of a layered sweep depends only on the values of the first layer, and the sweep
+contracts them with modulus ``g^L``. Only these values are *carried* from sweep to sweep, so Anderson acceleration
+applies only to them. If there is no cycle, all values are carried.
 
-**Error bound.** Let ``d`` be the largest change of a carried value in the last sweep (in a cycle those of the first
-layer, otherwise all), ``b`` the modulus, and ``e`` a bound on the rounding error of one sweep. By the contraction,
+**Error bound.** Let ``d`` be the largest change of a carried value in the last sweep, ``b`` the modulus, and ``e`` a
+bound on the rounding error of one sweep. By the contraction,
 
     |v - v*| on carried values  <=  k (b d + e) / (1 - b),
 
-(``k`` is 1 unless the discount is) and on all others at most ``g`` times the carried error before the sweep, plus
-``e``. A row of ``n`` entries computed in floating point with unit roundoff ``u`` is off by at most ``(n + 8) u`` times
-the largest value that can occur [Higham 2002, ch. 3]. This allows for stored probabilities that are off by up to four
-roundings; the bound holds for the process whose rows add up to exactly one.
+where ``k`` is 1 if the discount is below 1 (otherwise see ``stopping_rule.py``). The error of all other values is at
+most ``g`` times the carried error before the sweep, plus ``e``. A row of ``n`` entries computed in floating point with
+unit roundoff ``u`` is off by at most ``(n + 8) u`` times the largest value that can occur [Higham 2002, ch. 3]. This
+allows for stored probabilities that are off by up to four roundings; the bound holds for the MDP whose rows add up to
+exactly 1.
 """
 
 from __future__ import annotations
@@ -39,56 +41,40 @@ from punish_fast.mdp.process import Payment, Process, RowChoices
 
 @dataclass
 class Log:
-    """Statistics of each sweep.
+    """Statistics of each sweep."""
 
-    Attributes:
-        residual: Largest change of a state's value.
-        seconds: Duration.
-        rmse: Square root of the sum of the squared changes of Q, terminals included (``jacobi`` only).
-        choice_changes: States whose greedy action changed (``jacobi`` only).
-    """
-
-    residual: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    residual: list[float] = field(default_factory=list)  # largest change of a state value
+    seconds: list[float] = field(default_factory=list)  # duration
+    # Square root of the sum of squared changes of Q, terminals included (jacobi only).
     rmse: list[float] = field(default_factory=list)
-    choice_changes: list[int] = field(default_factory=list)
+    choice_changes: list[int] = field(default_factory=list)  # states whose greedy action changed (jacobi only)
 
 
 class Iteration:
-    """The common part of all schedules.
+    """Base class of the schedules."""
 
-    Attributes:
-        v: float64 ``[n_columns]``, values of states and terminals.
-        q: float64 ``[n_rows]``, values of state-action pairs; consistent with `v` only after `close`.
-        choice: int64 ``[n_states]``, the best row of each state, the first one of equal values; likewise.
-        contraction: The contraction of every sweep.
-        endless: bool ``[n_states]``, the states from which play can go on for ever; None if there are none. Without a
-            discount, sweeps find no values then.
-        is_at_floor: Whether the last changes were no larger than rounding can make them.
-        bound: The error bound after the last sweep.
-        log: One entry for each sweep.
-        rows_taken: int64 ``[n_states]``, the policy that `settle` found; if None, the first best rows of `q`.
-    """
-
-    # Probabilities of the rows of a policy to be evaluated.
+    # Row probabilities of the policy to evaluate.
     _weight: np.ndarray | None = None
 
     def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
+        # States from which play can last forever, or None if there are none. Undiscounted sweeps do not find the values
+        # of MDPs with endless states.
         self.endless: np.ndarray | None = None
-        self.is_at_floor = False
-        self.bound = np.inf
-        self.rows_taken: np.ndarray | None = None
+        self.is_at_floor = False  # True if rounding can explain the last changes
+        self.bound = np.inf  # error bound after the last sweep
+        self.rows_taken: np.ndarray | None = None  # policy found by `settle`; if None, the first best rows of `q`
         self.log = Log()
         self.v = np.zeros(mdp.n_columns)
+        # Row values and the first best rows; consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # Terms of a backup besides the entries of its row, and roundings of a stored probability.
+        # Terms of a backup that are not entries of its row, and roundings of a stored probability.
         self._further_terms = 8
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
-        # The values that the last backup of rows began with.
+        # Values before the last backup of rows.
         self._before_close = self.v
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
@@ -113,15 +99,16 @@ class Iteration:
         return contraction
 
     def _find_endless(self, n_carried: int) -> np.ndarray | None:
-        """The states from which play can go on for ever: those that have a row that leads to these states alone."""
+        """Find the states from which play can last forever, bool ``[n_states]``; return None if there are none."""
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
+        # Keep the states that have a row leading only to states that are kept.
         while stays.any():
-            # Minus the probability of leaving, which is 0 only if no successor is outside.
+            # Values are minus the probability of leaving, which is 0 only if no successor is outside.
             v = np.full(self.mdp.n_columns, -1.0)
             v[:n_carried] = np.where(stays, 0.0, -1.0)
             for layer, states in reversed(list(enumerate(starmap(slice, pairwise(self.mdp.layer_ptr.tolist()))))):
                 v, _ = self._back_up_layer(layer, Payment(unpaid, 1.0), v)
-                # Products of small probabilities would underflow.
+                # Keep only signs, because products of small probabilities would underflow.
                 v[states] = np.sign(v[states])
             still = stays & (v[:n_carried] == 0)
             if np.array_equal(still, stays):
@@ -130,30 +117,30 @@ class Iteration:
         return None
 
     def _sweep_with(self, reward: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Sweep over ``v`` with other rewards, undiscounted and in place."""
+        """Sweep over ``v`` with other rewards and no discount, in place if possible; return the new values."""
         for layer in reversed(range(self.mdp.n_layers)):
             v, _ = self._back_up_layer(layer, Payment(reward, 1.0), v)
         return v
 
     def _back_up_layer(self, layer: int, payment: Payment, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """Back up one layer; return the new values, in place of the old ones if possible, and the largest change."""
+        """Back up one layer, in place if possible; return the new values and the largest change."""
         out = v if self.mdp.is_independent(layer) else v.copy()
         return out, self._backups.sweep(layer, payment, v, out)
 
     def _rounding(self) -> np.ndarray:
-        """float64 ``[n_layers]``, the largest rounding error of a backup."""
+        """Return the largest rounding error of a backup in each layer, float64 ``[n_layers]``."""
         rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
             UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
         )
         return rounding
 
     def _carried_error(self, change: float, rounding: float) -> float:
-        """Upper bound on the error of carried values after they changed by ``change`` at most."""
+        """Return an upper bound on the error of carried values that changed by at most ``change``."""
         self.is_at_floor = self.contraction.is_at_floor(change, rounding)
         return self.contraction.error_bound(change, rounding)
 
     def _back_up_rows(self) -> np.ndarray:
-        """Back up all states from one ``v``; return residual, sum of squared changes of ``q``, and changed choices."""
+        """Back up all states from the same ``v``; return the combined results of `Backups.close` for all layers."""
         out = self.v.copy()
         totals = np.zeros(3)
         for layer in range(self.mdp.n_layers):
@@ -164,7 +151,7 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy; return how much less than `v` it may earn.
+        """Choose the policy; return the largest amount by which it may earn less than `v`.
 
         Args:
             bounds: Allowed losses, in ascending order.
@@ -182,11 +169,11 @@ class Iteration:
         return without_ties
 
     def _loss(self, ties: np.ndarray) -> float:
-        """How much less than `v` a policy can earn with a discount, by the backup of `close`.
+        """Return how much less than `v` a policy can earn with a discount, given the backup of `close`.
 
-        Its rows are worse than the best ones of their states by up to ``ties``, float64 ``[n_layers]``, and a backup of
-        the new values is lower than one of the old values by their largest fall, discounted. In a cycle of layers both
-        add up from layer to layer.
+        The rows of the policy are worse than the best rows by up to ``ties``, float64 ``[n_layers]``. Backing up the
+        new values instead of the old ones loses at most their largest decrease, discounted. In a cycle of layers, both
+        losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
         if not self.mdp.is_cycle:
@@ -197,24 +184,24 @@ class Iteration:
         return max(every) / (1 - g ** len(losses))
 
     def _falls(self) -> np.ndarray:
-        """float64 ``[n_layers]``, by how much values of states fell at most in the last backup."""
+        """Return the largest decrease of a state value in the last backup in each layer, float64 ``[n_layers]``."""
         fall = (self._before_close - self.v)[: self.mdp.n_states]
         return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
 
     def prefer(self, choice: np.ndarray) -> None:
-        """Lower the values of rows before ``choice``, which might lose more in the long run than rounding shows."""
+        """Take a policy, and lower the values of the rows before it so that it has the first best rows."""
+        # The rows before it might lose more in the long run than rounding shows.
         v = self.v[: self.mdp.n_states]
         self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
 
 
 class Layered(Iteration):
-    """The layers from the last to the first, in place."""
+    """Sweeps through the layers from the last to the first, in place."""
 
-    # No value is below it.
-    _least = -np.inf
+    _least = -np.inf  # lower limit on values
 
     def __init__(self, mdp: Process, discount: float, start: np.ndarray | None = None) -> None:
-        """Start with the values ``start`` (float64 ``[n_states]``), or with zeros."""
+        """Start with the values ``start``, float64 ``[n_states]``, or with zeros."""
         super().__init__(mdp, discount)
         if start is not None:
             largest = self.contraction.largest_value
@@ -247,14 +234,14 @@ class Layered(Iteration):
         return self._closed(self._bound(residuals))
 
     def close(self) -> None:
-        """Back up every state once more, for ``q``, ``choice`` and a consistent ``v``."""
+        """Back up every state once more to make ``q``, ``choice`` and ``v`` consistent."""
         self._back_up_rows()
 
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy; see `Iteration.settle`.
 
-        If the discount is 1, sweeps under the policy prove its values; a process without stored transitions is not
-        checked, since a policy would take as much memory as its values. If no policy is found, the loss is infinite.
+        If the discount is 1, sweeps under the policy prove its values. A process that computes its transitions is not
+        checked, because a policy would take as much memory as its values. If no policy is found, the loss is infinite.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if self.discount < 1:
@@ -275,11 +262,11 @@ class Layered(Iteration):
         return distance
 
     def _closed(self, bound: float) -> float:
-        """The error bound after `close`, from the one before."""
+        """Return the error bound after `close`, given the bound before it."""
         return self.discount * bound + float(self._rounding().max(initial=0))
 
     def _accelerate(self) -> None:
-        """Extrapolate the carried values of the next sweep."""
+        """Extrapolate the carried values for the next sweep."""
         carried = self.v[: self._n_carried]
         if self._before is not None:
             accelerated = self._acceleration.next(self._before, carried.copy())
@@ -297,10 +284,9 @@ class Layered(Iteration):
 
 
 class Evaluation(Layered):
-    """The layers from the last to the first, under a policy that takes row ``r`` with probability ``weight[r]``."""
+    """Sweeps through the layers under a policy that takes row ``r`` with probability ``weight[r]``."""
 
     def __init__(self, mdp: Process, discount: float, weight: np.ndarray) -> None:
-        """Start with zeros."""
         self._weight = weight
         super().__init__(mdp, discount)
         self._further_terms += int(np.diff(mdp.state_ptr).max(initial=0)) + 1
@@ -315,10 +301,9 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """All states at once, starting with ``q = r``, as in the published runs."""
+    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the published runs."""
 
     def __init__(self, mdp: Process, discount: float) -> None:
-        """Start with immediate rewards for ``q`` and their maximum for ``v``."""
         super().__init__(mdp, discount)
         self.q[:] = mdp.reward
         self.v[: mdp.n_states] = np.maximum.reduceat(mdp.reward, mdp.state_ptr[:-1])
@@ -342,8 +327,8 @@ class Jacobi(Iteration):
         return self._carried_error(residual, rounding)
 
     def _falls(self) -> np.ndarray:
-        """Return a bound for all layers, float64 ``[n_layers]``: the last residual."""
+        """Return the last residual as a bound for all layers, float64 ``[n_layers]``."""
         return np.full(self.mdp.n_layers, self.log.residual[-1])
 
     def close(self) -> None:
-        """Do nothing: every sweep backs up ``q``."""
+        """Do nothing, because every sweep backs up ``q``."""

@@ -1,1 +1,1 @@
-"""Objectives: discounted and total rewards, reach probabilities, average rewards, finite horizons."""
+"""Objectives: discounted and total rewards, reachability, average rewards, finite horizons."""

@@ -1,22 +1,23 @@
-"""The largest average reward per step, in processes of any structure.
+"""The largest average reward per step, in MDPs of any structure.
 
 The *gain* of a policy is its expected reward per step in the long run, and the differences of a *bias* ``h`` are the
-advantages of one initial state over another. For an optimal policy
+advantages of one initial state over another. For an optimal policy,
 
     g(s)  =  max_a sum_t P(t | s, a) g(t),        g(s) + h(s)  =  r(s, a) + sum_t P(t | s, a) h(t)
 
 [Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward at every step.
 
-**Components.** Under every policy, play finally stays in an end component. Within a maximal one, all states can reach
-each other, so they have the same largest gain, which is bracketed (``component_gains.py``).
+**Within components.** Under every policy, play eventually stays in an end component. All states of a maximal end
+component can reach each other, so they have the same largest gain, which ``component_gains.py`` brackets.
 
-**Which component.** Collapse the components (``end_components.py``) and let staying in one pay its gain, once. Play in
-this quotient ends under every policy, and its largest total reward is the gain of every state [de Alfaro 1997]. If
-staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row for which
-the gain is proved.
+**Between components.** Collapse the components (``end_components.py``) and let staying in a component pay its gain
+once. Play in this quotient ends under every policy, and the largest total reward from a state is its gain [de Alfaro
+1997]. If staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row
+for which the gain is proved.
 
-**Error bound.** The error bound of the quotient's values, plus half the width of the widest bracket that matters,
-rounding included. A bracket does not matter if leaving its component is better than staying at the upper bound.
+**Error bound.** The error bound is the bound for the values of the quotient plus half the width of the widest bracket
+that matters, including rounding. A bracket does not matter if leaving its component is better than staying at the upper
+bound.
 """
 
 from __future__ import annotations
@@ -40,29 +41,21 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options, keep_quiet
 from punish_fast.mdp.solver import solve
 
-# Maximum number of sweeps for the bias of states that play leaves, in addition to policy iteration.
+# Maximum number of sweeps for the bias of transient states, in addition to policy iteration.
 _SWEEPS_OF_BIAS = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class AverageReward:
-    """Average rewards per step, and the policy that earns them.
+    """Average rewards per step, and the policy that earns them."""
 
-    Attributes:
-        gain: float64 ``[n_states]``, the largest average reward from each state.
-        bias: float64 ``[n_states]``, relative values of the policy: they solve the second equation, and are 0 in a
-            state of each component that it stays in.
-        error_bound: Upper bound on the error of ``gain``, and on ``gain`` less the gain of the policy.
-        bias_residual: By how much ``bias`` and ``gain`` miss the second equation under the policy at most; infinite if
-            ``bias`` has values too large for floating point, which are infinite or not a number.
-        choice: int64 ``[n_states]``, the row that the policy takes in each state.
-    """
-
-    gain: np.ndarray
+    gain: np.ndarray  # float64 [n_states], largest average reward from each state
+    # Relative values of the policy, float64 [n_states]. They solve the second equation of the module docstring and are
+    # 0 in one state of each component in which play stays. Values too large for floating point are infinite or NaN.
     bias: np.ndarray
-    error_bound: float
-    bias_residual: float
-    choice: np.ndarray
+    error_bound: float  # upper bound on the error of `gain`, and on `gain` minus the gain of the policy
+    bias_residual: float  # largest residual of the second equation under the policy; infinite if `bias` is not finite
+    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
 
     def __repr__(self) -> str:
         return f"AverageReward({len(self.gain):,} states, error bound {self.error_bound:.1e})"
@@ -78,20 +71,20 @@ def average_reward(
     """Find the largest average reward per step, or the average reward of a policy.
 
     Args:
-        mdp: The process, unichain or multichain. `check` validates one of unknown origin.
+        mdp: The MDP, unichain or multichain. Use `check` to validate an MDP of unknown origin.
         tolerance: Stop at this error bound of gains.
-        progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep in end components, and as
-            ``progress("solve", sweeps, error_bound)`` after those between them.
-        max_sweeps: Maximum number of sweeps in end components, and between them. Policy iteration also evaluates up to
-            600 policies of each component for which 1,000 sweeps are not enough.
-        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
-            is ``s``, the only row of state ``s`` of the policy's chain.
+        progress: Called as ``progress("gain", sweeps, error_bound)`` after every sweep within end components, and as
+            ``progress("solve", sweeps, error_bound)`` after every sweep between them.
+        max_sweeps: Maximum number of sweeps within end components, and also between them. In addition, policy iteration
+            evaluates up to 600 policies of each component for which 1,000 sweeps are not sufficient.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
+            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
-            policy iteration reach the tolerance or 1e-9 of the gain (the message has the bracket that was proved), or
-            ``weight`` is not a policy or averages rows to a probability below 2.3e-308.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
+            policy iteration reaches the tolerance or 1e-9 of the gain (the message contains the proved bracket), or
+            ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
         A machine earns 1 as long as it runs, and breaks down half the time; a repair takes one step and costs 0.5:
@@ -126,7 +119,7 @@ def average_reward(
     between = Effort.of(tolerance / 2, max_sweeps, progress)
     ends = np.zeros(paying.n_states, dtype=bool)
     found, q = solve_by_component(paying.in_one_layer(), ends, Payoff(reward, terminals), between)
-    # The bracket does not matter if staying is worse than the value even at its upper bound.
+    # A bracket does not matter if staying is worse than leaving even at its upper bound.
     matters = gains.upper > found.v[states_of_rows(paying)[staying]]
     width = float(gains.half_width[matters].max(initial=0))
     bound = float(np.nextafter(found.error_bound + width, np.inf))
@@ -148,17 +141,16 @@ def average_reward(
 def _first_of_ties(
     quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
 ) -> tuple[Exact, AverageReward | None]:
-    """Take the first of the rows that stay in a component or leave it, if these are tied and the gain is proved.
+    """Take the first of tied rows that stay in a component or leave it, if the gain of the policy is proved.
 
     Args:
-        quotient: The process, with its end components collapsed.
-        gains: The gains of staying in components, and policies that stay.
-        found: Gains and policy of the process.
-        q: float64 ``[n_rows of the quotient]``, values of rows.
-        effort: The error bound allowed, and the work to prove it.
+        gains: Gains of staying in components, and policies that stay.
+        found: Gains and policy of the MDP.
+        q: float64 ``[n_rows of the quotient]``, row values.
+        effort: Error bound to prove, and limits on the work.
 
     Returns:
-        Gains and policy; and the evaluation of the policy, None if it has not changed.
+        Gains and policy; evaluation of the policy, or None if it has not changed.
     """
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
@@ -187,13 +179,13 @@ def _first_of_ties(
 def _bias(
     mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Relative values of a policy in all states, from those where it has settled, and their residual."""
+    """Extend the bias of a policy from the ``settled`` states to all states; also return its residual."""
     rows = mdp.to_scipy()[choice]
     is_passing = np.ones(mdp.n_states, dtype=bool)
     is_passing[settled] = False
     earned = mdp.reward[choice] - gain
     if is_passing.any():
-        # What is paid on arrival at a settled state is its bias.
+        # Arrival at a settled state pays its bias.
         taken = np.zeros(mdp.n_rows, dtype=bool)
         taken[choice[is_passing]] = True
         reward = np.zeros(mdp.n_rows)

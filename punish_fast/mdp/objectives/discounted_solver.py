@@ -1,8 +1,8 @@
-"""Discounted rewards of a process without layers.
+"""Discounted rewards of MDPs without layers.
 
-A method of ``policy_evaluation.py`` is tried first. If ``auto`` reads the entries of 50 to 1,000 sweeps without
-reaching the tolerance, or rounding leaves an error bound above the tolerance and above 1e-9 of the largest value,
-policy iteration follows (``rational.py``). The policy takes the first of tied rows if its guarantee allows
+A method of ``policy_evaluation.py`` is tried first. Policy iteration (``rational.py``) follows if ``auto`` reads the
+entries of 50 to 1,000 sweeps without reaching the tolerance, or if rounding leaves an error bound above both the
+tolerance and 1e-9 of the largest value. The policy takes the first of tied rows if its guarantee allows
 (``improvement.py``, ``tie_break.py``).
 """
 
@@ -28,26 +28,25 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import Effort
 
-# Entries read, in sweeps over the process, after which policy iteration is tried if it is cheap, and in any case.
+# Sweeps over the MDP, by entries read, after which policy iteration is tried if it is cheap, or in any case.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
-# Operations of an elimination, as a share of the entries read before, that are cheap. If `patience` has few sweeps, as
-# many operations as entries are.
+# An elimination is cheap if its number of operations is at most this fraction of the entries read so far, or at most
+# all of them if there were few sweeps.
 _SHARE_OF_WORK, _FEW = 0.1, 100
-# Backups that may lower an error bound by less than half.
+# Maximum number of further backups if the error bound is at most twice the goal.
 _FURTHER_BACKUPS = 8
-# Larger values are left to policy iteration, since their squares overflow.
+# Larger values are left to policy iteration, because their squares overflow.
 _LARGE_VALUE = 1e150
 
 
 def solve_discounted(
     mdp: MDP, discount: float, method: str, effort: Effort, start: np.ndarray | None = None
 ) -> Solution:
-    """Solve by a method that needs no layers, and by policy iteration if that leaves more than rounding explains.
+    """Solve an MDP of one layer, also by exact policy iteration if other methods do not reach the tolerance.
 
     Args:
-        mdp: The process, of one layer.
-        method: ``"auto"`` or one of ``policy_evaluation.py``; only the first is followed by policy iteration, unless
-            values are large.
+        method: ``"auto"`` or a method of ``policy_evaluation.py``. Only ``"auto"`` is followed by exact policy
+            iteration, unless values are large.
         start: float64 ``[n_states]``, initial values; zeros if None.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
@@ -101,7 +100,7 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close at a point, and again after further backups while rounding leaves an error bound just above the goal."""
+    """Close at a point, and again after further backups while the error bound is just above the goal."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < found.error_bound <= 2 * point.goal:
@@ -111,7 +110,7 @@ def _closed(point: Improvement) -> Closed:
 
 
 def _solve_exactly(mdp: MDP, choice: np.ndarray, discount: float, effort: Effort) -> Closed | None:
-    """Solve by policy iteration, with a discount, from a first policy; return None if nothing could be proved."""
+    """Solve by exact policy iteration, starting with ``choice``; return None if nothing could be proved."""
     goal = effort.tolerance
 
     def solved(process: MDP, rows: np.ndarray) -> Exact | None:

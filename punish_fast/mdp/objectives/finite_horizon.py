@@ -1,18 +1,19 @@
-"""Optimal values of a number of steps, by backward induction.
+"""Optimal values for a given number of steps, by backward induction.
 
-With ``k`` steps to go
+With ``k`` steps to go,
 
     v_k(s)  =  max_a r(s, a) + g sum_t P(t | s, a) v_(k - 1)(t),        v_0 given
 
-so the best action depends on the steps left [Puterman 1994, ch. 4]. Terminals pay their reward at every step.
+so the best action depends on the number of remaining steps [Puterman 1994, ch. 4]. Terminals pay their reward at every
+step.
 
-**Error bound.** A backup is off by at most ``e`` (``rounding.py``), found from the largest value and reward, or if that
-is too much, from the terms of each row; then penalties do not count. A step adds its own error to ``g`` times the error
-of the next step. It also adds the largest difference between a best row and the row that the policy takes, the first of
-those within ``4 e`` of the best one, so the bound also holds for the values of the policy.
+**Error bound.** A backup is off by at most ``e`` (``rounding.py``). This bound is computed from the largest value and
+reward or, if that is too large, from the terms of each row, so that penalties do not count. A step adds its own error
+to ``g`` times the error of the next step. It also adds the largest difference between a best row and the row that the
+policy takes, the first one within ``4 e`` of the best, so the bound also holds for the values of the policy.
 
-**Memory.** All steps take 16 bytes for each state and step: 1.6 GB for a million states and 100 steps. To keep only the
-first step takes no more than a sweep.
+**Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
+the first step takes no more memory than a sweep.
 """
 
 from __future__ import annotations
@@ -29,29 +30,20 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Payment, RowChoices
 
-# Largest difference of tied rows, in rounding errors.
+# Largest difference between tied rows, in rounding errors.
 _TIE = 4.0
-# Rounding errors up to this share of the largest value need no closer bound.
+# Rounding errors up to this fraction of the largest value need no tighter bound.
 _SMALL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteHorizon:
-    """Values and choices step by step.
+    """Values and choices of each step; the first dimension of both arrays is 1 if only the first step was kept."""
 
-    Attributes:
-        v: float64 ``[n_steps + 1, n_states]``, values before each step, and the final ones; ``[1, n_states]`` if only
-            the first step was kept.
-        choice: int64 ``[n_steps, n_states]``, the row that the policy takes in each step; ``[1, n_states]`` if only the
-            first step was kept.
-        discount: From 0 to 1.
-        error_bound: Upper bound on the error of all values, and on values less those that the policy earns.
-    """
-
-    v: np.ndarray
-    choice: np.ndarray
+    v: np.ndarray  # float64 [n_steps + 1, n_states], values before each step and after the last one
+    choice: np.ndarray  # int64 [n_steps, n_states], row that the policy takes in each step
     discount: float
-    error_bound: float
+    error_bound: float  # upper bound on the error of all values, and on values minus the values of the policy
 
     def __repr__(self) -> str:
         n, n_states = self.choice.shape
@@ -66,22 +58,22 @@ def finite_horizon(
     keep_all: bool = True,
     weight: np.ndarray | None = None,
 ) -> FiniteHorizon:
-    """Find the largest expected reward of a number of steps, or the reward of a policy.
+    """Find the largest expected reward in a number of steps, or the reward of a policy.
 
     Args:
-        mdp: The process. `check` validates one of unknown origin.
-        n_steps: At least 1.
+        mdp: The MDP. Use `check` to validate an MDP of unknown origin.
+        n_steps: Number of steps, at least 1.
         discount: From 0 to 1.
-        terminal_value: float64 ``[n_states]``, or ``[n_columns]`` if it has terminals, the values of states after the
-            last step; by default 0.
-        keep_all: Whether to keep the values and choices of all steps, or only of the first one.
-        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state, in every step.
-            Then ``choice[k, s]`` is ``s``, the only row of state ``s`` of the policy's chain.
+        terminal_value: float64 ``[n_states]``, or ``[n_columns]`` to include terminals; values after the last step, 0
+            by default.
+        keep_all: If False, keep only the values and choices of the first step.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state, in every step. In this
+            case, ``choice[k, s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: an option is out of range, a value becomes infinite, or ``weight`` is not a policy or averages rows
-            to a probability below 2.3e-308.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, a value becomes infinite, or ``weight`` is not a policy or leads to a
+            transition probability below 2.3e-308.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
         A machine earns 1 as long as it runs, and breaks down half the time; a repair takes one step and costs 0.5:
@@ -130,7 +122,7 @@ def finite_horizon(
 
 
 def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
-    """The values of columns after the last step."""
+    """Return the values of columns after the last step."""
     v = np.zeros(mdp.n_columns)
     if terminal_value is not None:
         given = np.asarray(terminal_value, dtype=np.float64)
@@ -141,7 +133,7 @@ def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
 
 
 def _backed_up(mdp: MDP, payment: Payment, rows: RowChoices, v: np.ndarray) -> np.ndarray:
-    """The values of one more step."""
+    """Return the values with one more step to go."""
     out = v.copy()
     for layer in range(mdp.n_layers):
         mdp.backups.close(layer, payment, rows, v, out)
@@ -150,7 +142,7 @@ def _backed_up(mdp: MDP, payment: Payment, rows: RowChoices, v: np.ndarray) -> n
 
 
 def _rounding(mdp: MDP, discount: float, before: np.ndarray, v: np.ndarray) -> float:
-    """The largest rounding error of a backup of values ``before`` to ``v``."""
+    """Return the largest rounding error of a backup from values ``before`` to ``v``."""
     terms = sum(float(np.abs(values).max(initial=0)) for values in (before, mdp.reward, mdp.terminal_reward))
     bound = (mdp.longest_row + FURTHER_TERMS) * (UNIT_ROUNDOFF * terms + SMALLEST)
     if bound <= _SMALL * float(np.abs(v[: mdp.n_states]).max(initial=0)):

@@ -1,14 +1,14 @@
-"""The largest and the smallest probability of reaching a set of states, between certified bounds.
+"""The largest and smallest probabilities of reaching a set of states, with certified bounds.
 
-*Largest*: states that cannot reach the goal have 0, and those from which some policy reaches it almost surely have 1;
-both are found in the graph (``graph.py``). What is left is a process whose terminals are these two, and the largest
-probability of the one is bracketed from both sides (``component_brackets.py``), after its end components are collapsed
-(``end_components.py``).
+*Largest*: states that cannot reach the goal have probability 0, and states from which some policy reaches it almost
+surely have probability 1; both sets are found in the graph (``qualitative.py``). The remaining states form an MDP whose
+terminals are the two sets. After its end components are collapsed (``end_components.py``), the largest probability of
+reaching the second set is bounded from both sides (``component_brackets.py``).
 
-*Smallest*: let ``Z`` be the states from which some policy never reaches the goal. All other states have no end
-component without the goal, since staying in it would never reach the goal; so play from there leads to ``Z`` or to
-the goal under every policy, and the smallest probability is 1 less the largest one of reaching ``Z`` first [Baier and
-Katoen 2008, sec. 10.6]. That one is found as above, and needs no end component collapsed.
+*Smallest*: let ``Z`` be the states from which some policy never reaches the goal. No end component of the other states
+avoids the goal, since staying in it would never reach the goal. Play from these states therefore leads to ``Z`` or to
+the goal under every policy, and the smallest probability is 1 minus the largest probability of reaching ``Z`` first
+[Baier and Katoen 2008, sec. 10.6], which is found as above, without end components to collapse.
 
 The policy attains its probabilities up to the error bound.
 """
@@ -44,21 +44,21 @@ def reach_probability(
     """Find the largest or smallest probability of reaching a goal, or the probability under a policy.
 
     Args:
-        mdp: The process; its rewards are ignored. `check` validates one of unknown origin.
-        goal: bool ``[n_states]``, or ``[n_columns]`` if it has terminals.
-        maximize: Whether to find the largest probability.
-        avoid: bool, shaped like ``goal``, states in which play fails unless they are in the goal; by default none.
+        mdp: The MDP; its rewards are ignored. Use `check` to validate an MDP of unknown origin.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
+        maximize: If False, find the smallest probability.
+        avoid: bool, same shape as ``goal``, states in which play fails unless they are in the goal; none by default.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
-            100 policies if 1,000 sweeps are not enough.
-        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
-            is ``s``, the only row of state ``s`` of the policy's chain.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
+            policy iteration also evaluates up to 100 policies.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
+            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: an option is out of range, neither ``max_sweeps`` nor policy iteration prove a bound, or ``weight``
-            is not a policy or averages rows to a probability below 2.3e-308.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, neither ``max_sweeps`` nor policy iteration proves a bound, or
+            ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
         A gambler with 1 or 2 of 3 coins may stop, or bet a coin at even odds:
@@ -78,7 +78,7 @@ def reach_probability(
     solve = largest_probability if maximize else _largest_evasion
     found, is_sure = solve(mdp, goal, stops, effort)
     v, bound = found.v, found.error_bound
-    # A sum is rounded once.
+    # The sums are rounded once.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
     upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
     return ObjectiveValues(v, lower, upper, bound, found.choice)
@@ -91,7 +91,7 @@ def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: E
         stops: bool ``[n_columns]``, other columns in which play stops; it always stops in terminals.
 
     Returns:
-        Probabilities and a policy; and bool ``[n_states]``, True if the probability is exactly 0 or 1.
+        Probabilities and a policy; bool ``[n_states]``, True if the probability is exactly 0 or 1.
     """
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
@@ -100,12 +100,12 @@ def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: E
 
 
 def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Find the smallest probability of reaching a goal, 1 less the largest one of reaching where it can be avoided."""
+    """Find the smallest probability of reaching a goal, which is 1 minus the largest probability of evading it."""
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
     found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
-    # A difference is rounded once.
+    # The difference is rounded once.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound), is_sure
 
@@ -113,7 +113,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the largest probability of reaching the columns ``sure``, where their rows are taken; see `Payoff.scale`."""
+    """Find the largest probability of reaching the columns ``sure``, in which the policy takes the rows of ``sure``."""
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]

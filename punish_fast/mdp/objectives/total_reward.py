@@ -1,25 +1,26 @@
 """The largest or smallest expected total reward until a goal is reached: stochastic shortest paths.
 
-A run collects the rewards of its rows until it first visits the goal. **A run that never reaches the goal is worth
-plus infinity**, whether rewards are maximised or minimised, as in Storm's and PRISM's ``R [F goal]``. So
+A run collects the rewards of its rows until it first visits the goal. **A run that never reaches the goal has the value
+plus infinity**, whether rewards are maximized or minimized, as in ``R [F goal]`` of Storm and PRISM. Therefore,
 
-* the largest value is infinite where some policy misses the goal with a positive probability;
-* the smallest is infinite where every policy does: only policies that reach the goal almost surely count.
+* the largest value is infinite if some policy misses the goal with positive probability;
+* the smallest value is infinite if every policy does: only policies that reach the goal almost surely count.
 
-Rewards may have either sign. For costs to be kept small, minimise costs; do not maximise negative rewards. The rewards
-of terminals do not count.
+Rewards may have either sign. To keep costs small, minimize costs; do not maximize negative rewards. The rewards of
+terminals are ignored.
 
-*Largest.* From all other states play reaches the goal under every policy, and ``component_solver.py`` finds the only
+*Largest.* From all other states, play reaches the goal under every policy, and ``component_solver.py`` finds the only
 fixed point.
 
-*Smallest.* Rows that might lead to a state without a sure way to the goal are left out. Play might still continue
-without end. If it does so in an end component whose rows pay nothing, all states of the component have one value, and
-it is collapsed, without a row to stay in it (``end_components.py``). If all other play without end has costs, the
-optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds
-that hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With rewards
-below 0, an end component might pay in the long run. The sign of its least average reward (``component_gains.py``)
-decides: below 0, play can stay for any number of steps before it ends, so the smallest value is minus infinity in all
-states from which the component can be reached; above 0, staying costs; at 0, the process is refused.
+*Smallest.* Rows that might lead to a state without a sure way to the goal are removed. Play might still never end. If
+it stays in an end component whose rows pay nothing, all states of the component have the same value, and the component
+is collapsed without a row to stay in it (``end_components.py``). If all other play that never ends has costs, the
+optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds that
+hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With negative
+rewards, an end component might pay in the long run. This depends on the sign of its smallest average reward
+(``component_gains.py``). If it is negative, play can stay for any number of steps before it ends, so the smallest value
+is minus infinity in all states from which the component can be reached; if it is positive, staying costs; if it is 0,
+the MDP is rejected.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
-# Shares of the largest reward up to which the gain of an end component is found, to know its sign.
+# Precisions of the gain of an end component, as fractions of the largest reward, until its sign is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
@@ -57,25 +58,25 @@ def total_reward(
 ) -> ObjectiveValues:
     """Find the largest or smallest expected total reward until a goal is reached, or the reward of a policy.
 
-    Where values are infinite, see the beginning of this module. If a value is minus infinity, policies earn the less,
-    the later they turn to the goal, and the policy found never does.
+    A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity, a
+    policy earns less the later it heads for the goal, and the policy returned never does.
 
     Args:
-        mdp: The process. `check` validates one of unknown origin.
-        goal: bool ``[n_states]``, or ``[n_columns]`` if it has terminals; play stops there.
-        maximize: Whether to find the largest reward.
+        mdp: The MDP. Use `check` to validate an MDP of unknown origin.
+        goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops there.
+        maximize: If False, find the smallest reward.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
-        max_sweeps: Maximum number of sweeps over a strongly connected component. Policy iteration also evaluates up to
-            100 policies if 1,000 sweeps are not enough.
-        weight: float64 ``[n_rows]``, a policy to evaluate: the probability of each row in its state. Then ``choice[s]``
-            is ``s``, the only row of state ``s`` of the policy's chain.
+        max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
+            policy iteration also evaluates up to 100 policies.
+        weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
+            ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
     Raises:
-        SolveError: an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
-            policy iteration prove a bound, rewards of either sign are minimised and might add up to 0 in play without
-            end, or ``weight`` is not a policy or averages rows to a probability below 2.3e-308.
-        ModelError: the arrays of ``mdp`` do not fit together.
+        SolveError: If an option is out of range, a value is too large for floating point, neither ``max_sweeps`` nor
+            policy iteration proves a bound, rewards of both signs are minimized and might add up to 0 in play that
+            never ends, or ``weight`` is not a policy or leads to a transition probability below 2.3e-308.
+        ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
         A coin is tossed, at a cost of 1, until it shows heads; a goal that may be missed has infinite cost:
@@ -123,7 +124,7 @@ def total_reward(
 
 
 def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveValues]) -> ObjectiveValues:
-    """Find the values of a policy; bounds include the rounding of its rewards."""
+    """Evaluate a policy; the bounds include the rounding of its rewards."""
     found, more = evaluated(mdp, weight, solve)
     if more is None:
         return found
@@ -133,12 +134,12 @@ def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveVal
 
 
 def _largest(mdp: MDP, effort: Effort) -> Exact:
-    """The largest total reward of a process that ends under every policy."""
+    """Find the largest total reward if play ends under every policy."""
     return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
 
 
 def _settled(mdp: MDP, found: Exact, effort: Effort) -> Exact:
-    """Values, and the first of tied rows."""
+    """Take the first of tied rows."""
     return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
 
 
@@ -147,7 +148,7 @@ def _payoff(mdp: MDP) -> Payoff:
 
 
 def _least_cost(mdp: MDP, effort: Effort) -> Exact:
-    """The largest total reward of policies that end play almost surely; some policy does from every state."""
+    """Find the largest total reward of policies that end play almost surely; from every state, some policy does."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, effort)
@@ -171,7 +172,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can be paid any amount before it ends, by rows ``earning`` of end components."""
+    """Find the states from which play can be paid any amount before it ends, in end components of rows ``earning``."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
@@ -196,10 +197,10 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
 
 
 def _of_quotient(mdp: MDP, effort: Effort) -> Exact:
-    """The largest total reward of policies that end play, after end components that pay nothing are collapsed."""
+    """Find the largest total reward of policies that end play, after collapsing end components that pay nothing."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
     inner = replace(effort, tolerance=effort.tolerance / 2)
-    # Play without end has infinite costs, and some policy ends play from every state.
+    # Play that never ends has infinite costs, and from every state some policy ends play.
     found = largest_total(quotient.mdp, _payoff(quotient.mdp), inner, may_not_end=True)
     return _settled(
         mdp, replace(found, v=found.v[quotient.number], choice=quotient.lifted_choice(found.choice)), effort
