@@ -5,7 +5,7 @@ One backup of a state takes the maximum over its rows::
     q(s, a) = r(s, a) + discount * sum_t P(t | s, a) v(t),        v(s) = max_a q(s, a)
 
 Kernels that take ``chunks`` process the chunks of states with indices ``begin`` to ``end - 1``. Each chunk is summed in
-a fixed order and the caller combines the results, so they are bitwise identical for every number of threads.
+a fixed order, and the caller combines the sums, so that results are bitwise identical for every number of threads.
 
 Backups are bound by memory, and every instruction that is not a load slows them down. Pointers and columns are
 therefore unsigned integers, because Numba tests every signed index for a negative value, and inner loops are written
@@ -14,7 +14,7 @@ the time, reads three entries per iteration, giving weight zero to entries past 
 predict a third of the row length better than the full length. Together these measures more than halve its time without
 changing any sum. Entries `AHEAD` positions later are prefetched.
 
-In a compact process, the probabilities of a row start at ``data_ptr[row]``, ``shift`` positions before its columns.
+In a compact MDP, the probabilities of a row start at ``data_ptr[row]``, ``shift`` positions before its columns.
 Otherwise ``data_ptr`` is None, and Numba compiles the kernels without the shift.
 """
 
@@ -37,7 +37,7 @@ AHEAD = np.uint64(96)
 
 
 class Tensor(NamedTuple):
-    """Arrays of a process for the kernels: pointers uint64, columns uint32."""
+    """Arrays of an MDP for the kernels: pointers uint64, columns uint32."""
 
     state_ptr: np.ndarray
     indptr: np.ndarray
@@ -174,7 +174,7 @@ def measure_states(begin, end, state_ptr, indptr, longest):
 
 @kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
-    """Set ``lowest[chunk]`` and ``highest[chunk]`` to its lowest and highest successor, terminals excluded."""
+    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the lowest and highest successor, excluding terminals."""
     limit = np.int32(n_states)
     none = np.int32(-1)
     for chunk in range(begin, end):

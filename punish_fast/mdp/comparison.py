@@ -42,8 +42,8 @@ class Comparison:
     choices: np.ndarray  # int64 [2, n_states], greedy rows of each solution
     disagreement: np.ndarray  # float64 [n_states], sum of both regrets
     n_states: np.ndarray  # int64 [n_layers], number of states
-    n_changed: np.ndarray  # int64 [n_layers], number of states whose greedy choices differ
-    n_clear: np.ndarray  # int64 [n_layers], number of these states that are not ties broken by rounding
+    n_changed: np.ndarray  # int64 [n_layers], number of changed states, whose greedy choices differ
+    n_clear: np.ndarray  # int64 [n_layers], number of changed states, excluding ties broken by rounding
 
     def largest(self, count: int) -> np.ndarray:
         """Return up to ``count`` states in descending order of disagreement, ties excluded: int64 ``[k]``."""

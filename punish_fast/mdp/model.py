@@ -8,7 +8,7 @@ absorbing *terminals*. A terminal leads to itself and pays its reward at every s
 The arrays follow QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r`` with
 ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
 ``indptr[r] <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. To save memory, a *compact* MDP
-stores probabilities that several rows share only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
+stores probabilities shared by several rows only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Backups(Protocol):
         """Back up each state with its best row; return the largest change."""
 
     def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up with row ``r`` taken with probability ``weight[r]``; return the largest change."""
+        """Back up each state, taking row ``r`` with probability ``weight[r]``; return the largest change."""
 
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.
@@ -127,7 +127,7 @@ def tensor_of(mdp: MDP, reward: np.ndarray | None = None) -> _bellman.Tensor:
 
 
 class StoredBackups:
-    """Backups of an MDP, whose transitions are stored."""
+    """Backups of an MDP with stored transitions."""
 
     def __init__(self, mdp: MDP) -> None:
         self._mdp = mdp

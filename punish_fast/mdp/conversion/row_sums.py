@@ -44,7 +44,7 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True for rows, bool or bool ``[n]``, that may be divided by their sum ``total``, 1 plus ``deviation``."""
+    """Return True, bool or bool ``[n]``, if a row may be divided by its sum ``total``, exactly 1 plus ``deviation``."""
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 

@@ -32,7 +32,7 @@ class Anderson:
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return the next point, given ``image = g(x)``; the caller must not change these arrays, ``[n]``, later."""
+        """Return the next point, given ``image = g(x)``. The arrays, ``[n]``, must not be modified afterwards."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:

@@ -2,7 +2,7 @@
 
 Components are first swept between bounds (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the cost
 of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its error bound is too large,
-sweeps continue up to their maximum number. If play might never end, end components are collapsed before that
+sweeps continue up to their maximum number. If play might never end, end components are collapsed before the sweeps
 (``end_components.py``). Finally, the policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
 """
 

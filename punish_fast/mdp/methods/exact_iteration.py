@@ -70,7 +70,7 @@ class Payoff(NamedTuple):
     row: np.ndarray  # float64 [n_rows], rewards of rows
     end: np.ndarray  # float64 [n_terminals], rewards of terminals, paid once
     limits: ValueRange = ANY  # smallest and largest possible total
-    scale: float = 0.0  # lower limit on the largest value to which ties are relative
+    scale: float = 0.0  # ties are relative to the largest value, or to this scale if it is larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +135,8 @@ class Rows:
     """Rows of an MDP, and their gains."""
 
     def __init__(self, matrix: csr_array, state_ptr: np.ndarray, state: np.ndarray, reward: np.ndarray) -> None:
-        # With a discount, the last column of `matrix` is the terminal that replaces it. The other arrays are int64
-        # [n_states + 1], int32 [n_rows] (the state of each row), and float64 [n_rows].
+        # Shapes: state_ptr int64 [n_states + 1]; state, the state of each row, int32 [n_rows]; reward float64 [n_rows].
+        # With a discount, the last column of `matrix` is the terminal that replaces the discount.
         self.matrix, self.state_ptr, self.state, self.reward = matrix, state_ptr, state, reward
         self._entries = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
 

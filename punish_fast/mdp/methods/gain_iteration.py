@@ -1,6 +1,6 @@
 """Policy iteration for the largest average rewards of all end components simultaneously.
 
-The number of sweeps grows with the time that play takes to forget its first state, whereas an elimination
+The number of sweeps grows with the time that play takes to forget its initial state, whereas an elimination
 (``elimination.py``) takes the same time for all chains. A policy with several recurrent classes in a component is
 changed to lead all states of the component to the best class. Let ``k`` be a state of this class, and ``x(s)`` and
 ``t(s)`` the expected reward and the expected number of steps until play next reaches ``k``. The gain and the bias of
@@ -75,7 +75,7 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
 
 
 def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the offset of each component in an order with consecutive components, and that order."""
+    """Sort the states by component; return the offset of each component and the sorted states."""
     order = np.argsort(component, kind="stable")
     return np.searchsorted(component[order], np.arange(component.max() + 1)), order
 
@@ -134,7 +134,7 @@ def _until(chain: Any, ends: np.ndarray) -> Elimination:
 
 
 def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.ndarray) -> Double:
-    """Return the bias of a policy with one recurrent class per component; ``ends`` has a state of each, with bias 0."""
+    """Return the bias of a policy with one recurrent class per component; it is 0 in ``ends``, one state per class."""
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))

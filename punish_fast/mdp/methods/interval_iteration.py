@@ -4,13 +4,13 @@ A terminal with a positive reward is a *win*. The largest probability of reachin
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
-It is a total reward for which only the arrival at a win pays, once. ``T`` is monotone.
+In terms of total rewards, only the arrival at a win pays, once. ``T`` is monotone.
 
 **Play must end.** An *end component* is a set of states that some policy never leaves. In it, every constant solves the
 equations, and the best action might be to stay forever. Sweeps find end components: start with the set of all states,
 and keep the states with an action that surely stays in the set, until the set is empty or does not change [the *always*
-of de Alfaro 1997]. If it is empty, play ends under every policy, and sweeps from any start converge to the only fixed
-point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise, ``end_components.py`` builds an MDP in which play ends.
+of de Alfaro 1997]. If it becomes empty, play ends under every policy, and sweeps from any start converge to the unique
+fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise, ``end_components.py`` builds an MDP in which play ends.
 
 **Brackets.** Let ``F`` be a sweep as a function of the carried values. For any ``u`` and any number of sweeps ``k``,
 

@@ -4,12 +4,12 @@ Each step evaluates the policy, which *advances* the values, and then backs up a
 (``improvement.py``). ``modified-policy-iteration`` advances by sweeps, ``policy-iteration`` by a Krylov method.
 
 **Sweeps.** Modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the policy between backups of all
-rows. A sweep reads one row of each state, so it costs a fraction of a backup. The sweeps of a policy end if the span of
-their changes has decreased by a factor, because the policy is about to change, or at an adaptive limit, which is
-doubled while the policy hardly changes and halved while it changes a lot.
+rows. A sweep reads one row of each state, so it costs a fraction of a backup. The sweeps of a policy end when the span
+of their changes has decreased by a factor, because the policy is about to change, or when an adaptive limit is reached.
+The limit is doubled while the policy hardly changes and halved while it changes a lot.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
-``1 / (1 - g)`` steps per digit unless play quickly forgets its first state; BiCGSTAB [van der Vorst 1992] needs about
+``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
 the square root of that number for chains that resemble a random walk. It starts from the backed-up values and ends when
 the residual has decreased by a factor [inexact policy iteration: Gargiani et al. 2024]. The right preconditioner
 consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps over the rows of
@@ -17,7 +17,7 @@ the policy, four of which are slower. Inner products are summed in a fixed order
 BLAS depends on the threads.
 
 **Choice of the method.** ``auto`` begins with sweeps, and continues with them while residuals lose a digit per *pass*,
-the reading of ``n_entries`` entries. Otherwise it tries the Krylov method, and then uses the method that recently
+counted as ``n_entries`` entries read. Otherwise it tries the Krylov method, and then uses the method that recently
 gained more digits per pass. The recorded gain of a method grows with every step of the other method, so both are tried
 again from time to time. The choice depends on counts of entries, not on time, so it is the same in every run and for
 every number of threads.
@@ -145,7 +145,7 @@ def _digits_lost(before: float, after: float) -> float:
 
 
 class PolicyEvaluations:
-    """Evaluation of each policy by the method that recently gained the most digits per pass."""
+    """Policy evaluation by the method that recently gained the most digits per pass."""
 
     def __init__(self, names: Sequence[str] = GENERAL_METHODS) -> None:
         sweeps, krylov = GENERAL_METHODS

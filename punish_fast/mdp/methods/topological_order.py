@@ -19,7 +19,7 @@ from punish_fast.runtime.parallel import cumulated
 
 
 def components_of(mdp: MDP) -> np.ndarray:
-    """Return the strongly connected component of each state, ``[n_states]``; none leads to a component above it."""
+    """Return the strongly connected component of each state, ``[n_states]``; no component leads to a higher number."""
     from scipy.sparse import csr_array
 
     pointers = mdp.indptr[mdp.state_ptr]
@@ -57,7 +57,7 @@ class Order:
 
 
 def _reordered(mdp: MDP, states: np.ndarray, state_ptr: np.ndarray, rows: np.ndarray) -> MDP:
-    """Return the MDP whose state ``i`` is ``states[i]``, and whose row ``i`` is ``rows[i]``, of the given MDP."""
+    """Return the MDP with its states and rows in the order given by ``states`` and ``rows``."""
     column = np.arange(mdp.n_columns, dtype=np.int32)
     column[states] = np.arange(len(states), dtype=np.int32)
     selection = select_rows(mdp, rows, column)

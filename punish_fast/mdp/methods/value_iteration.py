@@ -101,7 +101,7 @@ class Iteration:
     def _find_endless(self, n_carried: int) -> np.ndarray | None:
         """Find the states from which play can last forever, bool ``[n_states]``; return None if there are none."""
         stays, unpaid = np.ones(n_carried, dtype=bool), np.zeros(self.mdp.n_rows)
-        # Keep the states that have a row leading only to states that are kept.
+        # Keep only states with a row that leads only to kept states, until none is removed.
         while stays.any():
             # Values are minus the probability of leaving, which is 0 only if no successor is outside.
             v = np.full(self.mdp.n_columns, -1.0)
@@ -189,8 +189,8 @@ class Iteration:
         return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
 
     def prefer(self, choice: np.ndarray) -> None:
-        """Take a policy, and lower the values of the rows before it so that it has the first best rows."""
-        # The rows before it might lose more in the long run than rounding shows.
+        """Make ``choice`` the policy, and lower the values of earlier rows to make its rows the first best ones."""
+        # Taking earlier rows might lose more in the long run than rounding shows.
         v = self.v[: self.mdp.n_states]
         self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
 

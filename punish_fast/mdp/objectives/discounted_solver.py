@@ -28,7 +28,7 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import Effort
 
-# Sweeps over the MDP, by entries read, after which policy iteration is tried if it is cheap, or in any case.
+# Work (entries read, in sweeps over the MDP) after which policy iteration is tried if it is cheap, or in any case.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
 # An elimination is cheap if its number of operations is at most this fraction of the entries read so far, or at most
 # all of them if there were few sweeps.
@@ -42,7 +42,7 @@ _LARGE_VALUE = 1e150
 def solve_discounted(
     mdp: MDP, discount: float, method: str, effort: Effort, start: np.ndarray | None = None
 ) -> Solution:
-    """Solve an MDP of one layer, also by exact policy iteration if other methods do not reach the tolerance.
+    """Solve an MDP with one layer; use exact policy iteration if other methods do not reach the tolerance.
 
     Args:
         method: ``"auto"`` or a method of ``policy_evaluation.py``. Only ``"auto"`` is followed by exact policy

@@ -12,15 +12,15 @@ terminals are ignored.
 *Largest.* From all other states, play reaches the goal under every policy, and ``component_solver.py`` finds the only
 fixed point.
 
-*Smallest.* Rows that might lead to a state without a sure way to the goal are removed. Play might still never end. If
-it stays in an end component whose rows pay nothing, all states of the component have the same value, and the component
-is collapsed without a row to stay in it (``end_components.py``). If all other play that never ends has costs, the
-optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and bounds that
-hold in a sweep are bounds of the optimal values (``component_brackets.py``, ``exact_iteration.py``). With negative
-rewards, an end component might pay in the long run. This depends on the sign of its smallest average reward
-(``component_gains.py``). If it is negative, play can stay for any number of steps before it ends, so the smallest value
-is minus infinity in all states from which the component can be reached; if it is positive, staying costs; if it is 0,
-the MDP is rejected.
+*Smallest.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Play might
+still never end. If it stays in an end component whose rows pay nothing, all states of the component have the same
+value, and the component is collapsed without a row to stay in it (``end_components.py``). If all other play that never
+ends has costs, the optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res.
+16], and bounds that hold in a sweep are bounds of the optimal values (``component_brackets.py``,
+``exact_iteration.py``). With negative rewards, an end component might pay in the long run. This depends on the sign of
+its smallest average reward (``component_gains.py``). If it is negative, play can stay for any number of steps before it
+ends, so the smallest value is minus infinity in all states from which the component can be reached; if it is positive,
+staying costs; if it is 0, the MDP is rejected.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can be paid any amount before it ends, in end components of rows ``earning``."""
+    """Find the states from which play can be paid any amount before it ends, in end components with rows ``earning``."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
