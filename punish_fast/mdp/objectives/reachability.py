@@ -8,7 +8,7 @@ reaching the second set is bounded from both sides (``component_brackets.py``).
 *Smallest*: let ``Z`` be the states from which some policy never reaches the goal. No end component of the other states
 avoids the goal, since staying in it would never reach the goal. Play from these states therefore leads to ``Z`` or to
 the goal under every policy, and the smallest probability is 1 minus the largest probability of reaching ``Z`` first
-[Baier and Katoen 2008, sec. 10.6]. The latter is found as above, but there are no end components to collapse.
+[Baier and Katoen 2008, sec. 10.6]. This probability is found as above; end components need not be collapsed.
 
 The policy attains its probabilities up to the error bound.
 """

@@ -172,7 +172,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can be paid any amount before it ends, in end components with rows ``earning``."""
+    """Find the states from which play can be paid any amount before it ends, in end components of rows ``earning``."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
