@@ -74,15 +74,7 @@ class Anderson:
 
 
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Solve the normal equations for the combination of vectors closest to a target.
-
-    Args:
-        gram: ``[k, k]``, inner products of the vectors.
-        towards: ``[k]``, their inner products with the target.
-
-    Returns:
-        ``[k]``, weights of the vectors.
-    """
+    """Return least-squares weights ``[k]`` of vectors, given inner products of the vectors and with the target."""
     lengths = np.sqrt(gram.diagonal())
     lengths = np.where(lengths > 0, lengths, 1)
     weights = np.linalg.lstsq(gram / np.outer(lengths, lengths), towards / lengths, rcond=1e-13)[0]

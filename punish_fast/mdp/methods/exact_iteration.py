@@ -222,12 +222,7 @@ class _Chain:
     """Rows of a policy, int64 ``[n_states]``, and their elimination."""
 
     def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray, before: Elimination | None = None) -> None:
-        """Eliminate the chain.
-
-        Args:
-            worth: float64, absolute values of columns that are not states.
-            before: Elimination of another policy.
-        """
+        # `worth` contains the absolute values of columns that are not states; `before` is another policy's elimination.
         self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
         self.elimination = Elimination(self.rows.matrix, before)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth

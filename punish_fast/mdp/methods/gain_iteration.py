@@ -83,11 +83,7 @@ def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_one_class(
     rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Change a policy to lead all states to the recurrent class of their component with the largest gain.
-
-    Returns:
-        The policy, and a state of the class of each component, int64 ``[n_components]``.
-    """
+    """Lead all states to the best recurrent class of their component; return the policy and one state of each class."""
     chain = rows.matrix[choice]
     classes = closed_classes(chain)
     ends = _central_states(chain, classes)

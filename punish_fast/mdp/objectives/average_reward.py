@@ -143,14 +143,7 @@ def _first_of_ties(
 ) -> tuple[Exact, AverageReward | None]:
     """Take the first of tied rows that stay in a component or leave it, if the gain of the policy is proved.
 
-    Args:
-        gains: Gains of staying in components, and policies that stay.
-        found: Gains and policy of the MDP.
-        q: float64 ``[n_rows of the quotient]``, row values.
-        effort: Error bound to prove, and limits on the work.
-
-    Returns:
-        Gains and policy; evaluation of the policy, or None if it has not changed.
+    ``q`` contains the row values of the quotient. Also return the evaluation of the policy, or None if it is unchanged.
     """
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
