@@ -100,7 +100,7 @@ class KrylovPolicyIteration:
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual``; return the solution, the number of steps and the digits that the residual lost."""
+    """Solve ``x - g P x = residual``; return the solution, number of steps and digits that the residual lost."""
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
