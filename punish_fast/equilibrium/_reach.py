@@ -3,14 +3,14 @@
 For a full state ``(s, e)``, an information state and the enemy's hand, let
 
     R(s, e)   the probability that play reaches it,
-    C(s, e)   the same, but own choices since the deal weigh at least ``off_policy``.
+    C(s, e)   the same, but with at least the weight ``off_policy`` for each own choice since the deal.
 
-With ``off_policy`` 1, own choices drop out and ``C`` is the counterfactual reach: what chance and the enemy contribute.
-With less, own choices count, and rare ones count a little.
+If ``off_policy`` is 1, own choices cancel out and ``C`` is the counterfactual reach: the contribution of chance and the
+enemy. If it is less, own choices count, and rare ones count a little.
 
-States behind an action that the enemy never plays would have ``C`` 0, but still need a strategy: what is played there
-deters the enemy. So the forward pass gives every enemy action probability at least 1e-30, negligible elsewhere, and
-``R(s) / C(s)`` is known in every state that chance allows.
+States behind an action that the enemy never plays would have ``C`` 0, but still need a strategy, which deters the enemy
+from that action. So the forward pass gives every enemy action probability at least 1e-30, which is negligible
+elsewhere, and ``R(s) / C(s)`` is defined in every state that chance allows.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from punish_fast.duel._walk import ONE, open_full, prefetch_enemy, walk_row
 from punish_fast.runtime._jit import inlined_routine, kernel
 from punish_fast.runtime._prefetch import prefetch
 
-# Columns of reach: R and C of the player, and of a best response to it.
+# Columns of reach: R and C of the player, then R and C of a best response to the player.
 OWN, OTHERS, RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-# Least probability of an enemy's action; eight of them, in the longest measure, still leave a normal number.
+# Minimum probability of an enemy action; the product of eight, the longest measure, is still a normal number.
 LEAST_PROBABILITY = 1e-30
 
 
 @inlined_routine
 def pass_reaches(total, enemy_row, entry, n, draw, args):
-    """Visitor: pass on all columns of reach, ``total``; the two of a response only if ``choice`` is not None."""
+    """Visitor: pass on all columns of reach in ``total``; columns of the response only if ``choice`` is not None."""
     full, draws, strategies, choice, targets, into = args
     own, others, response_own, response_others = total
     deck, feints = draw
@@ -38,7 +38,7 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
     for i in range(n):
         target = np.uint64(full.after[entry + i])
         if target < targets[1]:
-            # Most often nothing is drawn.
+            # Usually nothing is drawn.
             p = draws.p[deck, feints, i] if n > ONE else 1.0
             place = target - targets[0]
             into[place, OWN] += own * enemy * p
@@ -51,14 +51,14 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
-    """Add the reach of the full states of the given parts, passed on, to the reach of their successors.
+    """Add the reach of the full states in the given parts to the reach of their successors.
 
-    ``strategies`` are the own and the enemy's, ``parts`` is from `LayeredGraph.parts_of`, ``weights`` is ``off_policy``
-    and the least C below which a full state is skipped. ``tables`` are the reach, the range of numbers passed on to,
-    and ``out``, where ``out[buffer]`` begins with the first number of that range.
+    ``strategies`` are the player's and the enemy's, ``parts`` is from `LayeredGraph.parts_of`, ``weights`` are
+    ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` are the reach, the range of
+    successor numbers, and ``out``, in which ``out[buffer]`` begins with the first number of that range.
 
-    A response to the own strategy takes the rows ``choice`` and has two more columns of reach. One walk serves both:
-    finding successors takes longer than passing on. Without a response ``choice`` is None.
+    A response to the player takes the rows ``choice`` and has two more columns of reach. One walk serves both because
+    finding successors takes longer than passing on reach. ``choice`` is None if there is no response.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
     strategy, enemy_strategy = strategies
@@ -82,7 +82,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weigh
 
 @inlined_routine
 def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
-    """The columns of reach of a full state after an own row."""
+    """Return all columns of reach of a full state after a row of the player."""
     own = reach[number, OWN] * strategy[own_row]
     others = reach[number, OTHERS] * max(strategy[own_row], off_policy)
     response_own, response_others = 0.0, 0.0
@@ -95,7 +95,6 @@ def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
 
 @kernel
 def clear_rows(begin, end, into):
-    """Set the given rows of ``into`` to 0."""
     for k in range(begin, end):
         for column in range(into.shape[1]):
             into[k, column] = 0.0
@@ -103,7 +102,7 @@ def clear_rows(begin, end, into):
 
 @kernel
 def sum_buffers(begin, end, out, into):
-    """Sum the buffers ``out`` in their order into the given rows of ``into``, and clear them."""
+    """Sum the buffers ``out`` in order into the given rows of ``into``, and clear them."""
     for k in range(begin, end):
         into[k] = 0.0
         for buffer in range(out.shape[0]):

@@ -1,8 +1,8 @@
 """Counterfactual regrets on the graph of the real game, one measure at a time, and predictive regret matching+.
 
-The own side plays the strategy ``x`` over information states, the enemy ``y``: the same one, or a mixture of it and of
-a best response. With the reach ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the probability of a
-win after action ``a`` if both then play ``x`` and ``y``,
+The player plays the strategy ``x`` over information states and the enemy plays ``y``, which is ``x`` or a mixture of
+``x`` and a best response. Given the reach ``R`` and ``C`` of full states (``_reach.py``) and ``q(s, e, a)``, the win
+probability after action ``a`` if ``x`` and ``y`` are then played,
 
     Q(s, a) = sum over e of C(s, e) q(s, e, a) / C(s)        C(s) = sum over e of C(s, e)
     r(s, a) = Q(s, a) - sum over b of x(s, b) Q(s, b)
@@ -10,8 +10,8 @@ win after action ``a`` if both then play ``x`` and ``y``,
 are the counterfactual values and the regrets of the actions of an information state.
 
 Predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, "Faster Game Solving via Predictive Blackwell
-Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, never below zero, and plays in
-proportion to the sum plus the last regret again, which predicts the next::
+Approachability: Connecting Regret Matching and Mirror Descent", AAAI 2021) sums regrets, clipped at zero, and plays in
+proportion to this sum plus the last regret, which serves as a prediction of the next::
 
     z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
 
@@ -33,12 +33,12 @@ from punish_fast.runtime._jit import inlined_routine, kernel
 def add_every_value(total, enemy_row, entry, n, draw, args):
     """Visitor: add the value of the successors, weighted by the enemy's policy.
 
-    As `_walk.add_value`, which took 1.1 times as long here: strategies have hardly a zero to skip.
+    `_walk.add_value` took 1.1 times as long here, because strategies contain hardly any zeros to skip.
     """
     full, draws, enemy_weight, v = args
     prefetch_value(full.after, v, ONE, entry)
     value = v[np.uint64(full.after[entry])]
-    # Most often nothing is drawn.
+    # Usually nothing is drawn.
     if n > ONE:
         deck, feints = draw
         value *= draws.p[deck, feints, ZERO]
@@ -49,10 +49,10 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
 
 @kernel
 def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, state_reach):
-    """Regrets of the given information states: write ``regret[row]``, and ``v``, the values of their full states.
+    """Write ``regret[row]`` of the given information states, and ``v[number]`` of their full states.
 
-    ``strategies`` are the own and the enemy's. ``state_reach[state]`` gets R and C of the state. Where C is 0, so are
-    the regrets.
+    ``strategies`` are the player's and the enemy's. ``state_reach[state]`` receives R and C of the state. Regrets are 0
+    where C is 0.
     """
     (state_ptr, action), (strategy, enemy_strategy) = rows, strategies
     args = full, draws, enemy_strategy, v
@@ -81,7 +81,7 @@ def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, sta
 
 @inlined_routine
 def write_regrets(regret, strategy, first_row, total, n_own, others):
-    """Write the regrets of an information state, whose actions have the values ``total`` times ``others``."""
+    """Write the regrets of an information state; ``total`` holds the values of its actions times ``others``."""
     mean = 0.0
     for a in range(n_own):
         mean += strategy[first_row + a] * total[a]
@@ -91,10 +91,7 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
 
 @kernel
 def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
-    """Add the last regrets of the given information states, and their strategies times ``weight``.
-
-    ``state_reach`` is from `regret_full`.
-    """
+    """Add the last regrets to ``regret``, and the strategies times ``weight`` and own reach to ``average``."""
     for state in range(begin, end):
         own, others = state_reach[state, OWN], state_reach[state, OTHERS]
         share = weight * own / others if others > 0.0 else 0.0
@@ -105,7 +102,7 @@ def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strateg
 
 @kernel
 def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
-    """Play in proportion to the predicted regrets of the given information states; uniformly if all are 0."""
+    """Play in proportion to the predicted regrets, or uniformly if none is positive."""
     for state in range(begin, end):
         first, last = state_ptr[state], state_ptr[state + 1]
         total = 0.0
@@ -118,7 +115,7 @@ def match_regrets(begin, end, state_ptr, regret, last_regret, strategy):
 
 @kernel
 def mix_response(begin, end, state_ptr, strategy, choice, share, enemy):
-    """Mix ``enemy`` in the given information states: ``share`` of the row ``choice``, the rest of ``strategy``."""
+    """Write ``enemy``: probability ``share`` on the row ``choice``, the rest on ``strategy``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             enemy[row] = (1.0 - share) * strategy[row]

@@ -1,8 +1,8 @@
-"""A restricted game: the full states likely enough to matter, and the actions worth playing.
+"""Restricted game: the full states that are likely enough to matter, and the actions worth playing.
 
-It is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and successors in the
-same order, without those left out. Play that leads to a full state outside ends there. Such *leaves* are numbered after
-the nodes and keep their last known values.
+It is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and successors keep
+their order. Play that leads to a full state outside ends there, in a *leaf*. Leaves are numbered after the nodes and
+keep their last known values.
 """
 
 from __future__ import annotations
@@ -15,29 +15,23 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of full states, information states and rows. NEEDED: included only because the enemy can reach it; not updated.
+# Marks of full states, information states and rows. NEEDED: included because only the enemy reaches it; not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
 class Marks(NamedTuple):
-    """The entries of a restricted game.
+    """The entries of a restricted game."""
 
-    Attributes:
-        state: uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches it.
-        row: uint8 ``[n_rows]``, likewise for actions.
-        full: uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there.
-    """
-
-    state: np.ndarray
-    row: np.ndarray
-    full: np.ndarray
+    state: np.ndarray  # uint8 ``[n_states]``, `INSIDE`, `OUTSIDE`, or `NEEDED` if only the enemy reaches the state
+    row: np.ndarray  # uint8 ``[n_rows]``, the mark of the state, or `OUTSIDE`
+    full: np.ndarray  # uint8 ``[n_full]``, `INSIDE`, `OUTSIDE`, or `LEAF` if play ends there
 
 
 @kernel
 def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, marks):
-    """Mark the given information states and their full states if the player or the response reaches them.
+    """Mark the information states and full states that the player or the response reaches often enough.
 
-    Those before number ``first`` are marked in any case.
+    Information states before index ``first`` are always marked.
     """
     for state in range(begin, end):
         others = 0.0
@@ -54,9 +48,9 @@ def mark_likely(begin, end, first, full_ptr, reach, least_state, least_full, mar
 
 @kernel
 def mark_enemies(begin, end, full_ptr, enemy_row, marks):
-    """Mark the information states of the enemy in marked full states of the given ones.
+    """Mark the enemy's information states in marked full states.
 
-    Threads may mark the same one, but all write the same.
+    Several threads may mark the same state, but all write the same value.
     """
     for number in range(full_ptr[begin], full_ptr[end]):
         if marks.full[number] == INSIDE and marks.state[enemy_row[number]] == OUTSIDE:
@@ -65,7 +59,7 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """Mark the actions of marked information states that have probability ``least``, positive regret, or ``choice``."""
+    """Mark rows of marked states that have probability ``least`` or more, positive regret, or are in ``choice``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]
@@ -74,7 +68,7 @@ def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
 
 @inlined_routine
 def count_marked(total, enemy_row, entry, n, _draw, args):
-    """Visitor: count the successors of marked rows, and mark those outside as leaves."""
+    """Visitor: count the successors of marked rows, and mark successors outside as leaves."""
     is_marked, count = total
     after, row_marks, inside = args
     for i in range(n if is_marked and row_marks[enemy_row] != OUTSIDE else ZERO):
@@ -87,7 +81,7 @@ def count_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def copy_marked(total, enemy_row, entry, n, _draw, args):
-    """Visitor: write the successors of marked rows to ``out`` from the place in ``total`` on."""
+    """Visitor: copy the successors of marked rows to ``out``, starting at the index in ``total``."""
     is_marked, place = total
     after, row_marks, slot, out = args
     for i in range(n if is_marked and row_marks[enemy_row] != OUTSIDE else ZERO):
@@ -98,7 +92,7 @@ def copy_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
-    """Walk through a full state; return the place in ``total`` after it."""
+    """Visit the rows of a full state, starting with ``place`` in ``total``; return the index after the last visit."""
     state_ptr, action = rows
     entry, enemy = open_full(full, state_ptr, number)
     for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):
@@ -110,9 +104,9 @@ def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
 
 @kernel
 def count_successors(begin, end, full, draws, rows, marks, n_entries):
-    """Count the successors of marked full states by marked actions, and mark those outside as leaves.
+    """Count the successors of marked full states by marked rows, and mark successors outside as leaves.
 
-    Threads may mark the same leaf, but all write the same.
+    Several threads may mark the same leaf, but all write the same value.
     """
     args = full.after, marks.row, marks.full
     for row in range(begin, end):
@@ -124,7 +118,7 @@ def count_successors(begin, end, full, draws, rows, marks, n_entries):
 
 @kernel
 def copy_successors(begin, end, full, draws, rows, marks, place, slot, out):
-    """List the successors of marked full states by marked actions from ``out[place[number]]`` on, as ``slot`` says."""
+    """Copy the successors of marked full states, translated by ``slot``, to ``out[place[number]]`` and after."""
     args = full.after, marks.row, slot, out
     for row in range(begin, end):
         for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):

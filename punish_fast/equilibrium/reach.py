@@ -14,12 +14,11 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """Reach of each full state with own choices, and with own off-policy choices weighted up.
+    """The probability of reaching each full state, and the same with a minimum weight for own choices.
 
-    A response to the own strategy may have both of its own beside them.
+    With a response to the player's strategy, both columns are also kept for the response.
 
     Attributes:
-        graph: The graph, whole or restricted.
         table: float64 ``[n_full, 2]``, both reaches, or ``[n_full, 4]`` with a response.
         nodes: float64 ``[n_nodes, 2 or 4]``, reaches of the nodes after the measure.
     """
@@ -30,7 +29,7 @@ class Reach:
         n_columns = 4 if has_response else 2
         self.table = np.zeros((graph.n_full, n_columns))
         self.nodes = np.empty((graph.n_nodes, n_columns))
-        # Buffers of the parts of any breath; zero between two breaths.
+        # Buffers of the parts of any breath; all zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
 
@@ -48,14 +47,14 @@ class Reach:
         choice: np.ndarray | None = None,
         least: float = 0.0,
     ) -> None:
-        """Pass reach on to the full states that follow a breath, or to the nodes.
+        """Pass reach from a breath on to the full states of the next, or to the nodes.
 
         Args:
-            number: The breath, from 0.
-            strategies: The own strategy and the enemy's, float64 ``[n_rows]``.
-            off_policy_weight: Minimum weight of the player's choices in the second reach; 1 is counterfactual reach.
-            choice: int64 ``[n_states]``, the rows of a response to the own strategy, if there is one.
-            least: Skip full states whose second reach is below this.
+            number: Index of the breath.
+            strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
+            off_policy_weight: Minimum weight of the player's choices in the second reach; 1 gives counterfactual reach.
+            choice: int64 ``[n_states]``, the rows of a response to the player, or None.
+            least: Skip full states whose second reach is lower.
         """
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts_of(number), graph.targets_of(number)
@@ -73,10 +72,10 @@ class Reach:
             for_each(_reach.sum_buffers, shape[1], out, into)
 
     def spread_all(self, strategies: Strategies, off_policy_weight: float = 1.0, least: float = 0.0) -> None:
-        """Pass reach on to the end of the measure, as in `spread`."""
+        """Pass reach through all breaths of the measure; arguments as for `spread`."""
         for number in range(len(self._shapes)):
             self.spread(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
-        """Reach of each full state of the first breath after the measure, float64 ``[n]``, from a column of nodes."""
+        """Return the reach of the next measure's first full states, float64 ``[n]``, from a column of ``nodes``."""
         return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))

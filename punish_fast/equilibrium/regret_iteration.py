@@ -1,7 +1,7 @@
-"""One iteration of regret minimisation: reach forward, regrets backward, the update, and the best response.
+"""One iteration of regret minimisation: forward reach, backward regrets, the update, and the best response.
 
-It runs on the whole graph or on a restricted game. Deals are computed on the whole graph; a restricted game takes them
-as they are.
+An iteration runs on the whole graph or on a restricted game. Deals are computed on the whole graph; restricted games
+reuse them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,13 @@ class RegretIteration:
     """A player and its enemy in a measure.
 
     Attributes:
-        graph: The graph, whole or restricted.
-        minimiser: Turns regrets into strategies.
         share: Share of games against the response.
-        response: Response to the player, if there is one.
-        dealt: float64 ``[n]``, expected visits per game of each full state of the first breath.
+        response: Response to the player, or None.
+        dealt: float64 ``[n]``, expected visits per game to each full state of the first breath.
         v: float64 ``[n_values]``, win probabilities.
-        reach: Reach of full states in the last iteration, and of nodes in the last that computed deals.
+        reach: Reach of full states in the last iteration, and of nodes in the last iteration that computed deals.
         strategy: float64 ``[n_rows]``, the player's strategy.
-        enemy: The enemy's strategy; without a response, the same array as ``strategy``.
+        enemy: The enemy's strategy; the same array as ``strategy`` if there is no response.
         state_reach: float64 ``[n_states, 2]``, reach of each information state in the last iteration.
     """
 
@@ -47,7 +45,7 @@ class RegretIteration:
         share: float = 0.0,
         response: CounterfactualResponse | None = None,
     ) -> None:
-        """Start from the minimiser's tables; the arrays ``dealt`` and ``v`` are kept and written."""
+        """Start from the minimiser's tables; the arrays ``dealt`` and ``v`` are updated in place."""
         n_rows = len(minimiser.regret)
         self.graph, self.minimiser, self.share, self.response = graph, minimiser, share, response
         self.dealt, self.v = dealt, v
@@ -59,20 +57,20 @@ class RegretIteration:
 
     @property
     def nodes(self) -> np.ndarray:
-        """Win probabilities from the nodes, float64 ``[n_nodes]``, a view of ``v``."""
+        """Win probabilities at the nodes, float64 ``[n_nodes]``, a view of ``v``."""
         return self.v[self.graph.nodes]
 
     def play(self) -> None:
-        """Compute both strategies from all tables."""
+        """Compute both strategies from the tables."""
         self.minimiser.play(self.strategy)
         self._mix()
 
     def passes(self, iteration: int, deal: Callable[[], None] | None = None) -> Passes:
-        """The passes of an iteration, by name, in their order.
+        """Yield the passes of an iteration in order, as pairs of name and function.
 
         Args:
-            iteration: Its number, from 1.
-            deal: Computes the deals after the measure; without it, reach is not passed on to the nodes.
+            iteration: Iteration number, from 1.
+            deal: Computes the deals after the measure; if None, reach is not passed on to the nodes.
         """
         n_breaths = self.graph.n_breaths
         response = self.response
@@ -89,7 +87,6 @@ class RegretIteration:
             yield "response", partial(self._improve, response)
 
     def _mix(self) -> None:
-        """Mix the response into the enemy's strategy."""
         if self.response is not None:
             args = (self.graph.state_ptr, self.strategy, self.response.choice, self.share, self.enemy)
             for_each(_regret_matching.mix_response, len(self.state_reach), *args)
@@ -99,7 +96,6 @@ class RegretIteration:
         self.reach.spread(number, (self.strategy, self.enemy), self.minimiser.off_policy_weight, choice)
 
     def _regret(self, number: int) -> None:
-        """Regrets of a breath, and the values of its full states."""
         graph, tables = self.graph, (self.reach.table, self.v, self.minimiser.regret, self.state_reach)
         args = (graph.full, graph.draws, (graph.state_ptr, graph.action), (self.strategy, self.enemy))
         graph.for_states(number, _regret_matching.regret_full, *args, *tables)
@@ -110,7 +106,7 @@ class RegretIteration:
     def _improve(self, response: CounterfactualResponse) -> None:
         """Respond to the new strategy.
 
-        Beliefs follow from the previous strategy, which differs little, so they need no separate pass.
+        Beliefs are those of the previous strategy, which is nearly the same, so no separate pass is needed.
         """
         response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
         self._mix()

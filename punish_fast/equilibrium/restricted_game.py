@@ -1,9 +1,9 @@
-"""Restricted games: the part of the real game that matters to learning, as a small graph with fast passes.
+"""Restricted games: the part of the real game that matters for learning, as a small graph with fast passes.
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
-actions are hardly ever played or regretted. A restricted game holds neither, so its passes stay in the cache. It
-holds all full states of the first breath, from which nodes are backed up. Play that leaves it ends
-in leaves with their last known values (``_restricted_game.py``).
+actions are hardly ever played or regretted. A restricted game omits both, so its passes stay in the cache. It contains
+all full states of the first breath, from which nodes are backed up. Play that leaves it ends in leaves, which keep
+their last known values (``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from punish_fast.equilibrium import _restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, OUTSIDE, Marks
 from punish_fast.runtime.parallel import cumulated, for_each
 
-# Least reach of an information state and of a full state, and least probability of an action.
+# Minimum reach of an information state and of a full state, and minimum probability of an action.
 LEAST_STATE, LEAST_FULL, LEAST_PLAYED = 1e-7, 1e-9, 1e-4
-# A restricted game with more of all states, rows, full states or successors saves hardly any time or memory.
+# Maximum share of states, rows, full states or successors; a larger restricted game saves hardly any time or memory.
 MOST = 2 / 3
 
 
 def all_inside(graph: LayeredGraph) -> Marks:
-    """Marks of a whole graph."""
+    """Return marks that include the whole graph."""
     sizes = (len(graph.state_ptr) - 1, int(graph.state_ptr[-1]), graph.n_full)
     return Marks(*(np.full(n, INSIDE, dtype=np.uint8) for n in sizes))
 
@@ -32,15 +32,15 @@ def all_inside(graph: LayeredGraph) -> Marks:
 def mark(
     graph: LayeredGraph, reach: np.ndarray, strategy: np.ndarray, regret: np.ndarray, choice: np.ndarray, marks: Marks
 ) -> None:
-    """Mark what matters.
+    """Mark the states, rows and full states of the next restricted game.
 
     Args:
         graph: The whole graph.
         reach: float64 ``[n_full, 4]``, reach of the player and of the response (``_reach.py``).
         strategy: float64 ``[n_rows]``, the strategy played.
-        regret: float64 ``[n_rows]``, regrets.
-        choice: int64 ``[n_states]``, the row that the response takes in each information state.
-        marks: Written.
+        regret: float64 ``[n_rows]``.
+        choice: int64 ``[n_states]``, the row that the response chooses in each information state.
+        marks: Overwritten.
     """
     full, n_states = graph.full, len(graph.state_ptr) - 1
     first = int(graph.layer_ptr[1])
@@ -50,7 +50,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Whether marks are such as `mark` makes, so that everything a restricted game points to is in it."""
+    """Return True if the marks could come from `mark`, so that a restricted game contains everything it refers to."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -66,11 +66,11 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of the marked entries; None if it ``must_pay`` and is too large.
+    """Build the restricted game of the marked entries, or return None if it ``must_pay`` and is too large.
 
-    Full states outside that it leads to are marked as leaves.
+    Successors outside the game are marked as leaves.
     """
-    # Leaves are not known yet and do not count.
+    # Leaves are not known yet and are not counted.
     kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
     if must_pay and any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds):
         return None
@@ -88,10 +88,10 @@ class RestrictedGame(LayeredGraph):
     """The marked part of a graph.
 
     Attributes:
-        states: int64 ``[n_states]``, the number of each information state in the whole graph.
-        rows: int64 ``[n_rows]``, the number of each row.
-        numbers: int64 ``[n_full]``, the number of each full state.
-        leaves: int64 ``[n_leaves]``, the number of each full state where play leaves the restricted game.
+        states: int64 ``[n_states]``, index of each information state in the whole graph.
+        rows: int64 ``[n_rows]``, index of each row.
+        numbers: int64 ``[n_full]``, index of each full state.
+        leaves: int64 ``[n_leaves]``, index of each full state in which play leaves the restricted game.
     """
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
@@ -99,8 +99,8 @@ class RestrictedGame(LayeredGraph):
 
         Args:
             whole: The whole graph.
-            marks: Marks, with leaves.
-            place: int64 ``[n_full + 1]``, the first place of the successors of each full state of the whole graph.
+            marks: Marks, including leaves.
+            place: int64 ``[n_full + 1]``, index of the first successor of each full state of the whole graph.
         """
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
@@ -128,25 +128,25 @@ class RestrictedGame(LayeredGraph):
 
     @property
     def n_values(self) -> int:
-        """See `LayeredGraph`; play ends with leaves, win and loss."""
+        """Number of values, including leaves."""
         return super().n_values + len(self.leaves)
 
     def choices(self, choice: np.ndarray) -> np.ndarray:
-        """Choices in the restricted game, int64 ``[n_states]``, from those in the whole graph."""
+        """Convert choices in the whole graph to choices in the restricted game, int64 ``[n_states]``."""
         rows: np.ndarray = np.searchsorted(self.rows, choice[self.states])
         return rows
 
     def take_values(self, v: np.ndarray) -> np.ndarray:
-        """Values in the restricted game, float64 ``[n_values]``, from those in the whole graph."""
+        """Return the values in the restricted game, float64 ``[n_values]``, given the values in the whole graph."""
         return np.concatenate([v[self.numbers], v[self._whole.nodes], v[self.leaves], v[-2:]])
 
     def give_values(self, v: np.ndarray, to: np.ndarray) -> None:
-        """Write the values ``v`` of the restricted game into the values of the whole graph."""
+        """Copy the values ``v`` of the restricted game into the values ``to`` of the whole graph."""
         to[self.numbers] = v[: self.n_full]
         to[self._whole.nodes] = v[self.nodes]
 
     def _slots(self, marks: Marks, inside: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """The new number of each number of the whole graph, int32; undefined for full states outside."""
+        """Return the new index of each value of the whole graph, int32; undefined for full states outside."""
         n_full, whole = len(self.numbers), self._whole
         behind = n_full + whole.n_nodes
         slot = np.empty(whole.n_values, dtype=np.int32)
@@ -161,12 +161,12 @@ class RestrictedGame(LayeredGraph):
 
 
 def _ranks(marked: np.ndarray) -> np.ndarray:
-    """The number of marks before each place, and in all: int32 ``[n + 1]``."""
+    """Return the number of marks before each index, and their total: int32 ``[n + 1]``."""
     rank = np.zeros(len(marked) + 1, dtype=np.int32)
     np.cumsum(marked, out=rank[1:])
     return rank
 
 
 def _places(rank: np.ndarray) -> np.ndarray:
-    """The marked places, from `_ranks`."""
+    """Return the marked indices, given `_ranks`."""
     return np.flatnonzero(rank[1:] != rank[:-1])

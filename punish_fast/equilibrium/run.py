@@ -1,8 +1,8 @@
-"""Run an equilibrium until a target: iterations, exploitability or seconds, with checkpoints on the way.
+"""Run an equilibrium until a target is reached: iterations, exploitability or seconds, with checkpoints on the way.
 
 Exploitability is the win rate of the best known response above one half, in percentage points. It is a measurement, not
-an upper bound: a search for a best response finds a lower bound. Since a measurement takes as long as several
-iterations, one is made after 25 iterations and whenever their number has doubled, and one at the end.
+an upper bound: a search for a best response finds a lower bound. A measurement takes as long as several iterations, so
+exploitability is measured only after 25 iterations, whenever their number has doubled, and at the end.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
 
 class TargetError(PunishFastError, ValueError):
-    """A target that cannot be reached; the message names the field."""
+    """Raised when a target is out of range; the message names the field."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Stopping rule: the first target that is reached, or ``DEFAULT_ITERATIONS`` if there is none."""
+    """Stopping rule: stop at the first target reached, or after ``DEFAULT_ITERATIONS`` if no target is set."""
 
-    iterations: int | None = None  # number of iterations, earlier ones from a checkpoint included
+    iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
     exploitability: float | None = None  # percentage points
     seconds: float | None = None  # seconds of learning in this run
 
@@ -46,26 +46,26 @@ class Target:
 
     @property
     def max_iterations(self) -> int:
-        """The iteration after which to stop in any case."""
+        """Maximum number of iterations."""
         if self.iterations is not None:
             return self.iterations
         return DEFAULT_ITERATIONS if self.exploitability is None and self.seconds is None else MAX_ITERATIONS
 
 
 class IterationStatus(NamedTuple):
-    """The state of a run after an iteration."""
+    """Status of a run after an iteration."""
 
-    iteration: int  # number of the iteration
-    last: int | None  # the number of the last iteration; None if only time or exploitability ends the run
+    iteration: int  # number of the iteration, from 1
+    last: int | None  # number of the last iteration; None if only time or exploitability ends the run
     seconds_each: float  # mean seconds of an iteration of this run
     seconds_left: float | None  # estimated seconds to the end of learning; None if unknown
-    exploitability: float | None  # the last measurement, in percentage points; None before it
+    exploitability: float | None  # last measurement, in percentage points; None before the first
 
 
 class EquilibriumRun(NamedTuple):
     """Result of a run."""
 
-    iterations: int  # iterations, earlier ones from a checkpoint included
+    iterations: int  # number of iterations, including earlier ones from a checkpoint
     exploitability: float  # percentage points that the best known response wins above one half
     response: np.ndarray  # float64 ``[n_rows]``, that response
     seconds: dict[str, float]  # seconds of ``iterations``, ``measure`` and ``checkpoint``
@@ -80,14 +80,14 @@ def run_equilibrium(
 ) -> EquilibriumRun:
     """Iterate until a target is reached, then measure exploitability.
 
-    An interrupt ends the run after the iteration in which it comes, saves a checkpoint and is raised again.
+    If interrupted, finish the current iteration, save a checkpoint and raise the interrupt again.
 
     Args:
-        equilibrium: The player that learns; its average strategy is the result.
-        target: When to stop.
+        equilibrium: The player that learns; the result is its average strategy.
+        target: Stopping rule.
         save: Writes a checkpoint; called every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.
-        search_progress: Progress of `best_response`, while exploitability is measured.
+        search_progress: Progress of `best_response` while exploitability is measured.
     """
     runner = _Runner(equilibrium, target or Target(), save, search_progress)
     try:
@@ -101,7 +101,7 @@ def run_equilibrium(
 
 
 class _Runner:
-    """A run that is under way."""
+    """State of a run in progress."""
 
     def __init__(
         self,
@@ -114,19 +114,18 @@ class _Runner:
         self._equilibrium, self._target = equilibrium, target
         self._save, self._search_progress = save, search_progress
         self._first, self._begin = equilibrium.iterations, time.perf_counter()
-        # The last measurement, and the iteration it was made after.
+        # The last measurement, and the iteration after which it was made.
         self._exploitability: float | None = None
         self.response = np.zeros(0)
         self._measured = -1
         self._saved = -1
 
     def iterate(self, progress: Callable[[IterationStatus], None] | None) -> None:
-        """Iterate until the target is reached."""
         equilibrium, target = self._equilibrium, self._target
         saved, due = self._begin, _FIRST_MEASUREMENT
         while equilibrium.iterations < target.max_iterations:
             begin = time.perf_counter()
-            # An interrupt within an iteration would spoil the tables.
+            # An interrupt within an iteration would leave the tables invalid.
             with uninterrupted():
                 equilibrium.iterate()
             now = time.perf_counter()
@@ -145,7 +144,7 @@ class _Runner:
                 return
 
     def checkpoint(self) -> None:
-        """Save the tables unless they are saved already."""
+        """Save the tables unless they are already saved."""
         if self._save is not None and self._equilibrium.iterations not in (0, self._saved):
             begin = time.perf_counter()
             self._save(self._equilibrium)
@@ -153,7 +152,7 @@ class _Runner:
             self._saved = self._equilibrium.iterations
 
     def measure(self) -> float:
-        """Measure the exploitability of the average strategy, unless it is known."""
+        """Measure the exploitability of the average strategy, unless it is already known."""
         equilibrium = self._equilibrium
         if self._exploitability is None or self._measured != equilibrium.iterations:
             begin = time.perf_counter()
@@ -175,5 +174,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """The usual share of games against a best response; players that remember more do better with a smaller one."""
+    """Return the default share of games against a best response; it is lower for players that remember more."""
     return 0.9 if information == "view" else 0.8

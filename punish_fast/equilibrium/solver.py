@@ -1,22 +1,23 @@
 """Approximate equilibria: self-play by regret minimisation, against the player itself and a best response to it.
 
-Every iteration passes reach probabilities forward through one measure and win probabilities backward, and changes the
-strategy in every information state by the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
-Deals and values of nodes carry over, so no iteration has to span more than one measure.
+Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
+strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
+Deals and node values carry over, so no iteration has to span more than one measure.
 
 The enemy is the player itself: one table plays both seats. In two-player zero-sum games with perfect recall, the
 average strategy then converges to an equilibrium. A player here has imperfect recall: it forgets everything outside
-the information model, and almost everything before the last deal. Self-play then converges to strategies that no single
-deviation improves, though a longer plan may.
+the information model, and almost everything before the last deal. Self-play then converges to strategies that no
+single deviation improves, although a longer plan might.
 
-So a share of the games can be played against the enemy that plans best, a counterfactual best response to the
+So a share of the games can be played against the enemy that plans best: a counterfactual best response to the
 strategy, improved by one step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M.
 Bowling ("Finding Optimal Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best
-responses jump. So against them the player makes short steps (`Hedge`), and self-play in the other games steadies it:
-more self-play converges sooner, but to a higher exploitability. Self-play without best responses uses
-`RegretMatching`.
+responses jump from iteration to iteration. So the player makes short steps against them (`Hedge`), and self-play in the
+other games stabilises it: more self-play converges sooner, but to a higher exploitability. Self-play without best
+responses uses `RegretMatching`.
 
-Nothing proves how close the average is to an equilibrium: its exploitability is measured (``best_response.py``).
+Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
+(``best_response.py``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from punish_fast.equilibrium.regret_iteration import Passes, RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 
-# Bytes of the program with its libraries, and for writing the file.
+# Memory of the program and its libraries, and for writing the file, in bytes.
 _PROGRAM = 350_000_000
 
 
@@ -43,7 +44,7 @@ class Equilibrium:
 
     Attributes:
         graph: The game.
-        iterations: Iterations so far.
+        iterations: Number of iterations so far.
         share: Share of games against a best response.
     """
 
@@ -53,12 +54,12 @@ class Equilibrium:
         Args:
             graph: The game.
             opening: float64 ``[n]``, probability that a game begins in each full state of the first breath; by default
-                all deals at full HP. One table plays both seats, so it must look the same from both.
+                all deals at full HP. One table plays both seats, so it must be the same from both.
             share: Share of games against a best response instead of self-play, 0 to 1. With 0 the player learns by
                 regret matching, otherwise by multiplicative weights.
 
         Raises:
-            ValueError: ``share`` is out of range.
+            ValueError: If ``share`` is out of range.
         """
         must_be_graph(graph)
         if not 0 <= share <= 1:
@@ -69,7 +70,7 @@ class Equilibrium:
         self._opening = graph.dealt if opening is None else opening
         self._marks = all_inside(graph)
         self._whole = self._begin()
-        # The restricted game, during restricted iterations, unless it is too large to pay.
+        # The restricted game during restricted iterations; None otherwise, or if it is too large to save time.
         self._part: _Part | None = None
         self._pays = True
 
@@ -93,12 +94,12 @@ class Equilibrium:
 
     @property
     def dealt(self) -> np.ndarray:
-        """Expected visits per game of each full state of the first breath, float64 ``[n]``."""
+        """Expected visits per game to each full state of the first breath, float64 ``[n]``."""
         return self._whole.dealt
 
     @property
     def nodes(self) -> np.ndarray:
-        """Win probabilities from the nodes between measures, float64 ``[n_nodes]``."""
+        """Win probabilities at the nodes between measures, float64 ``[n_nodes]``."""
         self._merge()
         return self._whole.nodes
 
@@ -106,7 +107,7 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """The average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        Where nothing was added up, it is the last strategy. Actions below the minimiser's ``least_probability`` are
+        States without any weight have the last strategy. Actions below the minimiser's ``least_probability`` are
         dropped.
         """
         # Free the restricted game: callers need the memory, and it is quickly rebuilt.
@@ -124,9 +125,9 @@ class Equilibrium:
 
     @property
     def exploiter_start(self) -> Start:
-        """Return the start of the search for an exploiter of the average.
+        """Start of the search for an exploiter of the average.
 
-        It is the response to the last strategies, or the average itself if there is none.
+        This is the response to the last strategies, or the average itself if there is no response.
         """
         response = self._whole.response
         if response is None:
@@ -137,25 +138,25 @@ class Equilibrium:
         return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
-        """The sum over its information state, for each row."""
+        """Return the sum over the information state of each row."""
         state_ptr = self.graph.state_ptr
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Make one iteration.
+        """Run one iteration.
 
-        An interrupt in the middle spoils the tables; start again from a copy of `tables`.
+        An interrupt during an iteration leaves the tables invalid; restart from a copy of `tables`.
         """
         for _, make in self.passes():
             make()
 
     def passes(self) -> Passes:
-        """The passes of the next iteration, by name, in their order.
+        """Yield the passes of the next iteration in order, as pairs of name and function.
 
-        They are ``spread`` and ``regret`` of each breath, ``deal`` and ``nodes`` between measures, ``learn`` for the
-        update, and ``response``. A restricted iteration has no ``deal`` and no last ``spread``. Before the first of
-        them, ``restrict`` builds the restricted game. Before a full iteration, ``merge`` copies its tables;
-        after it, ``mark`` marks the next restricted game.
+        The names are ``spread`` and ``regret`` for each breath, ``deal`` and ``nodes`` between measures, ``learn`` for
+        the update, and ``response``. A restricted iteration has no ``deal`` and no last ``spread``. Before the first
+        restricted iteration, ``restrict`` builds the restricted game. Before a full iteration, ``merge`` copies its
+        tables; after it, ``mark`` marks the next restricted game.
         """
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
@@ -177,7 +178,7 @@ class Equilibrium:
 
     @property
     def tables(self) -> dict[str, np.ndarray]:
-        """All arrays on which the next iteration depends."""
+        """All arrays on which the next iteration depends, by name."""
         self._merge()
         whole = self._whole
         tables = whole.minimiser.tables | {"dealt": whole.dealt, "nodes": whole.nodes}
@@ -185,7 +186,7 @@ class Equilibrium:
             response, n_full = whole.response, self.graph.n_full
             tables |= {"response": response.choice, "response_dealt": response.dealt}
             tables |= {"response_nodes": response.nodes[:, 0]}
-            # Values outside the restricted game stay as they were.
+            # Restricted iterations leave values outside the restricted game unchanged.
             tables |= {"values": whole.v[:n_full], "response_values": response.v[:n_full, 0]}
             tables |= {"marked_rows": self._marks.row, "marked_full": self._marks.full}
         return tables
@@ -203,7 +204,7 @@ class Equilibrium:
         """Resume from earlier `tables`, after ``iterations``.
 
         Raises:
-            ValueError: the marks in ``tables`` are inconsistent; the tables of this object are then spoilt.
+            ValueError: If the marks in ``tables`` are inconsistent. The tables of this object are then invalid.
         """
         self.iterations = iterations
         mine = self.tables
@@ -216,7 +217,7 @@ class Equilibrium:
         self._whole.play()
 
     def compile_kernels(self) -> None:
-        """Run an iteration on a restricted game, whether it pays or not, so that all kernels are compiled."""
+        """Run an iteration on a restricted game of any size to compile all kernels."""
         self._mark()
         found = restrict(self.graph, self._marks, must_pay=False)
         assert found is not None
@@ -231,14 +232,13 @@ class Equilibrium:
             whole.response.deal_again(whole.reach.deal_again(int(RESPONSE_OWN)))
 
     def _mark(self) -> None:
-        """Mark the next restricted game."""
         whole = self._whole
         assert whole.response is not None
         mark(self.graph, whole.reach.table, whole.strategy, whole.minimiser.regret, whole.response.choice, self._marks)
         self._pays = True
 
     def _restrict(self) -> None:
-        """Build the restricted game if it pays; otherwise mark everything."""
+        """Build the restricted game if it saves time; otherwise mark everything."""
         found = restrict(self.graph, self._marks)
         self._pays = found is not None
         if found is None:
@@ -248,12 +248,10 @@ class Equilibrium:
             self._part = _Part(self._whole, found)
 
     def _merge(self) -> None:
-        """Copy the tables of the restricted game."""
         if self._part is not None:
             self._part.merge_into(self._whole)
 
     def _leave_restricted_game(self) -> None:
-        """Return to the whole graph."""
         if self._part is not None:
             self._merge()
             self._part = None
@@ -274,7 +272,6 @@ class _Part:
         self.iteration = RegretIteration(game, self._minimiser, whole.dealt, v, whole.share, self._response)
 
     def merge_into(self, whole: RegretIteration) -> None:
-        """Copy all tables into the whole graph's tables."""
         assert whole.response is not None
         assert isinstance(whole.minimiser, Hedge)
         game, response = self._game, self._response
@@ -285,27 +282,25 @@ class _Part:
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
-    """Estimate the peak memory of an equilibrium with its graph, in bytes.
+    """Estimate the peak memory of an equilibrium including its graph, in bytes.
 
-    Args:
-        outline: The outline of the game.
-        share: Share of games against a best response.
+    ``share`` is the share of games against a best response.
     """
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
     # Four tables of rows. Full states have two reaches, buffers to pass them on in parts, a value, and a mark. The
-    # number of nodes is not known yet: fewer than full states of the largest breath.
+    # number of nodes is not known yet; it is less than the number of full states of the largest breath.
     n_parts = 1 if outline.space.information.keeps_revealed else 1 + N_PARTS
     reach = outline.n_full + n_parts * max(outline.full_by_breath)
     tables = 4 * n_rows + 2 * reach + outline.n_full + 4 * n_states + (n_rows + n_states + outline.n_full) // 8
-    # To measure exploitability: four more policies, the tables of the search, and values and lengths of three duels.
+    # For exploitability: four more policies, the tables of the search, and values and lengths of three duels.
     further = 4 * n_rows + 2 * reach + 3 * 2 * outline.n_full
     if share > 0:
         # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
-        # A restricted game has all of these, places in the whole graph, and successors. Building it takes some counts
-        # of full states, then it has reaches and values; full states outside can be leaves. It is dropped before
+        # A restricted game has all of these, indices into the whole graph, and successors. Building it takes some
+        # counts of full states; then it has reaches and values. Full states outside can be leaves. It is freed before
         # exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
