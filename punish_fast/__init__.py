@@ -1,6 +1,6 @@
-"""punish-fast solves the card duel Punish.
+"""Solve the card duel Punish and other Markov decision processes.
 
-The public names load what they need when they are first used, so that importing the package costs nothing.
+Public names are imported on first use, so importing the package is fast.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import save
 
 
-# Functions that take players, among them the names and files that this module knows.
+# Functions that accept players by name or file; importing `_PLAYERS` registers these types of arguments.
 _PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper_bound")
 _PLAYERS = "arena.players"
 

@@ -1,1 +1,1 @@
-"""Agents against agents: players, tournaments, ratings and recorded games."""
+"""Play agents against each other: players, tournaments, ratings and recorded games."""

@@ -1,9 +1,9 @@
-"""Players by rules of thumb: they score every action and play the best ones with equal probability.
+"""Heuristic players: they score every action and play the best ones with equal probability.
 
 * *careful* plays guard, then dodge, and attacks only a resting enemy, with cards that do not exhaust.
 * *aggressive* plays the card with the most damage, and feints only without an attack.
-* *punisher* hits a resting enemy as hard as it can. Otherwise it dodges while the enemy may hold a card that exhausts,
-  to waste it, or else attacks without exhausting itself.
+* *punisher* hits a resting enemy as hard as possible. Otherwise, as long as the enemy may hold a card that exhausts, it
+  dodges to make that card miss; if not, it attacks without exhausting itself.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _GUARD, _DODGE = 0, 2
 
 
 class Views:
-    """Features of each row of a state space, for scoring actions.
+    """Features of the rows of a state space, for scoring actions.
 
     Attributes:
         attack: float64 ``[n_rows]``, base damage of the card picked; 0 for rest.
         card: int64 ``[n_rows]``, the card picked; 5 for rest.
-        feints: bool ``[n_rows]``, whether the action is a feint.
-        exhausts: bool ``[n_rows]``, whether the card picked exhausts its player.
-        enemy_rests: bool ``[n_rows]``, whether the enemy is exhausted.
+        feints: bool ``[n_rows]``, True for feints.
+        exhausts: bool ``[n_rows]``, True if the card picked exhausts its player.
+        enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted.
         danger: int64 ``[n_rows]``, number of unseen cards that exhaust.
     """
 
@@ -57,12 +57,11 @@ def _careful(views: Views) -> np.ndarray:
 
 
 def _aggressive(views: Views) -> np.ndarray:
-    """Do the most damage; a feint is better than a card without damage."""
+    """Choose the most damage; a feint is better than a card without damage."""
     return np.where(views.feints, 0.5 - views.attack / 1000, views.attack)
 
 
 def _punisher(views: Views) -> np.ndarray:
-    """Dodge while the enemy may exhaust itself, then attack."""
     attack = views.attack - 100 * views.exhausts
     wait = np.where(views.danger > 0, 200.0 * (views.card == _DODGE) + attack, attack)
     return np.asarray(np.where(views.enemy_rests, views.attack, wait) - 1000 * views.feints)
@@ -76,7 +75,7 @@ HEURISTICS: dict[str, Callable[[Views], np.ndarray]] = {
 
 
 def heuristic(space: StateSpace, name: str) -> np.ndarray:
-    """The policy, float64 ``[n_rows]``: uniform over the actions with the best score of ``HEURISTICS[name]``."""
+    """Return the policy of a heuristic, float64 ``[n_rows]``: uniform over the actions with the best score."""
     score = HEURISTICS[name](Views(space))
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)

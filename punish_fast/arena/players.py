@@ -1,14 +1,14 @@
-"""Players of the arena: built-in ones, and agents and strategies from files.
+"""Players of the arena: built-in players, and agents and strategies from files.
 
 A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Three more follow rules of thumb (``heuristics.py``), and
+undiscounted, in the one-player model with the true redeal. Three more use heuristics (``heuristics.py``), and
 the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
 
-A file may belong to a finer information model than the view, in which its player remembers more. Then all others are
+A file can belong to a finer information model than the view, in which its player remembers more. All others are then
 lifted to that model, and play as before.
 
-The real game always has the true redeal. Since both redeals lead to the same states, an agent may have been made for
-either; everything else in its rules must agree with the game's.
+The real game always has the true redeal. Since both redeals lead to the same states, an agent can have been solved
+under either; all its other rules must agree with the game's.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ from punish_fast.store.responses import response_of
 
 
 class PlayerError(PunishFastError, ValueError):
-    """Not a name or file of a player; the message names it."""
+    """Raised when an argument is not the name or file of a player; the message names the argument."""
 
 
 @dataclass(frozen=True)
 class PolicyPlayer:
     """A player that follows a policy in a given game."""
 
-    name: str  # name in tables
-    # At Punish float64 ``[n_rows]``, the probability of each row of the state space in its state. In other games a
+    name: str  # name shown in tables
+    # For Punish float64 ``[n_rows]``, the probability of each row of the state space in its state. For other games a
     # function from a state to weights of its legal actions.
     policy: Any
-    temperature: float | None = None  # softmax temperature; None if it plays otherwise
-    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to it, stored in its file, or None
+    temperature: float | None = None  # softmax temperature; None if the player does not use softmax
+    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to the policy from its file, or None
     is_human: ClassVar[bool] = False
 
     def choice(self, match: Any, seat: int) -> int:
@@ -63,29 +63,29 @@ class PolicyPlayer:
         return int(match.draw_choice(seat, self.policy))
 
 
-# Players under any rules, and all.
+# Players that support any rules, and all players.
 BUILT_IN = ("random", "naive", *HEURISTICS)
 NAMES = (*BUILT_IN, veteran.NAME)
 
 
 class Player:
-    """A built-in player or one from a file, for any game that it fits.
+    """A player, built in or from a file, for any game whose rules it supports.
 
     Attributes:
-        argument: One of ``NAMES``, an agent file or a strategy file. With ``@T`` at its end it plays by softmax at
-            the temperature ``T``, in the unit of the agent's values.
+        argument: One of ``NAMES``, an agent file or a strategy file. The suffix ``@T`` makes the player use softmax
+            at temperature ``T``, in the unit of the agent's values.
         name: Short name: the argument without folder and suffix.
-        rules: The rules that its file was made for; None if it is built in and plays under any.
-        has_values: Whether it is an agent with values, which can play by softmax.
+        rules: The rules of the file, or None if the player is built in.
+        has_values: True for agents with values, which can use softmax.
     """
 
     def __init__(self, argument: str) -> None:
-        """Look up the player.
+        """Look up a player.
 
         Raises:
-            PlayerError: no built-in player or file has this name, or it has a temperature but no values.
-            PolicyError: the temperature is not above 0.
-            ReadError: the file is not readable, or no agent or strategy.
+            PlayerError: If no built-in player or file has this name, or a temperature is given but no values exist.
+            PolicyError: If the temperature is not above 0.
+            ReadError: If the file cannot be read, or is neither an agent nor a strategy.
         """
         self.argument = argument
         self._source, self._temperature = _split(argument)
@@ -103,23 +103,23 @@ class Player:
 
     @property
     def marked_name(self) -> str:
-        """Short name, which marks files that shadow a built-in name."""
+        """Short name; files that shadow a built-in name are marked."""
         stem = self._source if self.file is None else Path(self._source).stem
         temperature = "" if self._temperature is None else f"@{self._temperature:g}"
         return stem + ("-file" if self.file and stem in NAMES else "") + temperature
 
     @property
     def path(self) -> Path | None:
-        """Its file's path; None if it is built in."""
+        """Path of the file, or None if the player is built in."""
         return None if self.file is None else self.file.path
 
     @property
     def is_random(self) -> bool:
-        """Whether it is the built-in player *random*, against which a tensor needs no policy."""
+        """True for the built-in player *random*, against which a tensor needs no policy."""
         return self._source == "random" and self.file is None
 
     def note(self) -> dict[str, Any]:
-        """Return the JSON object that describes the player as the enemy of an agent in files."""
+        """Return the JSON object that describes this player in files, as the enemy of an agent."""
         if self.file is None:
             note: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
@@ -129,11 +129,11 @@ class Player:
         return note if self._temperature is None else note | {"temperature": self._temperature}
 
     def must_fit(self, rules: Rules) -> None:
-        """Check that the player can play under ``rules``.
+        """Check that the player supports ``rules``.
 
         Raises:
-            ReadError: its own differ in more than the redeal.
-            VeteranError: it is the veteran, and the rules are not the standard ones.
+            ReadError: If the rules of the file differ in more than the redeal.
+            VeteranError: If the player is the veteran and the rules are not the standard ones.
         """
         if self.file is not None:
             self.file.must_have_rules(rules, any_redeal=True)
@@ -141,10 +141,10 @@ class Player:
             veteran.must_be_at_home(rules)
 
     def settled(self, temperature: float | None) -> float | None:
-        """Softmax temperature of the player, by default ``temperature``; None if it does not play by softmax.
+        """Return the player's own softmax temperature, or else ``temperature``; None if the player has no values.
 
         Raises:
-            PolicyError: the temperature is not above 0.
+            PolicyError: If the temperature is not above 0.
         """
         settled = temperature if self._temperature is None else self._temperature
         if settled is None or not self.has_values:
@@ -156,8 +156,8 @@ class Player:
         """Return the policy, float64 ``[n_rows]`` along ``space.action``.
 
         Raises:
-            ReadError: the file is damaged, remembers more than the states distinguish, or its rules differ from the
-                game's in more than the redeal.
+            ReadError: If the file is damaged, if its player remembers more than the states distinguish, or if its rules
+                differ from the game's in more than the redeal.
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
@@ -167,7 +167,7 @@ class Player:
         return lift(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
-        """Return the player in a given game, under its brief name or another."""
+        """Return the player in a given game, by default under its short name."""
         response = None if self.file is None else response_of(self.file, space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 
@@ -184,7 +184,7 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
 
 
 def noted_enemy(agent: Artefact) -> Player:
-    """The enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder."""
+    """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder."""
     note = agent.enemy
     source = note.get("name", "")
     if note["kind"] != "built-in":
@@ -201,14 +201,14 @@ def noted_enemy(agent: Artefact) -> Player:
 
 
 def brief_name(argument: str) -> str:
-    """The argument of a `Player` without folder and suffix."""
+    """Return the argument of a `Player` without folder and suffix."""
     source, temperature = _split(argument)
     stem = clean_name(source if source in NAMES else Path(source).stem)
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Different names for the arguments of players, each as brief as possible."""
+    """Return a different name for each player's argument, as short as possible."""
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
         raise PlayerError(f"{twice[0]}: given twice, allowed is each player once")
@@ -217,9 +217,9 @@ def names_of(arguments: list[str]) -> list[str]:
 
 
 def _split(argument: str) -> tuple[str, float | None]:
-    """Name or file, and the temperature behind ``@``."""
+    """Split an argument into name or file, and the temperature after ``@``."""
     name, _, temperature = argument.rpartition("@")
-    # A file of that very name comes first.
+    # A file with exactly this name takes precedence.
     if not name or _exists(argument):
         return argument, None
     number = None
@@ -236,7 +236,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Return True if the file exists; False for invalid names of files, too."""
+    """Return True if the file exists, and False also for invalid file names."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):
@@ -244,7 +244,7 @@ def _exists(source: str) -> bool:
 
 
 def _open(source: str) -> Artefact:
-    """The agent or strategy file ``source``."""
+    """Open the agent or strategy file ``source``."""
     is_name = re.fullmatch(r"[\w-]*", source) is not None
     if is_name and not _exists(source):
         near = difflib.get_close_matches(source.lower(), NAMES, n=1)
@@ -266,23 +266,22 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 
 def naive_solution(space: StateSpace) -> Solution:
-    """The values of *naive* in the states of the view: from -1, a loss, to 1, a win."""
+    """Return the solution of *naive* in the view, with values from -1 (loss) to 1 (win)."""
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
     return solve(build(true_space), discount=1.0)
 
 
 class PlayerGroup:
-    """Players by name or file, and the game they play.
+    """Players by name or file, and the game that they play.
 
-    The rules are given or come from the first file, always with the redeal of the real game. The information model is
-    the finest one among the players; players of the view are lifted to it and play as before.
+    The rules are given or taken from the first file, always with the redeal of the real game. The information model is
+    the finest of all players; players of the view are lifted to it and play as before.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
         """Look up the players.
 
-        Args:
-            rules: The rules; by default the rules of the first file, or ``tabletop`` if no argument is a file.
+        ``rules`` defaults to the rules of the first file, or to ``tabletop`` if no argument is a file.
         """
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
@@ -298,11 +297,10 @@ class PlayerGroup:
     ) -> tuple[Graph, list[PolicyPlayer]]:
         """Build the graph of the game and the players' policies in it.
 
-        Args:
-            stage: A context for each of the stages ``agents`` and ``graph``, given its name.
+        ``stage`` returns the context in which to run each of the stages ``agents`` and ``graph``, given its name.
         """
         with stage("agents"):
-            # Before the graph, which takes longer, so that damaged files are reported soon.
+            # Done before the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
         with stage("graph"):
             return Graph(space), players

@@ -1,23 +1,23 @@
-"""Win rates and Elo ratings of agents, from how often they beat each other.
+"""Win rates and Elo ratings of agents, computed from their win probabilities against each other.
 
 The *win rate* of an agent is its mean win probability against each of the others. Its *rating* is a Bradley-Terry
 strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``t`` maximize
 
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
-where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on Elo's scale, where 400 points more are ten
-wins to one loss, and their mean is 0. One number per agent cannot show cycles: ``i`` may beat ``j``, ``j`` beat ``k``
-and ``k`` beat ``i``.
+where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on Elo's scale, where a difference of 400
+points means ten wins to one loss, and their mean is 0. One number per agent cannot show cycles: ``i`` may beat ``j``,
+``j`` beat ``k`` and ``k`` beat ``i``.
 
 *Prior.* The maximum is finite only if no group of agents wins all of its games against the others (Ford, 1957). So half
-a win and half a loss are added to the games of each pair: of ``n`` games with a share ``s`` of wins,
+a win and half a loss are added to the games of each pair: for ``n`` games with a share ``s`` of wins,
 ``w = (n s + 1/2) / (n + 1)``. Exact probabilities count as 10^12 games, so an agent that cannot lose is rated as if it
 lost one game in 2 * 10^12, which is 4,920 points between two agents.
 
-*Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, so are the ratings. At the maximum the
-gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the covariance
-``B`` of the gradient. This holds whether or not the model fits, and for paired games. Intervals of win rates are
-Wilson's (1927), for the number of independent games that has the same standard error.
+*Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. At the
+maximum the gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the
+covariance ``B`` of the gradient. This holds even if the model does not fit, and for paired games. Intervals of win
+rates are Wilson's (1927), for the number of independent games that has the same standard error.
 """
 
 from __future__ import annotations
@@ -30,35 +30,34 @@ from punish_fast.runtime.intervals import Z_95, wilson_interval
 
 # Elo points per natural unit of strength.
 _POINTS = 400 / np.log(10)
-# Number of games that an exact probability counts as in the prior. For far more games, float64 is not accurate enough.
+# Number of games that an exact probability counts as in the prior. With many more, float64 is not accurate enough.
 _EXACT_GAMES = 1e12
-# Newton's method stops at a change of strength of this size, or after this many iterations.
+# Newton's method stops when strengths change by less, or after this number of iterations.
 _CHANGE = 1e-10
 _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
 class Standing:
-    """An agent's place in the ranking."""
+    """Rank of an agent."""
 
     agent: str
-    # Mean win probability against each of the others.
+    # Mean win probability against the other agents.
     win_rate: float
     # Strength in Elo points.
     rating: float
-    # Half the 95 % confidence intervals; 0 for exact results.
+    # Half the width of the 95 % confidence intervals; 0 for exact results.
     win_rate_margin: float
     rating_margin: float
-    # The 95 % confidence interval of the win rate, within [0, 1] and not symmetric.
+    # 95 % confidence interval of the win rate, within [0, 1] and not symmetric.
     win_rate_interval: tuple[float, float]
 
 
 def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing]:
-    """Agents by rating, the best one first.
+    """Rank agents by rating, best first.
 
     Args:
-        win: float64 ``[n, n]``, probability that the agent of the row beats the agent of the column;
-            ``win + win.T`` is 1.
+        win: float64 ``[n, n]``, probability that the row agent beats the column agent; ``win + win.T`` is 1.
         error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, and above 0 for results of games,
             with ``1 / n`` if one agent won all ``n`` games.
     """
@@ -81,10 +80,11 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 
 
 def strengths(win: np.ndarray) -> np.ndarray:
-    """Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` as in `rank`, between 0 and 1.
+    """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` must be inside (0, 1).
 
-    Newton's method, with the steps that generalized self-concordance proves to converge (T. Sun and Q. Tran-Dinh,
-    2019). It uses only gradients, which are accurate where differences of the likelihood are lost to rounding.
+    Uses Newton's method with the step lengths for which generalized self-concordance proves convergence (T. Sun and
+    Q. Tran-Dinh, 2019). Only gradients are computed: they are accurate even if differences of the likelihood are lost
+    to rounding.
     """
     strength = np.zeros(len(win))
     for _ in range(_ITERATIONS):
@@ -99,7 +99,7 @@ def strengths(win: np.ndarray) -> np.ndarray:
 
 
 def _games(win: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Number of independent games with these standard errors, float64 ``[n, n]``."""
+    """Return the number of independent games with these standard errors, float64 ``[n, n]``."""
     is_sampled, is_mixed = error > 0, (win > 0) & (win < 1)
     games = np.full(win.shape, _EXACT_GAMES)
     np.divide(win * win.T, error**2, out=games, where=is_sampled & is_mixed)
@@ -108,23 +108,23 @@ def _games(win: np.ndarray, error: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(strength: np.ndarray) -> np.ndarray:
-    """Win probabilities under the model, float64 ``[n, n]``."""
+    """Return win probabilities under the model, float64 ``[n, n]``."""
     return np.asarray(np.exp(-np.logaddexp(0, strength[np.newaxis] - strength[:, np.newaxis])))
 
 
 def _hessian(p: np.ndarray) -> np.ndarray:
-    """Hessian for win probabilities ``p``, float64 ``[n, n]``.
+    """Return the Hessian for win probabilities ``p``, float64 ``[n, n]``.
 
-    Strengths are determined up to a constant; adding a constant matrix makes their sum determined, too.
+    Strengths are determined only up to a constant; adding a constant matrix also fixes their sum.
     """
     weight = _off_diagonal(p * p.T)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight + weight.max())
 
 
 def _strength_errors(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Standard errors of strengths, float64 ``[n]``."""
+    """Return standard errors of strengths, float64 ``[n]``."""
     inverse = np.linalg.inv(_hessian(_probabilities(strength)))
-    # As a sum of squares, the variance cannot be negative.
+    # A sum of squares, so that no variance is negative.
     effects = (inverse[:, :, np.newaxis] - inverse[:, np.newaxis]) * error
     return np.asarray(np.sqrt((effects**2).sum(axis=(1, 2)) / 2))
 

@@ -1,7 +1,7 @@
-"""Simulated games as records: the same form as games between people, for logs and databases.
+"""Record simulated games in the form of games between people, for logs and databases.
 
-The recorded games are exactly those that `simulate` counts. A database imports them like any other log: checked breath
-by breath, in a single transaction.
+The recorded games are the same that `simulate` plays. They are imported into a database like any other log: checked
+breath by breath, in a single transaction.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.names import PlayerNameError, checked_name
 from punish_fast.records.schema import new_id
 
-# More games would take minutes to store.
+# Storing more games would take minutes.
 MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Check that the games of a tournament can be recorded, before any is played."""
+    """Check that the games of a tournament can be recorded, before any game is played."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {MAX_RECORDED_GAMES:,}")
@@ -45,7 +45,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
 
 
 def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
-    """Store the games of every pair of different policies in a database, which is created if it does not exist."""
+    """Store the games of every pair of different policies in a database, created if necessary."""
     check_recording([player.name for player in players], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
@@ -55,10 +55,9 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 def record_match(
     graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
-    """Play pairs of games, the same deals with the seats swapped, and record every breath of them.
+    """Play pairs of games, with the same deals and swapped seats, and record every breath.
 
-    Args:
-        graph: The game, of the view.
+    The graph must be a graph of the view.
     """
     own, enemy = players
     for player in players:
@@ -78,7 +77,7 @@ def record_match(
 
 
 def _sides_of(graph: Graph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
-    """Winner and loser of each game."""
+    """Return winner and loser of each game."""
     space = graph.view
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())

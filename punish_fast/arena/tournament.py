@@ -1,7 +1,7 @@
 """Round-robin tournaments, by exact duels or by simulated games.
 
-Seats do not matter. So ``b`` beats ``a`` with 1 minus the probability that ``a`` beats ``b``, half of the pairs
-suffice, and an agent beats itself half of the time; only the length of its games with itself must be computed.
+Seats do not matter: ``b`` beats ``a`` with 1 minus the probability that ``a`` beats ``b``. So half of the pairs
+suffice, and an agent beats itself half of the time; only the length of these games must be computed.
 Simulated games come in pairs: the same cards with the seats swapped.
 """
 
@@ -21,7 +21,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import Batch, added, simulate
 from punish_fast.runtime.errors import PunishFastError
 
-# Largest error of an exact win probability.
+# Maximum error of an exact win probability.
 _TOLERANCE = 1e-10
 MIN_GAMES, MAX_GAMES = 4, 1 << 40
 
@@ -29,25 +29,25 @@ Progress = Callable[[str, int, int], None]
 
 
 class TournamentError(PunishFastError, ValueError):
-    """Invalid arguments of a tournament; the message names the argument."""
+    """Raised when an argument of a tournament is invalid; the message names the argument."""
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """The results of a tournament."""
+    """Results of a tournament."""
 
-    agents: list[str]  # names
-    win: np.ndarray  # float64 ``[n, n]``, probability that the agent of the row beats the agent of the column
+    agents: list[str]
+    win: np.ndarray  # float64 ``[n, n]``, probability that the row agent beats the column agent
     error: np.ndarray  # float64 ``[n, n]``, standard errors of ``win``; 0 for exact results
     breaths: np.ndarray  # float64 ``[n, n]``, mean length of a game
-    games: int | None  # games of each pair, or None if results are exact
-    # int64 ``[longest + 1]``, simulated games between different agents by their length in breaths, or None if
+    games: int | None  # games per pair, or None if results are exact
+    # int64 ``[longest + 1]``, number of simulated games between different agents by length in breaths, or None if
     # results are exact.
     lengths: np.ndarray | None = None
 
     @cached_property
     def ranking(self) -> list[Standing]:
-        """The agents, the best one first."""
+        """The agents, best first."""
         return rank(self.agents, self.win, self.error)
 
 
@@ -57,8 +57,8 @@ def round_robin(
     """Play every pair of agents.
 
     Args:
-        games: Games of each pair, an even number; None for exact results.
-        seed: Random seed of the games, 0 to 2^64 - 1; the games do not depend on the number of threads.
+        games: Games per pair, an even number, or None for exact results.
+        seed: Random seed of the games, 0 to 2^64 - 1; results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after every match.
     """
     check_tournament(len(players), games)
@@ -66,7 +66,7 @@ def round_robin(
     n, pairs = len(players), list(pairs_of(digests))
     win, error, breaths = np.full((n, n), 0.5), np.zeros((n, n)), np.zeros((n, n))
     lengths = np.zeros(1, dtype=np.int64)
-    # Equal policies share their matches.
+    # Results of pairs of equal policies are reused.
     known: dict[tuple[str, str], tuple[float, float, Batch | None]] = {}
     for done, (i, j) in enumerate(pairs, 1):
         key = digests[i], digests[j]
@@ -77,7 +77,7 @@ def round_robin(
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
             if batch is not None:
-                # A few pairs may agree by chance, and an agent that has won every game may still lose one.
+                # Few pairs may have equal results by chance, and an agent that won every game may still lose one.
                 error[i, j] = error[j, i] = max(batch.standard_error, 1 / batch.games)
                 lengths = added(lengths, batch.lengths)
         if progress is not None:
@@ -89,7 +89,7 @@ def round_robin(
 def _play(
     graph: Graph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
 ) -> tuple[float, float, Batch | None]:
-    """Win probability and mean length of a match, and its games if they are simulated."""
+    """Return win probability and mean length of a match, and its games if they are simulated."""
     if games is None:
         duel = head_to_head(graph, own, enemy, _TOLERANCE)
         return duel.win_probability, duel.length, None
@@ -106,12 +106,12 @@ def check_tournament(n_players: int, games: int | None) -> None:
 
 
 def digest_of(policy: np.ndarray) -> str:
-    """A short fingerprint of a policy; equal policies have equal digests."""
+    """Return a short digest that is equal for equal policies."""
     return hashlib.sha256(np.ascontiguousarray(policy, dtype="<f8").tobytes()).hexdigest()[:16]
 
 
 def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
-    """All pairs, each in the order of the digests, so that results do not depend on the order of the agents."""
+    """Yield all pairs, each in the order of the digests, so that results do not depend on the order of the agents."""
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):
             yield (i, j) if one < other else (j, i)

@@ -1,9 +1,9 @@
 """The veteran: an opponent for the standard rules that comes with the package.
 
-It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), thinned: probabilities
-are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played uniformly. The
-file holds bits of the states that are covered and the fifteenths of their rows, for `StateSpace` of ``tabletop``;
-``bench/make/veteran.py`` makes it.
+It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), compressed:
+probabilities are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played
+uniformly. The file stores a bit for each state, set if the state is covered, and the fifteenths of rows of covered
+states, in the order of `StateSpace` of ``tabletop``. ``bench/make/veteran.py`` writes it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
-# The share of games that the exploiter ``true`` wins against it: the best response that was found, no upper bound.
+# Win rate of the exploiter ``true`` against the veteran: the best response found, not an upper bound.
 EXPLOITER_WINS = 0.545
 
 FILE = Path(__file__).with_name("veteran.npz")
@@ -26,7 +26,7 @@ UNITS = 15
 
 
 class VeteranError(PunishFastError, ValueError):
-    """Rules that the veteran does not know; the message names them."""
+    """Raised when the veteran does not support the rules; the message names them."""
 
 
 def is_at_home(rules: Rules) -> bool:
@@ -35,7 +35,7 @@ def is_at_home(rules: Rules) -> bool:
 
 
 def default_opponent(rules: Rules) -> str:
-    """Default opponent: the veteran if it can, otherwise ``naive``."""
+    """Return the default opponent: the veteran if it supports these rules, otherwise ``naive``."""
     return NAME if is_at_home(rules) else "naive"
 
 
@@ -46,7 +46,7 @@ def must_be_at_home(rules: Rules) -> None:
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
-    """Policy of the veteran, float64 ``[n_rows]``, in the states of the view."""
+    """Return the policy of the veteran, float64 ``[n_rows]``, in the states of the view."""
     must_be_at_home(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)

@@ -57,8 +57,8 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weigh
     ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` are the reach, the range of
     successor numbers, and ``out``, in which ``out[buffer]`` begins with the first number of that range.
 
-    A response to the player takes the rows ``choice`` and has two more columns of reach. One walk serves both because
-    finding successors takes longer than passing on reach. ``choice`` is None if there is no response.
+    A response to the player takes the rows ``choice``, or None to omit it, and has two more columns of reach. One walk
+    serves both because finding successors takes longer than passing on reach.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
     strategy, enemy_strategy = strategies

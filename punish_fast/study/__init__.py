@@ -1,1 +1,1 @@
-"""Lessons from strategies: openings, kept cards, deviations of people."""
+"""Lessons from strategies: openings, kept cards, and how people deviate."""

@@ -5,11 +5,11 @@ A recorded choice ``a`` in an information state ``s`` loses
     max over b of Q(s, b) - Q(s, a)
 
 where ``Q(s, b)`` is the win probability after action ``b`` if both sides continue by the policy, and the enemy's hand
-is distributed as the policy and the deals imply. So it is the loss against an enemy that plays the policy, not against
-the one that was there. If the record does not determine the information state, ``Q`` is a mean over the possible ones
-(``reconstruction.py``).
+is distributed as the policy and the deals imply. So this is the loss against an enemy that plays the policy, not
+against the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible
+states (``reconstruction.py``).
 
-Standard errors of means are by games, since choices of one game are not independent.
+Standard errors of means are clustered by game, since choices of one game are not independent.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.reconstruction import Reconstruction, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
-# A kind of situation with fewer choices is not ranked.
+# Minimum number of choices of a kind of situation to be ranked.
 LEAST_CHOICES = 50
 
 
 class DeviationError(PunishFastError, ValueError):
-    """Recorded choices that cannot be compared with a policy; the message says why."""
+    """Raised when recorded choices cannot be compared with a policy; the message says why."""
 
 
 class Cost(NamedTuple):
-    """The loss of choices of one kind, in win probability."""
+    """Loss of choices of one kind, in win probability."""
 
     grouping: str  # name of the grouping
-    label: str  # the kind
+    label: str  # kind of choices
     n: int  # number of choices
     mean: float  # mean loss of a choice
-    error: float  # its standard error, by games; infinite for a single game
+    error: float  # standard error of the mean, clustered by game; infinite for a single game
     share: float  # share of all losses
     people: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in the choices
-    policy: np.ndarray  # float64 ``[6]``, frequencies of the policy in the same states
+    policy: np.ndarray  # float64 ``[6]``, frequencies under the policy in the same states
 
 
 @dataclass(frozen=True)
@@ -56,24 +56,24 @@ class AssessedChoices:
     """Recorded choices between at least two legal actions."""
 
     row: np.ndarray  # int64 ``[n]``, states of the view
-    column: np.ndarray  # int64 ``[n]``, the actions chosen, by their place in 10, 11, 20, 21, ..., 51, 90
-    game: np.ndarray  # int64 ``[n]``, ids of their games
+    column: np.ndarray  # int64 ``[n]``, index of the chosen action in 10, 11, 20, 21, ..., 51, 90
+    game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN for illegal ones
-    policy: np.ndarray  # float64 ``[n, 11]``, the policy
-    n_recorded: int  # all recorded choices, forced ones included
-    n_games: int  # all games
-    n_illegal: int  # choices left out because they are illegal in their state
-    n_unknown: int  # choices left out because no game reaches their state
-    n_exact: int  # choices whose information state is certain
+    policy: np.ndarray  # float64 ``[n, 11]``, probability of each action under the policy
+    n_recorded: int  # number of recorded choices, including forced ones
+    n_games: int  # number of recorded games
+    n_illegal: int  # number of choices omitted because they are illegal in their state
+    n_unknown: int  # number of choices omitted because no game reaches their state
+    n_exact: int  # number of choices whose information state is certain
 
     @property
     def loss(self) -> np.ndarray:
-        """The loss of each choice, float64 ``[n]``."""
+        """Loss of each choice, float64 ``[n]``."""
         return np.asarray(np.nanmax(self.values, axis=1) - self.values[np.arange(len(self.row)), self.column])
 
     @property
     def policy_loss(self) -> np.ndarray:
-        """The loss of the policy itself in the same states, float64 ``[n]``."""
+        """Mean loss of the policy itself in the same states, float64 ``[n]``."""
         mean = np.where(self.policy > 0, self.policy * self.values, 0.0).sum(axis=1)
         return np.asarray(np.nanmax(self.values, axis=1) - mean)
 
@@ -82,16 +82,16 @@ class AssessedChoices:
 class Deviations:
     """Deviations of people from a policy."""
 
-    choices: AssessedChoices  # their choices
+    choices: AssessedChoices
     per_game: float  # mean loss of a player in a game
-    per_game_error: float  # its standard error; infinite for a single game
+    per_game_error: float  # standard error of the mean; infinite for a single game
     policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
     costs: list[Cost]  # losses by situation and by play
-    worst: list[Cost]  # losses by breath, HP and hand together, the largest mean first
+    worst: list[Cost]  # losses by combinations of breath, HP and hand, largest mean first
 
 
 def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
-    """Assess recorded choices by the values of a policy.
+    """Compute the values of recorded choices under a policy.
 
     Args:
         play: Self-play of the policy.
@@ -120,7 +120,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Compare people with a policy; arguments as in `assess`."""
+    """Compare people with a policy; for arguments see `assess`."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf
@@ -134,7 +134,7 @@ def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations
 
 
 def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
-    """Loss of a player in each game, float64 ``[n_games]``: the mean of the players whose choices are on record."""
+    """Return the mean loss of the recorded players in each game, float64 ``[n_games]``."""
     games, place = np.unique(choices.game, return_inverse=True)
     sides = np.unique(np.column_stack([place, choices.won]), axis=0)
     n_players = np.bincount(sides[:, 0], minlength=len(games))
@@ -143,7 +143,7 @@ def _losses(assessed: AssessedChoices, choices: Choices) -> np.ndarray:
 
 
 def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values of actions, and the policy, float64 ``[n, 11]`` each, as means over the states of each choice."""
+    """Return action values and policy, float64 ``[n, 11]`` each, as means over the possible states of each choice."""
     space = play.graph.space
     values, policy = np.zeros((n, len(ACTIONS))), np.zeros((n, len(ACTIONS)))
     legal = np.zeros((n, len(ACTIONS)), dtype=np.bool_)
@@ -161,7 +161,7 @@ def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, n
 
 
 def _product(partitions: list[Grouping]) -> Grouping:
-    """Breath, HP and hand together."""
+    """Return the combinations of breath, HP and hand."""
     by_name = {grouping.name: grouping for grouping in partitions}
     breath, hp = by_name["breath"], by_name["hp"]
     holds = (by_name["hand"].group > 0).astype(np.int64)
@@ -171,7 +171,7 @@ def _product(partitions: list[Grouping]) -> Grouping:
 
 
 def _costs(assessed: AssessedChoices, grouping: Grouping) -> list[Cost]:
-    """Losses by the groups of the choices."""
+    """Return the losses by group of choices."""
     loss, total = assessed.loss, assessed.loss.sum()
     plays = PLAY_OF[assessed.column]
     costs = []

@@ -1,11 +1,12 @@
 """Frequencies of cards and feints under a policy, in situations that a player recognizes at a glance.
 
-A *play* is one of six: a card as it is, or a feint with any card. A situation is a set of information states with more
-than one legal action. There a play ``k`` has two frequencies, of all choices and of the choices that allow it:
+There are six *plays*: each of the five cards, and a feint with any card. A situation is a set of information states
+with more than one legal action. A play ``k`` has two frequencies in it, among all choices and among the choices that
+allow it:
 
     sum over s of R(s) x(s, k) / sum over s of R(s)        and        ... / sum over s that allow k of R(s)
 
-where ``R(s)`` is the expected number of visits of the state ``s`` in a game, and ``x`` the policy.
+where ``R(s)`` is the expected number of visits to the state ``s`` in a game, and ``x`` the policy.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from punish_fast.study.observations import Observations, columns_of_rows, observ
 from punish_fast.study.selfplay import SelfPlay
 
 PLAYS = (*CARDS, "feint")
-# The play of each of the actions 10, 11, 20, 21, ..., 51, 90; resting is none.
+# Index of the play of each of the actions 10, 11, 20, 21, ..., 51, 90; -1 for rest.
 PLAY_OF = np.array([0, 5, 1, 5, 2, 5, 3, 5, 4, 5, -1])
 
 _N_KINDS = len(CARDS)
@@ -28,27 +29,27 @@ _PUNISH = CARDS.index("punish")
 
 
 class Grouping(NamedTuple):
-    """A partition of the information states into situations."""
+    """Partition of the information states into situations."""
 
     name: str  # property that distinguishes the situations
-    labels: list[str]  # their names
+    labels: list[str]  # names of the situations
     group: np.ndarray  # int64 ``[n_states]``, the situation of each information state
 
 
 class SituationFrequencies(NamedTuple):
-    """The plays in a situation."""
+    """Frequencies of plays in a situation."""
 
     grouping: str  # name of the grouping
     label: str  # name of the situation
-    choices: float  # expected number of a player's choices there in a game
-    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` in all choices; they sum to 1
+    choices: float  # expected number of a player's choices in the situation per game
+    shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
     possible: np.ndarray  # float64 ``[6]``, share of the choices that allow each play
-    when_possible: np.ndarray  # float64 ``[6]``, frequencies in these choices; NaN without any
-    given: np.ndarray  # float64 ``[5]``, the card given up, as shares of all feints; NaN without feints
+    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices that allow the play; NaN if there are none
+    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are none
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
-    """Return the groupings: none, by breath, by HP, by the enemy's status, and by hand."""
+    """Return the groupings: all states together, by breath, by HP, by the enemy's status, and by hand."""
     unseen = np.array(rules.copies)[_PUNISH] - observed.hand[:, _PUNISH] - observed.gone[:, _PUNISH]
     threats = ["the enemy may hold a punish", "the enemy holds no punish", "the enemy must rest"]
     threat = np.where(observed.enemy_exhausted > 0, 2, np.where(unseen > 0, 0, 1))
@@ -66,17 +67,15 @@ def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
 
 
 def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
-    """The plays that are possible in states with more than one legal action, bool ``[n_states, 6]``."""
+    """Return the possible plays in states with more than one legal action, bool ``[n_states, 6]``."""
     feints = observed.own_feinted < rules.feints
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
 
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
-    """The frequencies of plays in all situations that occur in self-play.
+    """Return the frequencies of plays in all situations that occur in self-play.
 
-    Args:
-        play: Self-play of the policy.
-        observed: Observations of its information states, if they are known.
+    ``observed`` holds the observations of the information states if they are already known.
     """
     space = play.graph.space
     observed = observed or observe(space)
@@ -87,7 +86,7 @@ def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[Si
     found: list[SituationFrequencies] = []
     for grouping in groupings(space.rules, observed):
         n = len(grouping.labels)
-        # Rows by situation and action.
+        # Index by situation and action.
         place = grouping.group[state] * len(PLAY_OF) + column
         actions = np.bincount(place, weights=weight, minlength=n * len(PLAY_OF)).reshape(n, len(PLAY_OF))
         choices = np.bincount(grouping.group, weights=visits, minlength=n)

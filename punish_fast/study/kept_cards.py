@@ -1,14 +1,14 @@
-"""The value of keeping a card over the redeal.
+"""Value of keeping a card over the redeal.
 
-After a measure the cards still held stay in hand, and the hands are filled up. Take away one of the cards that a player
-keeps, each with the same probability, and let ``B`` be the situation that is left, as it occurs in self-play. With the
-card ``Y`` in its place the player wins with probability ``w(B + Y)``. Drawing one card more is the same as drawing that
-one first, so with a card from the pool in its place
+After a measure the remaining cards stay in hand, and the hands are filled up. Take away one of the cards that a player
+keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. With the
+card ``Y`` in its place the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to drawing
+that card first, so with a card from the pool in its place
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
 So ``w(B + Y) - w(B)`` is the gain of keeping ``Y`` over a fresh card, and ``w(B + X) - w(B + Y)`` is the gain of
-keeping ``X`` over ``Y``, averaged over all ``B`` whose pool has the cards compared.
+keeping ``X`` over ``Y``, averaged over all ``B`` whose pool contains the cards compared.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Kept(NamedTuple):
     # float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
     share: np.ndarray
     over_fresh: np.ndarray  # float64 ``[5]``, gain of keeping the card over a fresh card
-    over_other: np.ndarray  # float64 ``[5, 5]``, gain of keeping the card of the row over the card of the column
+    over_other: np.ndarray  # float64 ``[5, 5]``, gain of keeping the row card over the column card
 
 
 class _Gaps(NamedTuple):
-    """Hands between two measures, with one own card taken away."""
+    """Hands between two measures, with one own card removed."""
 
-    own: np.ndarray  # int64 ``[n, 5]``, the rest of the own hand
+    own: np.ndarray  # int64 ``[n, 5]``, remaining cards of the own hand
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
-    hps: np.ndarray  # int64 ``[n]``, own and enemy HP in one number, ``hp (own - 1) + enemy - 1``
+    hps: np.ndarray  # int64 ``[n]``, own and enemy HP as one number, ``hp (own - 1) + enemy - 1``
     weight: np.ndarray  # float64 ``[n]``, expected visits
 
 
 def kept_cards(play: SelfPlay) -> Kept:
-    """The gains of keeping cards in self-play."""
+    """Return the gains of keeping cards in self-play."""
     graph = play.graph
     own, enemy, hps = hands_of_nodes(graph)
     gaps = _open_gaps(graph, _Gaps(own, enemy, hps, play.nodes))
@@ -61,7 +61,7 @@ def kept_cards(play: SelfPlay) -> Kept:
 
 
 def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and both HP in one number, int64 ``[n_nodes]``."""
+    """Return own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and both HP as one int64 ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
     status = split_statuses(layout, layer.status[redeal.node_status])
@@ -69,7 +69,7 @@ def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
-    """Take each kept card away, every copy with the same probability, and merge equal hands."""
+    """Remove one kept card, every copy with the same probability, and merge equal hands."""
     layout = graph.space.layout
     keys, weights = [], []
     for kind in range(_N_KINDS):
@@ -85,13 +85,13 @@ def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
 
 
 def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> np.ndarray:
-    """Keys as `Graph.redeal_of` takes them."""
+    """Return keys for `Graph.redeal_of`."""
     layout = graph.space.layout
     return np.asarray(join_pairs(layout, own, enemy) * layout.hp**2 + hps)
 
 
 def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Win probabilities with each card in the gap, float64 ``[n, 5]``; NaN where none is left."""
+    """Return win probabilities with each card in the gap, float64 ``[n, 5]``; NaN if no copy is left."""
     value = np.full(left.shape, np.nan)
     gap, kind = np.nonzero(left > 0)
     own = gaps.own[gap]
@@ -102,6 +102,6 @@ def _fill_gaps(graph: Graph, gaps: _Gaps, left: np.ndarray, v: np.ndarray) -> np
 
 
 def _mean(weight: np.ndarray, value: np.ndarray) -> float:
-    """Return the mean with weights; NaN if they are all 0."""
+    """Return the weighted mean, or NaN if all weights are 0."""
     has = weight > 0
     return float(weight[has] @ value[has] / weight[has].sum()) if has.any() else float("nan")

@@ -1,8 +1,8 @@
-"""Lessons from a policy that plays both sides of the real game, and key figures of a game from them.
+"""Lessons from a policy that plays both sides of the real game, and key figures of the game.
 
 All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
 opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
-(``frequencies.py``). ``deviations.py`` compares recorded games with it.
+(``frequencies.py``). ``deviations.py`` compares recorded games with the policy.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Entered around each stage of the work, given its name.
+# Returns the context of a stage of the work, given its name.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
 class Hands(NamedTuple):
-    """The opening hands."""
+    """Opening hands."""
 
     hand: np.ndarray  # int64 ``[n, 5]``, copies of each card
-    p: np.ndarray  # float64 ``[n]``, probability that they are dealt
+    p: np.ndarray  # float64 ``[n]``, probability that the hand is dealt
     value: np.ndarray  # float64 ``[n]``, win probability, averaged over the revealed cards
 
 
@@ -43,17 +43,17 @@ class Lessons:
 
     length: float  # expected number of breaths of a game
     dealt: dict[tuple[int, int], float]  # win probability by own and enemy HP, before the cards of a measure are dealt
-    # Win probability by own and enemy HP, as games reach them after the first breath of a measure.
+    # Win probability by own and enemy HP, averaged over the visits after the first breath of a measure.
     during: dict[tuple[int, int], float]
-    openings: Openings  # all deals of a hand and revealed cards that a game can begin with; rows are information states
-    value: np.ndarray  # float64 ``[n]``, win probability with them
+    openings: Openings  # all possible first deals of a hand and revealed cards; rows are information states
+    value: np.ndarray  # float64 ``[n]``, win probability of each opening
     hands: Hands  # win probabilities of hands, averaged over the revealed cards
-    kept: Kept  # the value of keeping cards
-    frequencies: list[SituationFrequencies]  # the frequencies of plays
+    kept: Kept
+    frequencies: list[SituationFrequencies]
 
 
 def lessons(play: SelfPlay) -> Lessons:
-    """The lessons of self-play."""
+    """Compute the lessons of self-play."""
     observed = observe(play.graph.space)
     openings, value = _openings(play, observed)
     return Lessons(
@@ -69,7 +69,7 @@ def lessons(play: SelfPlay) -> Lessons:
 
 
 def hp_before_deals(graph: Graph, v: np.ndarray) -> dict[tuple[int, int], float]:
-    """Win probability by own and enemy HP, before all cards are dealt anew.
+    """Return win probabilities by own and enemy HP, before all cards are dealt again.
 
     Args:
         graph: The game.
@@ -96,7 +96,7 @@ def _hp_during(play: SelfPlay, observed: Observations) -> dict[tuple[int, int], 
 
 
 def _openings(play: SelfPlay, observed: Observations) -> tuple[Openings, np.ndarray]:
-    """The openings, and their win probabilities against all hands that the enemy may have been dealt."""
+    """Return the openings, and their win probabilities averaged over the enemy's possible hands."""
     numbers, p = play.graph.opening
     row, place = np.unique(np.searchsorted(play.graph.full.ptr, numbers, side="right") - 1, return_inverse=True)
     share = np.bincount(place, weights=p)
@@ -117,7 +117,7 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
     Args:
         graph: The game.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-        stage: A context for the stage ``self-play``.
+        stage: Returns the context of the stage ``self-play``.
 
     Returns:
         ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
@@ -128,7 +128,7 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
     with stage("self-play"):
         play = self_play(graph, policy)
         found = lessons(play)
-        # The first measure is all it takes.
+        # Only the first measure is needed.
         first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
     hands = [worth(found.openings.hand[:, kind], found.openings.p, found.value).step for kind in range(len(CARDS))]
     always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)

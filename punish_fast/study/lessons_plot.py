@@ -1,4 +1,4 @@
-"""Plot of lessons: the worth of HP, hands and kept cards, and the frequencies of plays."""
+"""Plot of lessons: worth of HP, hands and kept cards, and frequencies of plays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROWS = ("worth", "hands", "frequencies", "people")
 
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
-# Shares below this have no room for a number.
+# Smaller shares are not labelled because the number would not fit.
 _LEAST_LABEL = 0.055
 _QUANTILE = 1.96  # of the normal distribution, for 95% intervals
 _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
@@ -33,16 +33,16 @@ _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
     """Draw lessons into a PNG or SVG file.
 
-    Rows of panels: win rates by HP, before a deal and later, and the worth of kept cards; the best and the worst
-    opening hands, and the worth of copies of a card in them; how often to play what; and, with recorded games, what
-    people play and lose.
+    Rows of panels: win rates by HP, before a deal and later, and the worth of kept cards; the best and worst opening
+    hands, and the worth of copies of a card in them; the frequencies of plays; and, with recorded games, the plays and
+    losses of people.
 
     Args:
         found: The lessons.
         people: Deviations of people, or None.
-        title: The headline; none if empty.
-        path: The file; its suffix gives the format.
-        rows: Which of `ROWS` to draw.
+        title: Headline; none if empty.
+        path: Output file; the suffix determines the format.
+        rows: Rows to draw, some of `ROWS`.
     """
     with picture(path, "lessons") as figure:
         shown = [situation for situation in found.frequencies if situation.grouping != "hand"]
@@ -114,7 +114,7 @@ def _draw_hands(row: SubFigure, found: Lessons) -> None:
 
 
 def _places_of(kinds: Sequence[Any]) -> list[float]:
-    """Heights of rows, downwards; a gap parts the sorts of situations."""
+    """Return the heights of rows, downwards, with gaps between groupings."""
     places = [0.0]
     for before, after in pairwise(kinds):
         places.append(places[-1] - (1.0 if before.grouping == after.grouping else 1.6))

@@ -1,6 +1,6 @@
 """Observations of a player in every information state, under any information model.
 
-A model decides which states are distinguished, not what there is to observe in each: the own hand, the cards revealed
+A model determines which states are distinguished, not what can be observed in each: the own hand, the cards revealed
 or played, and both statuses. States of a block share their cards, so cards are decoded once per block.
 """
 
@@ -27,11 +27,11 @@ class Observations(NamedTuple):
     own_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
     enemy_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
     enemy_feinted: np.ndarray  # uint8 ``[n_states]``, feints made in this measure
-    chooses: np.ndarray  # bool ``[n_states]``, whether more than one action is legal
+    chooses: np.ndarray  # bool ``[n_states]``, True if more than one action is legal
 
 
 def observe(space: StateSpace) -> Observations:
-    """Return the observations in the states of ``space``, in their order, without states between two measures."""
+    """Return the observations in the states of ``space``, in order, without states between two measures."""
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
     for number, layer in enumerate(layers, 1):
@@ -52,10 +52,10 @@ def observe(space: StateSpace) -> Observations:
 
 
 def columns_of_rows(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
-    """State and column of every legal action of the breaths of a measure.
+    """Return the state and column of every legal action of the breaths of a measure.
 
     Returns:
-        int32 ``[n_rows]``, the information state; and uint8 ``[n_rows]``, the place in the actions 10, 11, 20, 21, ...,
+        int32 ``[n_rows]``, the information state; and uint8 ``[n_rows]``, the index in the actions 10, 11, 20, 21, ...,
         51, 90.
     """
     n_states = int(space.layer_ptr[space.rules.breaths])

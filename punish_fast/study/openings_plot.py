@@ -1,4 +1,4 @@
-"""Plot of openings: the worth of the deals that a game can begin with, and of each card."""
+"""Plot of openings: the worth of first deals, and of each card."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 _SHOWN = 6
 _BINS = 36
-# Smaller differences than this are printed as 0.
+# Smaller differences count as 0.
 _LEAST_STEP = 0.05
 
 
 def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: str, path: Path) -> None:
     """Draw openings into a PNG or SVG file.
 
-    Four panels: the distribution of values, the best and the worst openings, and the mean value by copies of each card
+    Four panels: the distribution of values, the best and worst openings, and the mean value by copies of each card
     in hand and among the revealed cards.
 
     Args:
         found: The openings.
-        value: float64 ``[n]``, their values.
-        is_chance: True for win probabilities.
-        title: The headline.
-        path: The file; its suffix gives the format.
+        value: float64 ``[n]``, values of the openings.
+        is_chance: True if values are win probabilities.
+        title: Headline.
+        path: Output file; the suffix determines the format.
     """
     value, unit = (100 * value, "win probability, in per cent") if is_chance else (value, "value")
     with picture(path, "openings") as figure:
         figure.set_size_inches(11, 7.8)
         set_headline(figure, title)
-        # Rows of panels that need not line up.
+        # Two rows of panels that need not be aligned.
         rows: Any = figure.subfigures(2, 1)
         top, bottom = rows
         distribution, extremes = top.subplots(1, 2)
@@ -71,7 +71,7 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
     """Draw the best and the worst items, given their ``labels`` and ``value``."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
-    # A gap parts the best from the worst.
+    # Leave a gap between the best and the worst.
     places = -(np.arange(len(shown)) + (shown >= _SHOWN))
     for place, k, rank in zip(places, order[shown], shown, strict=True):
         colour, marker = (BLUE, "o") if rank < _SHOWN else (VERMILION, "D")
@@ -85,18 +85,18 @@ def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
 
 
 def worths_of(found: Openings, counts: np.ndarray, value: np.ndarray) -> list[Worth]:
-    """The worth of copies of each card."""
+    """Return the worth of copies of each card."""
     return [worth(counts[:, kind], found.p, value) for kind in range(len(CARDS))]
 
 
 def gap_of(curves: list[list[Worth]]) -> float:
-    """Return the minimum vertical distance of names beside the curves."""
+    """Return the minimum vertical distance between names next to the curves."""
     means = np.concatenate([each.mean for curve in curves for each in curve])
     return max(float(means.max() - means.min()) / 14, 1e-9)
 
 
 def headline_of(curve: list[Worth], where: str, unit: str) -> str:
-    """Which card gains most by one more copy."""
+    """Return a headline naming the card that gains most from one more copy."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
         return f"Every opening has as many copies {where}"
@@ -107,7 +107,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw the worth of copies of each card, with names at a distance of at least ``gap``."""
+    """Draw the worth of copies of each card, with names at least ``gap`` apart."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
         axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)

@@ -1,11 +1,11 @@
-"""The information states in which recorded choices were made.
+"""Reconstruct the information states in which recorded choices were made.
 
 A record holds the view: the discard pile, but not which side played which card. For a policy that remembers more, the
-information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is on
-record, and so is the enemy's if that side is; the draws of feints are not. So every draw is tried, and those remain
-that lead to the cards and the statuses of the next record, in most cases a single state. Several states are weighted by
-the probability that deals and enemy lead to them. If none remains, or a breath is missing, all states with the same
-view count, with the same weights.
+information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is
+recorded, and the enemy's pick too if the record includes that side; the draws of feints are not. So every draw is
+tried, and draws that lead to the cards and statuses of the next record are kept, in most cases giving a single state.
+Several states are weighted by the probability that deals and enemy lead to them. If no state is left, or a breath is
+missing, all states with the same view count, with the same weights.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from punish_fast.study.selfplay import SelfPlay
 
 # Columns of a status in a record's digits, by side.
 _OWN, _ENEMY = [6, 7, 8], [9, 11, 12]
-# The cards that a player remembers: the digits of the five kinds.
+# The cards that a player remembers: one digit per kind.
 Cards = tuple[int, ...]
 
 
 class Reconstruction(NamedTuple):
-    """The information states in which choices may have been made."""
+    """Information states in which choices may have been made."""
 
-    choice: np.ndarray  # int64 ``[m]``, choices, ascending
-    state: np.ndarray  # int64 ``[m]``, states of the policy's information model
-    weight: np.ndarray  # float64 ``[m]``, probabilities, which sum to 1 for each choice
-    n_exact: int  # choices with a single state
+    choice: np.ndarray  # int64 ``[m]``, index of the choice, ascending
+    state: np.ndarray  # int64 ``[m]``, state of the policy's information model
+    weight: np.ndarray  # float64 ``[m]``, probability of the state; sums to 1 for each choice
+    n_exact: int  # number of choices with a single state
 
 
 def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Reconstruction:
@@ -47,7 +47,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     Args:
         play: Self-play of the policy.
         view: The states of the view, under the same rules.
-        row: int64 ``[n]``, the states of the view in which the choices were made, -1 for none.
+        row: int64 ``[n]``, the states of the view in which the choices were made, or -1 to skip a choice.
         choices: The choices.
     """
     space = play.graph.space
@@ -59,7 +59,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     match = belongs_to(space, view)
     order = np.argsort(match, kind="stable")
     first = np.searchsorted(match[order], np.arange(view.n_states + 1))
-    # So that there is something to concatenate.
+    # Ensures that there is an array to concatenate.
     empty = np.zeros(0, dtype=np.int64)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(empty, empty, np.zeros(0))]
     n_exact = 0
@@ -82,7 +82,7 @@ class _Reconstructor:
         self._weight = self._places.weight.tolist()
 
     def states_of(self, choices: Choices) -> list[list[int]]:
-        """The possible states of each choice; empty if the record does not determine any."""
+        """Return the possible states of each choice; empty if the record determines none."""
         digits = split_digits(choices.decimal).astype(np.int64)
         found: list[list[int]] = []
         for own, enemy in _sides(choices):
@@ -105,7 +105,7 @@ class _Reconstructor:
         return set() if -1 in digits else {digits}
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
-        """The cards remembered a breath later; ``other`` is the record of the enemy's side."""
+        """Return the cards remembered one breath later; ``other`` is the record of the enemy's side."""
         seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
         action = int(choices.action[before])
         if self._status(seen) is None or self._status(then) is None or action not in ACTIONS:
@@ -126,7 +126,7 @@ class _Reconstructor:
 
     @staticmethod
     def _are_one(own: int, other: int, choices: Choices) -> bool:
-        """Whether two records are of the same breath, seen from both sides."""
+        """Return True if two records show the same breath from both sides."""
         seen, there = split_digits(choices.decimal[[own, other]]).astype(np.int64)
         return bool(
             seen[0] == there[0]
@@ -143,7 +143,7 @@ class _Reconstructor:
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 
     def _status(self, seen: np.ndarray) -> int | None:
-        """The status of a record; None if the record is impossible."""
+        """Return the status of a record, or None if the record is impossible."""
         own_hp, enemy_hp, *rest = seen[STATUS].tolist()
         layout = self._space.layout
         limits = (1, layout.feints, 1, layout.feints)
@@ -184,7 +184,7 @@ def _draws(action: int) -> Sequence[int]:
 
 
 def _moved(move: np.ndarray, cards: Cards, moves: tuple[tuple[int, int], ...]) -> Cards | None:
-    """The digits after cards have moved; None if they cannot."""
+    """Return the digits after moving cards, or None if they cannot be moved."""
     digits = list(cards)
     for how, kind in moves:
         if kind < NOTHING:

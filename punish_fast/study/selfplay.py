@@ -1,8 +1,8 @@
-"""Self-play: a policy that plays both sides of the real game, the value of every position and its expected visits.
+"""Self-play: a policy that plays both sides of the real game, with values and expected visits of every position.
 
-Values come backward, from the exact duel of the policy with itself. Forward, the expected number of visits of a full
-state is the sum over all measures of the probability that the game is there. Passing the deals of all measures together
-through one measure yields the visits of every full state, so only deals have to be summed up.
+Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
+is computed forward: it is the sum over all measures of the probability that the game is in this state. Passing the sum
+of the deals of all measures through one measure yields the visits to every full state, so only deals are summed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
-# A game that continues with a smaller probability is over.
+# Stop when the probability that a game continues is lower.
 _NEGLIGIBLE = 1e-13
 
 
@@ -26,27 +26,27 @@ class SelfPlay:
     """A policy against itself."""
 
     graph: Graph  # the game
-    policy: np.ndarray  # float64 ``[n_rows]``, what both sides play
-    duel: Duel  # its duel with itself
-    dealt: np.ndarray  # float64 ``[n]``, expected visits of each full state of the first breath in a game
-    visits: np.ndarray  # float64 ``[n_full]``, expected visits of each full state
-    nodes: np.ndarray  # float64 ``[n_nodes]``, expected visits of each node between two measures
+    policy: np.ndarray  # float64 ``[n_rows]``, the policy of both sides
+    duel: Duel  # duel of the policy with itself
+    dealt: np.ndarray  # float64 ``[n]``, expected visits per game to each full state of the first breath
+    visits: np.ndarray  # float64 ``[n_full]``, expected visits to each full state
+    nodes: np.ndarray  # float64 ``[n_nodes]``, expected visits to each node between two measures
 
     @cached_property
     def state_visits(self) -> np.ndarray:
-        """Expected visits of each information state by one player in a game, float64 ``[n_states]``."""
+        """Expected visits to each information state by one player in a game, float64 ``[n_states]``."""
         return np.asarray(np.add.reduceat(self.visits, self.graph.full.ptr[:-1]))
 
     @cached_property
     def beliefs(self) -> np.ndarray:
         """Unnormalised probability that deals and enemy lead to each full state, float64 ``[n_full]``.
 
-        Own choices since the deal do not count: they say nothing about the enemy's hand.
+        Own choices since the deal are left out because they carry no information about the enemy's hand.
         """
         graph = self.graph
         belief = np.zeros(graph.n_full)
         belief[: len(self.dealt)] = self.dealt
-        # Beliefs are then defined even where the policy never leads the enemy.
+        # A minimum probability defines beliefs even in states that the enemy's policy never reaches.
         enemy = np.maximum(self.policy, LEAST_PROBABILITY)
         graph.spread(np.ones(len(enemy)), enemy, belief)
         return belief
@@ -55,7 +55,7 @@ class SelfPlay:
     def action_values(self) -> np.ndarray:
         """Win probability after each action if both sides continue by the policy, float64 ``[n_rows]``.
 
-        The enemy's hand is distributed as `beliefs` say.
+        The distribution of the enemy's hand follows from `beliefs`.
         """
         return self.graph.action_values(self.policy, self.beliefs, self.duel.v)
 
@@ -64,7 +64,7 @@ def self_play(graph: Graph, policy: np.ndarray) -> SelfPlay:
     """Evaluate a policy that plays both sides.
 
     Args:
-        graph: The game, of any information model.
+        graph: The game under any information model.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
     """
     duel = head_to_head(graph, policy, policy)

@@ -1,1 +1,1 @@
-"""Surveys of house rules: points, studies, kept results, tables and plots."""
+"""Surveys of house rules: points, studies, stored results, tables and plots."""

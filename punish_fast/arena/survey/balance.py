@@ -1,7 +1,7 @@
-"""Compare play under two rules of a game, side by side.
+"""Compare play of a game under two sets of rules.
 
-All numbers come from an approximate equilibrium of each game. Short runs leave both sides exploitable, so differences
-about as small as the exploitability mean little.
+All numbers come from an approximate equilibrium under each set. Short runs leave both sides exploitable, so differences
+of about the size of the exploitability mean little.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from punish_fast.arena.survey.studies import equilibrium_job
 from punish_fast.punish.rule_changes import change_text, changes_of, value_of, value_text
 from punish_fast.punish.rules import Rules, true_rules
 
-# A run of about half a minute under the standard rules, on two cores.
+# Takes about half a minute under the standard rules, on two cores.
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
-# Smaller changes, in win probability or of a share, are not the main finding.
+# Smaller changes, of a win probability or a share, are never the main finding.
 _LEAST = 0.001
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number under both rules."""
+    """A number under both sets of rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
-    name: str  # card, play or name of the number
-    standard: float | None  # under the rules to compare with; None if it is unknown
-    changed: float | None  # under the changed rules
+    name: str  # name of the card, play or number
+    standard: float | None  # value under the rules to compare with; None if unknown
+    changed: float | None  # value under the changed rules
 
     @property
     def difference(self) -> float | None:
-        """Increase by the change; None if a number is unknown."""
+        """Changed value minus standard value; None if either is unknown."""
         return None if self.standard is None or self.changed is None else self.changed - self.standard
 
 
 @dataclass(frozen=True)
 class Balance:
-    """A game under two rules."""
+    """Results of a game under two sets of rules."""
 
     base: Rules  # the rules to compare with
     rules: Rules  # the changed rules
@@ -51,7 +51,7 @@ class Balance:
 
     @property
     def change(self) -> str:
-        """The change in words: ``damage.strike=3 instead of 2``."""
+        """The change in words, such as ``damage.strike=3 instead of 2``."""
         found = changes_of(self.rules, self.base).items()
         told = [
             f"{change_text(name, value)} instead of {value_text(value_of(self.base, name))}" for name, value in found
@@ -71,7 +71,7 @@ class Balance:
 
     @property
     def finding(self) -> str:
-        """The largest changes of worth and of frequency, in a sentence."""
+        """A sentence about the card whose worth changes most and the play whose frequency changes most."""
         hand, play = (self._largest(group) for group in ("in_hand", "plays"))
         parts = []
         if hand is not None and hand.standard is not None and hand.changed is not None:
@@ -84,21 +84,21 @@ class Balance:
         return f"With {self.change}, {told}."
 
     def _largest(self, group: str) -> Measure | None:
-        """The measure of a group that changes most; None if none changes."""
+        """Return the measure of a group that changes most; None if all changes are small."""
         found = [(abs(each.difference or 0.0), each) for each in self.measures if each.group == group]
         size, each = max(found, key=lambda pair: pair[0], default=(0.0, None))
         return each if size >= _LEAST else None
 
 
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
-    """Study a game under two rules, with the true redeal, by equilibria of this many iterations."""
+    """Study a game under two sets of rules, with the true redeal, by equilibria of this many iterations."""
     pair = true_rules(base), true_rules(rules)
     jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))
 
 
 def report_of(found: Balance) -> dict[str, Any]:
-    """A balance, JSON-like."""
+    """Convert a balance to a JSON-like object."""
     return {
         "change": found.change,
         "finding": found.finding if found.measures else None,

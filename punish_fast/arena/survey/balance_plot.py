@@ -1,4 +1,4 @@
-"""The plot of a balance: worth and frequency of each card under two rules, side by side."""
+"""Plot of a balance: worth and frequency of each card under two sets of rules."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _TITLES = {
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
 _HEIGHT = 0.38
-# Characters of a line of the headline.
+# Maximum characters in a line of the headline.
 _LINE = 105
 _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
 
 
 def draw_balance(found: Balance, path: Path) -> None:
-    """Draw a balance into a PNG or SVG file: two bars for each card, and the difference beside them."""
+    """Draw a balance into a PNG or SVG file: two bars for each card, with the difference next to them."""
     measures = found.measures
     if not measures:
         raise FigureError(f"{path}: there is nothing to draw, since a game could not be studied")

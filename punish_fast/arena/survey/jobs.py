@@ -1,7 +1,7 @@
-"""Jobs whose results are kept, done one after the other here, or by the workers of a Dask cluster.
+"""Run jobs and store their results, in this process or on the workers of a Dask cluster.
 
-A result that is kept is not computed again, so an interrupted run resumes, and runs can share results. A failed job
-stores its reason; other jobs continue. Dask gives the jobs of a worker that died to others; the result of a job does
+A stored result is not computed again, so an interrupted run resumes, and runs can share results. A failed job
+stores its error message; other jobs continue. Dask reassigns the jobs of a worker that died; the result of a job does
 not depend on the number of workers and threads.
 """
 
@@ -22,9 +22,9 @@ from punish_fast.runtime.cluster.tasks import finished, submit
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Errors of a job that cannot be done; others are faults.
+# Errors that are stored as the reason why a job failed; other errors are bugs.
 IMPOSSIBLE = (DuelError, SolveError, MemoryError)
-# Number of times that Dask may give a job to another worker.
+# Maximum number of times that Dask reassigns a job to another worker.
 _RETRIES = 10
 
 JobStage = Callable[[str], AbstractContextManager[object]]
@@ -32,23 +32,23 @@ JobStage = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class Job:
-    """Work with a result."""
+    """A function call whose result can be stored."""
 
-    label: str  # name in messages of progress
+    label: str  # name in progress messages
     key: dict[str, Any]  # everything that the result depends on, JSON-like
-    # Called as ``function(*arguments, stage)``, with a context for each stage of the work, given its name; importable,
-    # for workers. Returns a JSON-like result.
+    # Called as ``function(*arguments, stage)``, where ``stage(name)`` returns the context of a stage of the work. Must
+    # be importable by workers and return a JSON-like result.
     function: Callable[..., dict[str, Any]]
-    arguments: tuple[Any, ...]  # picklable
+    arguments: tuple[Any, ...]  # must be picklable
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks for progress."""
+    """Progress callbacks."""
 
-    # Called as ``done(n, total)`` when ``n`` of the missing jobs are done, with 0 before the first.
+    # Called as ``done(n, total)`` when ``n`` of the missing jobs are done, and with 0 before the first.
     done: Callable[[int, int], None] = lambda _done, _total: None
-    # A context for each stage of a job of this process, given the job and the name of the stage.
+    # Returns the context of a stage of a job in this process, given the job and the name of the stage.
     stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
 
 
@@ -58,13 +58,13 @@ def run_jobs(
     client: Client | None = None,
     watch: Watch | None = None,
 ) -> list[Outcome]:
-    """Do all jobs without a kept result; return the outcomes of all, in order.
+    """Run all jobs that have no stored result; return the outcomes of all jobs, in order.
 
     Args:
-        jobs: The jobs; equal ones are done once.
-        results: Kept results, to which new ones are added; None to keep none.
-        client: A Dask cluster that does the jobs; this process if None.
-        watch: Callbacks for progress.
+        jobs: The jobs; equal jobs are run once.
+        results: Stored results, to which new ones are added, or None to store nothing.
+        client: The Dask cluster on which to run the jobs, or None to run them in this process.
+        watch: Progress callbacks.
     """
     watch = watch or Watch()
     found: dict[str, Outcome] = {}
@@ -94,7 +94,7 @@ def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], No
 def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
     def submit_all(jobs: list[Job]) -> list[Future[Any]]:
         with warnings.catch_warnings():
-            # An enemy's policy may come with a job.
+            # Jobs may contain an enemy's policy.
             warnings.filterwarnings("ignore", "Sending large graph")
             return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
@@ -102,7 +102,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
 
 
 def work_on(job: Job) -> Outcome:
-    """Do a job on a worker."""
+    """Run a job on a worker."""
     return _outcome_of(job, nullcontext)
 
 

@@ -1,4 +1,4 @@
-"""A survey of house rules: a TOML file of points, each with rules, an enemy and an objective.
+"""Read surveys of house rules: TOML files of points, each with rules, an enemy and an objective.
 
 ::
 
@@ -15,8 +15,8 @@
     hp = 4
     copies = { strike = 2, punish = 4 }
 
-Every list of ``[grid]`` holds alternatives, each written as in a file of rules; ``copies`` and ``damage`` may have a
-list for each of some cards instead. A table of ``[[points]]`` changes fields of ``base``. Equal points count once.
+Every list of ``[grid]`` contains alternatives, each written as in a rules file; ``copies`` and ``damage`` can instead
+have a list for each of some cards. A table of ``[[points]]`` changes fields of ``base``. Duplicate points count once.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief, is_number
 
 MOST_POINTS = 10_000
-# Of a file: the time that dotted keys take grows with the square of their length.
+# Maximum size of a file: the time to parse dotted keys grows with the square of their length.
 _MOST_BYTES = 16_384
 _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
 
 
 class SurveyError(PunishFastError, ValueError):
-    """An invalid survey file; the message names the key, its value and the allowed values."""
+    """Raised when a survey file is invalid; the message names the key, its value and the allowed values."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Point:
     """A game against an enemy."""
 
     rules: Rules
-    enemy: str = "random"  # the enemy's name or file, as `punish_fast.arena.players.Player` takes it
+    enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`
     objective: str = "win-probability"  # objective of the agent, as for `punish_fast.mdp.solver.solve`
     discount: float = 1.0  # from 0 to 1; 1 for win probabilities
 
@@ -62,15 +62,15 @@ class Survey:
     """The points of a survey."""
 
     base: Rules  # rules to compare with
-    points: list[Point]  # all different, in the order of the file
+    points: list[Point]  # distinct points, in the order of the file
 
     def label(self, point: Point) -> str:
-        """A point in words: what differs from the base, and from other points."""
+        """Describe a point by its differences from the base and from other points."""
         own = [f"{name}={getattr(point, name)}" for name in self.varying]
         return " ".join([*self._changes(point), *own]) or "base"
 
     def game_label(self, point: Point) -> str:
-        """The rules of a point in words: what differs from the base."""
+        """Describe the rules of a point by their differences from the base."""
         return " ".join(self._changes(point)) or "base"
 
     def _changes(self, point: Point) -> list[str]:
@@ -78,7 +78,7 @@ class Survey:
 
     @property
     def varying(self) -> list[str]:
-        """Which of ``enemy``, ``objective`` and ``discount`` differ between points."""
+        """Names of the fields ``enemy``, ``objective`` and ``discount`` that differ between points."""
         found = {name: {getattr(point, name) for point in self.points} for name in _OWN}
         found["discount"] = {point.discount for point in self.points if point.objective == "discounted"}
         return [name for name, values in found.items() if len(values) > 1]
@@ -103,7 +103,7 @@ def read_survey(path: str | Path) -> Survey:
 
 
 def survey_of(fields: Mapping[str, Any]) -> Survey:
-    """Return the survey of a mapping with the keys of a TOML file."""
+    """Build a survey from a mapping with the keys of a TOML file."""
     unknown = [key for key in fields if key not in _KEYS]
     if unknown:
         raise SurveyError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")
@@ -130,7 +130,7 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
 
 
 def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
-    """The enemies, objectives and discounts of each point."""
+    """Return the combinations of enemy, objective and discount."""
     enemies, objectives = _list(fields, "enemies", ["random"]), _list(fields, "objectives", ["win-probability"])
     discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
     for enemy in enemies:
@@ -152,7 +152,7 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
 
 
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
-    """The fields that a product goes over, and their values."""
+    """Return the fields of the grid with their values."""
     if not isinstance(grid, Mapping):
         raise SurveyError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
     axes: list[tuple[str, list[Any]]] = []
@@ -176,7 +176,7 @@ def _alternatives(name: str, values: object) -> list[Any]:
 
 
 def _rules(base: Rules, chosen: list[tuple[str, Any]]) -> Rules:
-    """The rules of a combination."""
+    """Return the rules of a combination of values."""
     fields: dict[str, Any] = {}
     for name, value in chosen:
         field, _, card = name.partition(".")

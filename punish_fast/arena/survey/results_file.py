@@ -1,11 +1,12 @@
-"""Results in a file of JSON lines, found by their keys.
+"""Store results in a file of JSON lines, found by their keys.
 
 A *key* is a JSON object of everything that a result depends on: rules, enemy, method, versions. Each result is a line
 that is appended as soon as it is known::
 
     {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
 
-So an interrupted run loses no finished result, and runs can share a file. Damaged lines count as missing.
+So an interrupted run loses no finished result, and runs can share a file. Damaged lines are ignored, and their results
+are computed again.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from punish_fast.runtime.files import OutputError, ReadError, check_output, expl
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a job."""
+    """Outcome of a job."""
 
-    result: dict[str, Any] | None  # JSON-like; None if the job cannot be done
-    reason: str | None = None  # why not, in a line; None with a result
-    is_final: bool = True  # False if another machine might succeed, after a lack of memory
+    result: dict[str, Any] | None  # JSON-like; None if the job failed
+    reason: str | None = None  # error message in one line; None if there is a result
+    is_final: bool = True  # False if memory was too small, so that another machine might succeed
     seconds: float = 0.0
 
 
 class ResultsFile:
-    """A file of results; one that does not exist is created with the first result."""
+    """A file of results; created with the first result if it does not exist."""
 
     def __init__(self, path: Path) -> None:
         check_output(path)
@@ -45,7 +46,7 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        # A crash may have cut the only line.
+        # A crash may have truncated the only line.
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
@@ -66,7 +67,7 @@ class ResultsFile:
                 size = file.seek(0, os.SEEK_END)
                 if size:
                     file.seek(-1, os.SEEK_END)
-                    # A crash may have cut the last line.
+                    # A crash may have truncated the last line.
                     line = line if file.read() == b"\n" else b"\n" + line
                 file.write(line)
                 file.flush()
@@ -77,12 +78,12 @@ class ResultsFile:
 
 
 def address_of(key: Mapping[str, Any]) -> str:
-    """The hash of a key: 32 hexadecimal digits."""
+    """Return the hash of a key: 32 hexadecimal digits."""
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _read(line: bytes) -> tuple[str, Outcome] | None:
-    """The address and outcome of a line; None if it is damaged."""
+    """Return the address and outcome of a line, or None if the line is damaged."""
     try:
         content = json.loads(line)
         checksum = content.pop("checksum")

@@ -2,8 +2,8 @@
 
 A *point* is a game against an enemy (``points.py``). Its agent is solved and then plays the real game, with two
 hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows play
-between players who know each other's strategy. Both are separate jobs (``jobs.py``), so points under the same
-rules share their equilibrium, and kept results are not computed again.
+between players who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points under
+the same rules share their equilibrium, and stored results are not computed again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change although the kernels do not.
 _VERSION = 1
-# Share of games against a best response while equilibria are learned.
+# Share of games against a best response when learning an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
 
@@ -72,14 +72,14 @@ def run_survey(
     client: Any | None = None,
     watch: Watch | None = None,
 ) -> list[PointResult]:
-    """Study all points whose results are not kept.
+    """Study all points without stored results.
 
     Args:
-        survey: The points, as `punish_fast.arena.survey.points.read_survey` and `survey_of` find them.
-        results: Kept results, to which new ones are added; None to keep none.
-        iterations: Iterations of the equilibrium of each game; None to study agents only.
-        client: A `distributed.Client`, whose workers do the work; this process if None.
-        watch: Who watches.
+        survey: The points.
+        results: Stored results, to which new ones are added, or None to store nothing.
+        iterations: Iterations of the equilibrium of each game, or None to study only agents.
+        client: A `distributed.Client` on whose workers to run, or None to run in this process.
+        watch: Progress callbacks.
     """
     outcomes = iter(run_jobs(jobs_of(survey, iterations), results, client, watch))
     return [
@@ -108,7 +108,7 @@ def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
 
 
 def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> int:
-    """Count the points without kept results."""
+    """Count the points without stored results."""
     per_point = 1 if iterations is None else 2
     jobs = jobs_of(survey, iterations)
     missing = {id(job) for job in jobs if results.find(job.key) is None}
@@ -116,22 +116,18 @@ def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> i
 
 
 def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
-    """The job to solve a point's agent and to study it.
+    """Return the job that solves and studies a point's agent.
 
-    Args:
-        label: Name in messages of progress.
-        point: The point.
-        player: Its enemy.
-        identity: Identity of the enemy, independent of the name of its file.
+    ``player`` is the enemy and ``identity`` identifies it in keys, independent of the name of its file.
     """
-    # Files are read here: workers need not have them.
+    # Files are read here because workers might not have them.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
     return Job(label, key, study_agent, (point, policy))
 
 
 def equilibrium_job(label: str, rules: Rules, iterations: int) -> Job:
-    """The job to approximate an equilibrium of a game and to study it."""
+    """Return the job that approximates and studies an equilibrium of a game."""
     rules = true_rules(rules)
     key = _key("equilibrium", rules) | {"iterations": iterations, "best_response_share": BEST_RESPONSE_SHARE}
     return Job(label, key, study_equilibrium, (rules, iterations))
@@ -143,7 +139,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
     Args:
         point: The point.
         policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file.
-        stage: A context for each of the stages ``model``, ``graph``, ``self-play`` and ``best response``.
+        stage: Returns the context of the stages ``model``, ``graph``, ``self-play`` and ``best response``, by name.
 
     Returns:
         The size of the model; the agent's mean ``value`` over all openings, against its enemy; the results of
@@ -158,7 +154,7 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
         solution = solve(process, discount, objective=point.objective)
         report = _model_report(space, process, solution)
         agent = greedy(space.state_ptr, solution.q)
-        # The graph needs the memory.
+        # Free memory for the graph.
         del process, solution
     with stage("graph"):
         graph = _graph(true_rules(point.rules), 0.0)
@@ -173,8 +169,8 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
 
     Args:
         rules: The rules, with the true redeal.
-        iterations: Of the learner.
-        stage: A context for each of the stages ``graph``, ``equilibrium`` and ``self-play``.
+        iterations: Number of iterations of the equilibrium.
+        stage: Returns the context of the stages ``graph``, ``equilibrium`` and ``self-play``, by name.
 
     Returns:
         The results of `study_game`; the ``exploitability`` in percentage points, and the win probability of the
@@ -208,7 +204,7 @@ def _key(study: str, rules: Rules) -> dict[str, Any]:
 
 
 def _process(space: StateSpace, policy: np.ndarray | None) -> Process:
-    """The fastest process that fits into memory."""
+    """Return the fastest process that fits into memory."""
     batches = RowBatches(space, policy)
     plans = plan_memory(batches, policy is not None)
     if choose_mode(plans, (COMPACT, MATRIX_FREE), memory_limit(None)) == MATRIX_FREE:
@@ -230,7 +226,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
 
 
 def _graph(rules: Rules, share: float) -> Graph:
-    """The graph of the real game, if it fits into memory with all that studies need."""
+    """Return the graph of the real game if the memory suffices for the whole study."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
     return Graph(outline.space, outline)

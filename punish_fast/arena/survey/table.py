@@ -1,4 +1,4 @@
-"""The results of a survey as one flat table: a row for each point, a column for each number."""
+"""Results of a survey as one flat table: a row for each point, a column for each number."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _EQUILIBRIUM = ("iterations", "exploitability")
 
 
 def table_of(survey: Survey, found: Sequence[PointResult]) -> dict[str, list[Any]]:
-    """The columns of the table, each with a value for each point; unknown values are None.
+    """Return the columns of the table, each with one value per point; unknown values are None.
 
-    Fields of the rules that no point changes have no column. Numbers of equilibrium play, if there are any, have
-    the same columns with the prefix ``equilibrium_``.
+    Fields of the rules that no point changes have no column. If equilibria were studied, their numbers have the same
+    columns with the prefix ``equilibrium_``.
     """
     fields = list(dict.fromkeys(name for point in survey.points for name in changes_of(point.rules, survey.base)))
     has_equilibrium = any(each.equilibrium is not None for each in found)
