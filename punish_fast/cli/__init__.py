@@ -1,1 +1,1 @@
-"""The commands of ``punish-fast``: parse, call, print."""
+"""Commands of ``punish-fast``: parse options, call the library, print results."""

@@ -1,7 +1,7 @@
-"""The ``punish-fast`` command: assembles its verbs, one file each.
+"""The ``punish-fast`` command and its verbs, each in its own file.
 
-Nothing heavy is imported here, so that ``--help`` answers at once; a verb is imported when it is asked for, and imports
-what it needs when it runs.
+Nothing heavy is imported here, so that ``--help`` is fast: verbs are imported when they are looked up, and their
+dependencies when they run.
 """
 
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from punish_fast.runtime import __version__
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
 
-# Verbs, and families of verbs, as the help groups them.
+# Modules of verbs and families of verbs, by heading of the help.
 _PANELS = {
     "One-player model": (
         *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
@@ -71,9 +71,9 @@ def _help(
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run a command line; return its exit code.
+    """Run a command line and return its exit code.
 
-    0 done, 1 failed, 2 wrong usage or input, 130 interrupted, 143 terminated.
+    Exit codes: 0 success, 1 failure, 2 invalid usage or input, 130 interrupted, 143 terminated.
     """
     announce_to(Progress().compiling)
 

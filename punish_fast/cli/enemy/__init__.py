@@ -1,4 +1,4 @@
-"""``punish-fast enemy``: its verbs, a file each."""
+"""``punish-fast enemy``: a family of verbs, each in its own file."""
 
 from __future__ import annotations
 

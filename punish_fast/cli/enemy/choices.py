@@ -1,4 +1,4 @@
-"""Options that select the recorded choices to learn an enemy from, and the files of networks that learned."""
+"""Options that select the recorded choices to learn an enemy from, and output of trained networks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChoicesOptions(CommonOptions):
-    """A database and the choices of it to learn from; only games between people count."""
+    """A database and a selection of its choices to learn from; only games between people are used."""
 
     database: DatabaseOption
     winners: Annotated[bool, option("Learn only from the player who won each game (champion).")] = False
@@ -29,11 +29,11 @@ class ChoicesOptions(CommonOptions):
 
     @property
     def whose(self) -> str:
-        """``"champion"`` for winners' choices, else ``"general"``."""
+        """``"champion"`` if only winners' choices are used, otherwise ``"general"``."""
         return "champion" if self.winners else "general"
 
     def read(self, needed: int = 1) -> tuple[StateSpace, Choices]:
-        """Return the states of the game, and the choices of at least ``needed`` games."""
+        """Return the states of the game, and the choices; at least ``needed`` games are required."""
         from punish_fast.punish.rules import load_rules
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.records.choices import read_choices
@@ -44,7 +44,7 @@ class ChoicesOptions(CommonOptions):
         return StateSpace(rules), choices
 
     def note(self) -> dict[str, Any]:
-        """The selection, to be noted in a file made from it."""
+        """Return the selection as recorded in output files."""
         options = {name: getattr(self, name) for name in ("until", "player")}
         given = {name: value for name, value in options.items() if value is not None}
         return {"database": self.database.name, "winners": self.winners, **given}
@@ -62,7 +62,7 @@ class ChoicesOptions(CommonOptions):
 def write_network(
     space: StateSpace, network: Network, name: str, origin: dict[str, Any], output: Path, clock: Stopwatch
 ) -> dict[str, Any]:
-    """Evaluate a network on every state and write its strategy; return a report."""
+    """Evaluate a network on every state, write its strategy, and return a report."""
     from punish_fast.enemies.pawnn import network_policy
     from punish_fast.store.policies import save_policy
 

@@ -1,4 +1,4 @@
-"""``punish-fast enemy import-flux``: a strategy from the original's published network."""
+"""``punish-fast enemy import-flux``: convert the original's published network to a strategy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``punish-fast enemy model``: a strategy from a choice model of recorded choices."""
+"""``punish-fast enemy model``: fit a choice model to recorded choices and save its strategy."""
 
 from __future__ import annotations
 

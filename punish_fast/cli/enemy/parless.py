@@ -1,4 +1,4 @@
-"""``punish-fast enemy parless``: a strategy from counts of recorded choices."""
+"""``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
 
 from __future__ import annotations
 

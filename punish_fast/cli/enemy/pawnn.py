@@ -1,4 +1,4 @@
-"""``punish-fast enemy pawnn``: a strategy from a network trained on another strategy."""
+"""``punish-fast enemy pawnn``: train a network on a strategy and save its own strategy."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class PawnnOptions(CommonOptions):
     output: OutputOption = None
 
     def training(self) -> TrainingOptions:
-        """Return the training options: the preset's, with the user's changes."""
+        """Return the training options of the preset with the user's changes."""
         from punish_fast.enemies.training import PRESETS
 
         preset, changes = PRESETS[self.preset], self.set or []
         names = [change.partition("=")[0].strip() for change in changes]
         if "hidden" in names and "dropout" not in names:
-            # Fewer layers than the preset has leave no room for all of its dropout.
+            # If there are fewer layers than in the preset, its dropout list is too long.
             changed = with_changes(replace(preset, dropout=()), changes, ("seed",))
             return replace(changed, dropout=preset.dropout[: len(changed.hidden)], seed=self.seed)
         return replace(with_changes(preset, changes, ("seed",)), seed=self.seed)

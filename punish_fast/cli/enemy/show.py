@@ -1,4 +1,4 @@
-"""``punish-fast enemy show``: how an enemy plays."""
+"""``punish-fast enemy show``: show how an enemy plays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(options: EnemyShowOptions) -> None:
         raise UsageError(f"--temperature goes with an agent only, {options.file} is a {file.kind}")
     file.must_play()
     space = StateSpace(file.rules, file.information)
-    # Only strategies of the view record which states they cover.
+    # Covered states are recorded only for strategies of the view.
     covered = file.covered(space) if space.is_view else None
     found = entropies(space, file.policy(space, options.temperature), covered)
     options.print(_report(file, options.temperature, found))

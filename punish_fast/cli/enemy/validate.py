@@ -1,4 +1,4 @@
-"""``punish-fast enemy validate``: cross-validation of enemies on recorded games."""
+"""``punish-fast enemy validate``: cross-validate enemies on recorded games."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ValidateOptions(ChoicesOptions):
     ] = ",".join(_MODELS)
 
     def names(self) -> list[str]:
-        """The models, each once, in the order given."""
+        """Return the models in the given order, without duplicates."""
         from punish_fast.runtime.errors import require
 
         names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))
@@ -100,6 +100,6 @@ def validate(options: ValidateOptions) -> None:
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:
-    """A mean in JSON, which has no infinities."""
+    """Convert a mean to JSON; infinite values are replaced by None."""
     error = finite(mean.error)
     return {"mean": finite(mean.value), "error": error, "interval": None if error is None else list(mean.interval)}

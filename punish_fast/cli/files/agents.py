@@ -1,4 +1,4 @@
-"""``punish-fast agents``: the built-in agents and rules, and what the files of a folder are."""
+"""``punish-fast agents``: list the built-in agents and rules, and describe the files of a folder."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def agents(options: AgentsOptions) -> None:
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    """Name, kind, rules and origin of a file; a file that is not of this package has the kind None."""
+    """Return name, kind, rules and origin of a file; the kind is None if the file is not from this package."""
     try:
         return _description(path)
-    except Exception as error:  # One file must not hide the others.
+    except Exception as error:  # The other files must still be listed.
         return {"file": path, "kind": None, "rules": None, "about": f"cannot be described ({error!r})"}
 
 
@@ -64,7 +64,7 @@ def _description(path: Path) -> dict[str, Any]:
 
 
 def about(file: Any) -> str:
-    """Return in a few words how a file of this package was made."""
+    """Describe briefly how a file of this package was made."""
     if file.kind == "checkpoint":
         return "checkpoint of solve"
     if file.kind in ("tensor", "agent"):
@@ -79,7 +79,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind of a bundle and its game; None if the file is not a bundle."""
+    """Return the kind of a bundle and its game, or None as the kind if the file is not a bundle."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

@@ -1,4 +1,4 @@
-"""``punish-fast compare``: how the values and choices of two agents differ."""
+"""``punish-fast compare``: compare the values and choices of two agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from punish_fast.mdp.comparison import Comparison
     from punish_fast.store.reader import Artefact
 
-# Number of disagreements in the report.
+# Maximum number of disagreements in the report.
 _SHOWN = 10
 
 
@@ -47,7 +47,7 @@ def compare(options: CompareOptions) -> None:
 
 
 def _check(files: tuple[Artefact, Artefact]) -> None:
-    """Refuse agents that differ in rules, in states, or in whether values are win probabilities."""
+    """Raise `UsageError` if the agents differ in rules, states or objective."""
 
     def refuse(what: str, found: list[str]) -> None:
         raise UsageError(f"compare: {what}, but " + " and ".join(map("{} has {}".format, paths, found)))
@@ -91,7 +91,7 @@ def _agent(file: Artefact) -> dict[str, Any]:
 
 
 def _position(files: tuple[Artefact, Artefact], found: Comparison, state: int) -> dict[str, Any]:
-    """A state in which the agents disagree: what each plays, and its value to either."""
+    """Report a state in which the agents disagree: both choices, and their values according to each agent."""
     import numpy as np
 
     from punish_fast.punish.codes import action_name, decimals_of

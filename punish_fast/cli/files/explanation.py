@@ -1,4 +1,4 @@
-"""The report of ``show --why``: what each action of the enemy makes of every action."""
+"""Report of ``show --why``: the value of every action, broken down by the enemy's actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_HANDS = 6
 def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[str, Any]:
     """Explain a position by an agent's values, or by the best choices against a strategy.
 
-    The enemy is the one that the agent file notes, unless `enemy` names another.
+    The enemy is the one recorded in the agent file, unless `enemy` names another.
     """
     from punish_fast.arena.players import Player, noted_enemy
     from punish_fast.play.explain.why import explainer_against, explainer_of
@@ -37,7 +37,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 
 def print_explanation(report: dict[str, Any]) -> None:
-    """Print the report in words."""
+    """Print the report as text."""
     from punish_fast.play.explain.reasons import Scale
 
     scale = Scale(report["worst"], report["best"], report["unit"] == "win")

@@ -1,4 +1,4 @@
-"""``punish-fast export``: files in the formats of other programs."""
+"""``punish-fast export``: write files in the formats of other programs."""
 
 from __future__ import annotations
 

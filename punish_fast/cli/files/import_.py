@@ -1,4 +1,4 @@
-"""``punish-fast import``: an agent or a strategy from the original notebook's JSON files."""
+"""``punish-fast import``: convert the original notebook's JSON files to agents or strategies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def import_(options: ImportOptions) -> None:
 
 
 def _imported_with(path: Path) -> dict[str, Any]:
-    """The settings that a file was imported with; a strategy has no discount."""
+    """Return the settings that a file was imported with; a strategy has no discount."""
     from punish_fast.store.reader import load
 
     file = load(path)

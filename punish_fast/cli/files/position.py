@@ -1,4 +1,4 @@
-"""One position of a file: cards, legal actions, values or probabilities, and what follows."""
+"""Report on one position of a file: cards, legal actions, values or probabilities, and successors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_OUTCOMES = 8
 
 
 def position_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Return a position as the file sees it."""
+    """Return the report on a position."""
     from punish_fast.punish.codes import to_decimal
 
     report: dict[str, Any] = {
@@ -66,7 +66,7 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """The probability of every action; with more information than the view, over all histories that lead here."""
+    """Report the probability of every action; beyond the view, over all histories that lead to the position."""
     import numpy as np
 
     from punish_fast.punish.states.space import StateSpace
@@ -106,7 +106,7 @@ def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -
 
 
 def _unseen(file: Artefact, state: State) -> dict[str, Any]:
-    """Copies of each card that the player cannot see, and the probability that the enemy holds at least one."""
+    """Report the unseen copies of each card, and the probability that the enemy holds at least one."""
     unseen = [c - h - d for c, h, d in zip(file.rules.copies, state.hand, state.discard, strict=True)]
     ways = comb(sum(unseen), state.enemy_hand)
     p = [1 - comb(sum(unseen) - n, state.enemy_hand) / ways for n in unseen]
@@ -118,7 +118,7 @@ def _unseen(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
-    """The most probable successors of a row, in descending order."""
+    """Return the successors of a row with the highest probabilities, in descending order."""
     from punish_fast.punish.codes import decode, to_decimal
 
     columns, p = file.row(row)
@@ -142,7 +142,7 @@ def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
 
 
 def _change(before: State, after: State) -> str:
-    """What a breath changed, in words."""
+    """Describe the changes made by a breath."""
     if after.breath == 1:
         return f"new hand {_cards(after.hand)}; revealed {_cards(after.discard)}"
     parts = []
@@ -172,7 +172,7 @@ def _status(exhausted: int, feinted: int, feints: int) -> str:
 
 
 def print_position(report: dict[str, Any]) -> None:
-    """Print what `position_report` returns."""
+    """Print the result of `position_report`."""
     position, unseen = report["position"], report["unseen"]
     between = position["breath"] > report["breaths"]
     breath = "between two measures" if between else f"breath {position['breath']} of {report['breaths']}"

@@ -1,4 +1,4 @@
-"""``punish-fast show``: what a file holds, or one position of it."""
+"""``punish-fast show``: show the contents of a file, or one of its positions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from punish_fast.store.reader import Artefact
 
 _SIDES = ("own", "enemy", "both")
-# Kinds of files that are no nouns.
+# Nouns for kinds of files whose names are not nouns.
 _NOUNS = {"muzero": "network"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions(CommonOptions):
-    """Options of ``show``: a file, and a position or none."""
+    """Options of ``show``: a file and, optionally, a position."""
 
     file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
@@ -62,7 +62,7 @@ class ShowOptions(CommonOptions):
     ] = None
 
     def position(self, rules: Rules) -> State | None:
-        """Return the position under ``rules``; None if no option names one."""
+        """Return the position under ``rules``, or None if no option specifies one."""
         from punish_fast.punish.codes import StateError, from_decimal, layout_of
         from punish_fast.punish.position import position
 

@@ -1,1 +1,1 @@
-"""What all commands share: options, help, errors, streams, reports and progress."""
+"""Framework of all commands: options, help, errors, streams, reports and progress."""

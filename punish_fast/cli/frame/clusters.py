@@ -1,4 +1,4 @@
-"""The option that names a cluster, and its connection."""
+"""The option that names a cluster, and the connection to the cluster."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Cluster:
     """A connected cluster."""
 
     client: Any  # a `distributed.Client`
-    # Addresses and size of the cluster.
+    # Addresses and size of the cluster, for reports.
     report: dict[str, Any]
     progress: Progress
 
     def executor(self, batches: RowBatches) -> BlockExecutor:
-        """Return the workers as an executor of blocks."""
+        """Return an executor that runs blocks on the workers."""
         from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 
         return ClusterBlocks(self.client, batches, self._show)
@@ -47,7 +47,7 @@ class Cluster:
 
 
 def check_name(where: str | None) -> None:
-    """Check the name of a cluster, and that Dask is installed; None is no cluster."""
+    """Check the name of a cluster, and that Dask is installed; do nothing if the name is None."""
     if where is None:
         return
     from punish_fast.runtime.cluster.connection import check_cluster
@@ -60,14 +60,14 @@ def check_name(where: str | None) -> None:
 
 @contextmanager
 def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
-    """Connect to a cluster until the block ends; yield None without a name."""
+    """Connect to a cluster until the block ends; yield None if no cluster is named."""
     if where is None:
         yield None
         return
     from punish_fast.runtime.cluster.connection import connected, dashboard_of
 
     with ExitStack() as stack:
-        # Dask logs every lost worker, although others do its tasks, or an error of one line follows.
+        # Dask logs every lost worker, but its tasks are reassigned, or an error message follows.
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, logging.NOTSET)
         with progress.stage("cluster"):

@@ -1,4 +1,4 @@
-"""Exceptions and interrupts as one line on stderr and an exit code."""
+"""Report exceptions and interrupts as one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from punish_fast.runtime.files import discard_temporaries
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 _INTERRUPTED = 128 + signal.SIGINT
-# Width of the line of progress that the terminal shows now.
+# Width of the progress line currently shown on the terminal.
 _width = 0
-# The signal that stops the command; 0 until one arrives.
+# Signal that interrupted the command, or 0.
 _interrupted = 0
-# True while an interrupt is deferred; a second one is not.
+# True while an interrupt is deferred; a second interrupt is not deferred.
 _is_deferred = False
 _RETRY_SECONDS = 0.01
 
 
 class UsageError(PunishFastError):
-    """Options that do not go together; the message names them."""
+    """Raised when options cannot be combined; the message names them."""
 
 
 class CheckError(PunishFastError):
-    """A check failed, or a goal was missed; the message says which."""
+    """Raised when a check failed or a goal was missed; the message says which."""
 
     exit_code = 1
 
 
 class PrintError(PunishFastError):
-    """Results that cannot be printed; the message is empty if their reader has closed the pipe."""
+    """Raised when results cannot be printed; the message is empty if the reader closed the pipe."""
 
     exit_code = 1
 
 
 def show_progress(text: str) -> None:
-    """Replace the line of progress on the terminal."""
+    """Replace the progress line on the terminal."""
     global _width  # noqa: PLW0603 - there is one terminal
     text = printable(text, MOST_OF_LINE)[: shutil.get_terminal_size().columns - 1]
     sys.stderr.write("\r" + text.ljust(_width))
@@ -56,7 +56,7 @@ def show_progress(text: str) -> None:
 
 
 def clear_progress() -> None:
-    """Remove the line of progress from the terminal."""
+    """Remove the progress line from the terminal."""
     global _width  # noqa: PLW0603 - as above
     if _width:
         sys.stderr.write("\r" + " " * _width + "\r")
@@ -65,7 +65,7 @@ def clear_progress() -> None:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, in place of the progress shown there."""
+    """Print one line on stderr, replacing the progress line."""
     clear_progress()
     print(printable(message, MOST_OF_LINE), file=sys.stderr, flush=True)
 
@@ -73,14 +73,14 @@ def say(message: str) -> None:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupted, _is_deferred  # noqa: PLW0603 - a signal is the whole process's
     if _is_importing(frame) and not _is_deferred:
-        # Extension modules print exceptions of their imports, and raise others in their place.
+        # Extension modules print exceptions raised during import and replace them by others.
         _is_deferred = True
         retry = threading.Timer(_RETRY_SECONDS, _interrupt_again, [number])
         retry.daemon = True
         retry.start()
         return
     _interrupted = number
-    # A second interrupt, during the clean-up, ends the process.
+    # A second interrupt, during the clean-up, kills the process.
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt
 
@@ -100,13 +100,13 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def check_interrupt() -> None:
-    """Raise KeyboardInterrupt again if Python swallowed an earlier one, such as in a finaliser."""
+    """Raise KeyboardInterrupt if Python has swallowed an earlier one, for example in a finaliser."""
     if _interrupted:
         raise KeyboardInterrupt
 
 
 def _pass_over_interrupts(unraisable: Any) -> None:
-    # Objects that an interrupt left half made may fail when they are freed.
+    # After an interrupt, incomplete objects may raise errors when they are freed.
     if not _interrupted and unraisable.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(unraisable)
 
@@ -126,7 +126,7 @@ def guarded(call: Callable[[], Any]) -> int:
     except KeyboardInterrupt:
         code = _INTERRUPTED
     except Exception as error:
-        # A library may turn an interrupt into another error.
+        # Libraries may convert an interrupt into another error.
         code = _INTERRUPTED if _interrupted else _explain(error)
     if code != 0:
         discard_temporaries()
@@ -144,16 +144,16 @@ def guarded(call: Callable[[], Any]) -> int:
 
 
 def _code_of(result: Any) -> int:
-    # Newer versions of Typer return a code for KeyboardInterrupt.
+    # Newer versions of Typer return an exit code for KeyboardInterrupt.
     return result if isinstance(result, int) else 0
 
 
 def _explain(error: Exception) -> int:
-    """Print an error; return its exit code."""
+    """Print an error and return its exit code."""
     code = getattr(error, "exit_code", 1)
     if isinstance(error, typer.Abort):
         return _INTERRUPTED
-    if hasattr(error, "format_message"):  # wrong usage, found by Typer, or by Pydantic for it
+    if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
         told = " ".join(error.format_message().replace("Value error, ", "").split())
         for fault in getattr(error.__cause__, "errors", list)():
             told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed, it must")
@@ -163,7 +163,7 @@ def _explain(error: Exception) -> int:
         told = f"not enough memory ({error})"
     else:
         told = f"unexpected {type(error).__name__}: {error}"
-        if isinstance(error, OSError) and error.strerror:  # a fault of the system, not of this program
+        if isinstance(error, OSError) and error.strerror:  # an error of the system, not of this program
             told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
         told += " (PUNISH_FAST_DEBUG=1 shows where)"
     for variable in os.environ:

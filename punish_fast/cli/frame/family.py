@@ -1,4 +1,4 @@
-"""Families of verbs, which import a verb when it is asked for; a list of verbs with their help imports them all."""
+"""Families of verbs, which import each verb on first use; listing verbs with their help imports them all."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def family(
     package: str = "",
     panels: Mapping[str, Sequence[str]] | None = None,
 ) -> typer.Typer:
-    """Return a family of verbs, which prints its help if none is named.
+    """Return a family of verbs, which prints its help if called without a verb.
 
     Args:
         name: Name of the family.
         help: First sentence of its help.
         examples: Commands at the end of its help.
-        package: Package of the modules of its verbs.
-        panels: The modules of the verbs under each heading. A module defines a verb or a family of its own name.
+        package: Package that contains the modules of its verbs.
+        panels: Modules of the verbs, by heading. Each module defines a verb or a family with the module's name.
     """
     group = typer.Typer(
         name=name,
@@ -45,13 +45,13 @@ def family(
 
 
 def print_help(context: typer.Context) -> None:
-    """Print the help of a family that is named without a verb."""
+    """Print the help of a family if it is called without a verb."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 class _Commands(UserDict[str, Any]):
-    """Commands by name; a call stands in for each until it is asked for."""
+    """Commands by name; each is a function that imports the command until first used."""
 
     def __getitem__(self, name: str) -> Any:
         found = self.data[name]
@@ -74,11 +74,10 @@ class _Group(TyperGroup):
         self.commands = _Commands(later | commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """The names of the verbs, none of which is imported."""
+        """Return the names of the verbs without importing them."""
         return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the verbs under their headings."""
         panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in self.panels}
         for name in self.list_commands(ctx):
             command: Any = self.get_command(ctx, name)
@@ -91,7 +90,7 @@ class _Group(TyperGroup):
 
 
 def _command(module: str, panel: str) -> Any:
-    """The verb or family of a module, as Typer makes it in a group."""
+    """Return the verb or family defined in a module, as a command of Typer."""
     member = getattr(import_module(module), module.rpartition(".")[2])
     group = typer.Typer(rich_markup_mode=None, add_completion=False)
     group.callback()(print_help)

@@ -1,7 +1,7 @@
-"""Options, each written once: its signature, its help, its environment variable, and the value that goes on.
+"""Declare options in one place: signature, help, environment variable, and value.
 
-The options and arguments of a verb are the fields of one frozen dataclass; those of this file come last in the help.
-The verb is a function of that dataclass::
+The options and arguments of a verb are the fields of one frozen dataclass. The help lists shared options, defined in
+this file, last. The verb is a function of that dataclass::
 
     @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
@@ -13,9 +13,9 @@ The verb is a function of that dataclass::
     def solve(options: SolveOptions) -> None:
         '''Solve a game. (This is the help text.)'''
 
-`add_verb` registers it with a family of verbs (`family`). A field ``no_tensor`` is the flag ``--no-tensor`` and the
-variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something is never
-taken from the environment. Nothing heavy is imported here.
+`add_verb` registers a verb with a family of verbs (`family`). A field ``no_tensor`` is set by the flag ``--no-tensor``
+and the variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something
+is never read from the environment. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# Columns of an example, which is indented by four more.
+# Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
-# The stage of the verb that runs.
+# Stage of the running verb.
 _working = ExitStack()
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """An option whose flag and environment variable follow from the name of its field."""
+    """An option whose flag and environment variable are derived from the name of its field."""
 
     help: str
     flags: tuple[str, ...]
@@ -65,11 +65,11 @@ class Declaration:
         return self.flags if self.flags[:1] and self.flags[0].startswith("--") else (_flag(field), *self.flags)
 
     def variable_of(self, field: str) -> str | None:
-        """Return the environment variable, or None."""
+        """Return the environment variable, or None if the option ``writes``."""
         return None if self.writes else environment_variable(self.flags_of(field)[0])
 
     def for_typer(self, field: str) -> Any:
-        """Return the option of Typer."""
+        """Return the option as a Typer option."""
         variable = self.variable_of(field)
         return typer.Option(*self.flags_of(field), help=self.help, envvar=variable, show_envvar=False, **self.settings)
 
@@ -83,10 +83,10 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
     """Declare an option.
 
     Args:
-        help: What it does; a default that is not the field's own as ``[default: all]`` at the end.
+        help: Help text; if the default is not the field's, it ends with ``[default: all]`` or similar.
         flags: ``-q`` for a short flag, ``--from`` for a flag that is not the field's name.
-        writes: True for an option that names an output, or deletes something: it has no environment variable.
-        complete: Completes a value in a shell.
+        writes: True if the option names an output or deletes something; it then has no environment variable.
+        complete: Shell completion of a value.
         settings: Further arguments of ``typer.Option``: ``metavar``, ``min``, ``max``.
     """
     return Declaration(help, flags, writes, settings | {"autocompletion": complete})
@@ -99,7 +99,7 @@ def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb as `add_verb` registers it."""
+    """A verb that `add_verb` can register."""
 
     call: Callable[..., None]
     name: str
@@ -107,9 +107,9 @@ class Verb:
 
 
 def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], Verb]:
-    """Turn a function of an options dataclass into a verb; ``examples`` end its help, one on each line.
+    """Turn a function of an options dataclass into a verb; its help ends with ``examples``, one per line.
 
-    For a verb without progress of its own, ``stage`` is shown until it prints.
+    If the verb reports no progress of its own, ``stage`` is shown until it prints.
     """
 
     def declare(function: Callable[[O], None]) -> Verb:
@@ -133,7 +133,7 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
 
 
 def verb_name(function: str) -> str:
-    """Return the name of a verb: ``import-flux`` for the function or module ``import_flux``."""
+    """Return the name of the verb for a function or module: ``import-flux`` for ``import_flux``."""
     return function.rstrip("_").replace("_", "-")
 
 
@@ -143,8 +143,8 @@ def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
 
 
 def epilog_of(examples: Iterable[str], variables: dict[str, str | None]) -> str:
-    """Examples, and how options come from the environment."""
-    # Click leaves the lines of a paragraph as they are after \b.
+    """Return the end of a help text: examples, and a note on environment variables."""
+    # Click does not rewrap paragraphs that begin with \b.
     parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in _folded(example))])]
     known = [(flag, variable) for flag, variable in variables.items() if variable is not None]
     if known:
@@ -156,7 +156,7 @@ def epilog_of(examples: Iterable[str], variables: dict[str, str | None]) -> str:
 
 
 def _folded(example: str) -> list[str]:
-    """A command in lines that a shell takes for one, broken before options."""
+    """Break a command before options into lines joined by backslashes."""
     first, *options = re.split(r" (?=-)", example)
     lines = [first]
     for option in options:
@@ -205,7 +205,7 @@ def _in_order(options_class: Any) -> list[Any]:
 
 
 def _prepare(options: Any) -> None:
-    """Apply the options that all verbs share."""
+    """Apply the options shared by all verbs."""
     if getattr(options, "quiet", False):
         announce_to(None)
     check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))
@@ -225,7 +225,7 @@ def check_thread_limit(text: str | None) -> None:
 
 class _Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; an error that begins with the name of a field begins with its flag instead."""
+        """Run the verb; if an error begins with the name of a field, replace it by the flag."""
         try:
             return super().invoke(ctx)
         except PunishFastError as error:
@@ -236,16 +236,16 @@ class _Command(TyperCommand):
             raise
 
 
-# Options that several verbs share.
+# Options shared by several verbs.
 
 
 def complete_rules(incomplete: str) -> list[str]:
-    """Return presets, and TOML files of the current folder."""
+    """Complete the names of presets and of TOML files in the current folder."""
     return _complete(incomplete, PRESETS, "toml")
 
 
 def complete_agents(incomplete: str) -> list[str]:
-    """Return built-in agents, and files of the current folder."""
+    """Complete the names of built-in agents and of HDF5 files in the current folder."""
     from punish_fast.arena.descriptions import DESCRIPTIONS
 
     return _complete(incomplete, DESCRIPTIONS, "h5")
@@ -275,7 +275,7 @@ RulesOption = Annotated[
 
 
 def game_rules_option(default: str) -> Any:
-    """Declare ``--rules`` for the real game; ``default`` ends the help."""
+    """Declare ``--rules`` for the real game; ``default`` is shown at the end of the help."""
     return _rules_option(f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]")
 
 
@@ -302,13 +302,13 @@ DatabaseOption = Annotated[Path, option("A database of recorded games.", "--db",
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
-    """Options of every verb."""
+    """Options of all verbs."""
 
     quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
 
     def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
-        """Print a report, an object or a dataclass, by ``as_text`` unless JSON is requested."""
+        """Print a report, an object or a dataclass, as JSON if requested, otherwise by ``as_text``."""
         _working.close()
         clear_progress()
         if self.as_json:
@@ -319,6 +319,6 @@ class CommonOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ComputeOptions(CommonOptions):
-    """Options of every verb that computes."""
+    """Options of all verbs that compute."""
 
     threads: Annotated[int | None, option("Threads to compute with.  [default: all]", metavar="N")] = None

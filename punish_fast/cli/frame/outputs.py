@@ -1,4 +1,4 @@
-"""The files that a command will write: their default names, and checks before any work."""
+"""Output files: default names, and checks before any work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from punish_fast.punish.rules import PRESETS, Rules, name_of
 from punish_fast.runtime.files import ReadError, check_output
 
 _DATABASE_PARTS = ("-wal", "-shm", "-journal")
-# Fields of a strategy's origin that are results, not settings.
+# Fields of a strategy's origin that are results rather than settings.
 _FOUND = ("choices", "concentration", "exploitability", "iterations", "mse")
 
 
@@ -24,12 +24,12 @@ def default_output(
     settings: Mapping[str, Any] | None = None,
     settings_of: Callable[[Path], Mapping[str, Any]] | None = None,
 ) -> Path:
-    """Return ``path``, the default output; an existing file made with other settings is not replaced.
+    """Return ``path``, the default output, unless that file exists and was made with other settings.
 
     Args:
         path: The default name.
-        settings: Settings of the file to write, JSON-like. If they are not recorded in files of its kind, pass None:
-            then no file is replaced.
+        settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings: then
+            existing files are never replaced.
         settings_of: Reads the settings of a file; by default `made_with`.
     """
     if not path.exists():
@@ -50,7 +50,7 @@ def _as_json(settings: Mapping[str, Any]) -> Any:
 
 
 def made_with(path: Path) -> dict[str, Any]:
-    """Return the settings that a tensor, an agent or a strategy was made with, JSON-like."""
+    """Return the JSON-like settings that a tensor, an agent or a strategy was made with."""
     from punish_fast.store.reader import load
 
     file = load(path)
@@ -70,7 +70,7 @@ def made_with(path: Path) -> dict[str, Any]:
 
 
 def rules_stem(rules: Rules, option: str | None) -> str:
-    """Return the name of rules in names of files: the preset, or the stem of the TOML file."""
+    """Return the name of rules for use in file names: the preset, or the stem of the TOML file."""
     name = name_of(rules)
     return Path(option).stem if option is not None and name.startswith("house-") else name
 
@@ -80,9 +80,9 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
 
     Args:
         source: The file to read.
-        suffix: Suffix of the file to write, with its dot.
+        suffix: Suffix of the file to write, including the dot.
         output: The user's choice, or None.
-        verb: The verb of messages: "the file to VERB".
+        verb: Verb for messages such as "the file to VERB".
     """
     if not source.name:
         raise UsageError(f"{source}: is a folder, not a file to {verb}")
@@ -94,20 +94,20 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
 def check_outputs(
     outputs: Iterable[Path | None], sources: Iterable[Path | None], verb: str, plot: Path | None = None
 ) -> None:
-    """Check that every output can be written and replaces no file that is read, and no other output.
+    """Check that every output can be written and replaces neither an input nor another output.
 
     Args:
-        outputs: The files to write; each may be None.
-        sources: The files to read; each may be None or missing.
-        verb: The verb of messages: "the file to VERB".
-        plot: A plot to draw.
+        outputs: Files to write; each may be None.
+        sources: Files to read; each may be None or missing.
+        verb: Verb for messages such as "the file to VERB".
+        plot: Plot to draw, or None.
     """
     if plot is not None:
         from punish_fast.runtime.figures import check_picture
 
         check_picture(plot)
     written = [path for path in (*outputs, plot) if path is not None]
-    # A database is more than its file while it is written.
+    # A database that is being written consists of several files.
     read = [Path(f"{path}{part}") for path in sources if path is not None for part in ("", *_DATABASE_PARTS)]
     for output in written:
         check_output(output)
@@ -119,12 +119,12 @@ def check_outputs(
 
 
 def rules_files(rules: str | None) -> list[Path]:
-    """Return the TOML file that ``--rules`` names; empty for a preset and without the option."""
+    """Return the TOML file that ``--rules`` names; empty for a preset or if the option is not given."""
     return [] if rules is None or rules in PRESETS else [Path(rules)]
 
 
 def _are_one(first: Path, second: Path) -> bool:
-    """Whether two paths are one file, also by links."""
+    """Return True if two paths refer to the same file, also through links."""
     if os.path.realpath(first) == os.path.realpath(second):
         return True
     return first.exists() and second.exists() and first.samefile(second)

@@ -1,4 +1,4 @@
-"""Progress on stderr, and the seconds of each stage."""
+"""Report progress on stderr, and time stages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 @contextmanager
 def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
-    """Say after an interrupt whether the file has ``what``, such as the results so far."""
+    """After an interrupt, say whether the file contains ``what``, such as the results so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -36,17 +36,17 @@ def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Seconds of each stage, and in total."""
+    """Measure the seconds of each stage, and in total."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
         self._inner = 0.0
-        # Stages entered more than once add up, and a stage inside another stops the outer one.
+        # Times of repeated stages are added; a nested stage pauses the outer one.
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Time a block as part of ``stage``; an interrupt that is pending ends the command here."""
+        """Time a block as part of ``stage``; raise a pending interrupt first."""
         check_interrupt()
         begin, inner_before = time.perf_counter(), self._inner
         self._inner = 0.0
@@ -58,12 +58,12 @@ class Stopwatch:
             self._inner = inner_before + elapsed
 
     def total(self) -> float:
-        """Seconds since the stopwatch was made."""
+        """Return the seconds since the stopwatch was created."""
         return time.perf_counter() - self._begin
 
 
 class Progress:
-    """Progress of long work on stderr: one line that is rewritten on a terminal, else a line every 10 seconds."""
+    """Progress on stderr: one line that is rewritten on a terminal, otherwise a line every 10 seconds."""
 
     def __init__(self, quiet: bool = False, clock: Callable[[], float] = time.perf_counter) -> None:
         """Report nothing if ``quiet``; ``clock`` returns seconds."""
@@ -72,7 +72,7 @@ class Progress:
         self._begin = clock()
         self._last = 0.0 if self._live else self._begin
         self._latest = ""
-        # The first line of a compilation comes at once.
+        # The first message about compilation is shown immediately.
         self._compiling_shown = -_SECONDS_BETWEEN_LINES
 
     @property
@@ -102,7 +102,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Show a stage, and every 10 seconds without other progress its latest line and the seconds it has taken."""
+        """Show a stage, and its latest line with the elapsed seconds if nothing is reported for 10 seconds."""
         self.start()
         self.show(name)
         ended = threading.Event()
@@ -125,7 +125,7 @@ class Progress:
                 self._write(f"{self._latest}, {self.seconds:.0f} s")
 
     def show(self, text: str, is_last: bool = False) -> None:
-        """Show the progress of a stage in one line, unless the last one is too recent."""
+        """Show the progress of a stage in one line, unless the previous line is too recent."""
         check_interrupt()
         self._latest = text
         now = self._clock()
@@ -142,7 +142,7 @@ class Progress:
             self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
 
     def clear(self) -> None:
-        """Remove the line of progress from the terminal."""
+        """Remove the progress line from the terminal."""
         clear_progress()
 
     def _write(self, text: str) -> None:
@@ -150,7 +150,7 @@ class Progress:
 
 
 def watch_jobs(verb: str, quiet: bool) -> Watch:
-    """Return what shows the progress of jobs: how many are done, which one runs, and the time left."""
+    """Return a watch that shows the number of finished jobs, the current job and the time left."""
     from punish_fast.arena.survey.jobs import Watch
 
     lines, clock, latest = Progress(quiet), Progress(quiet), ""

@@ -1,4 +1,4 @@
-"""Results on stdout, as JSON or as text and tables."""
+"""Print results on stdout, as JSON or as text and tables."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
-# Rows of a table in a report, and the length of an object that is printed as a table of its own.
+# Maximum rows of a table in a report, and the length above which an object is printed as a separate table.
 _MOST_ROWS, _LONG = 50, 100
 
 
 def rules_report(rules: Rules) -> dict[str, Any]:
-    """Return the fields by which reports name rules."""
+    """Return the fields of reports that identify rules."""
     return {"rules": name_of(rules), "rules_digest": rules.digest}
 
 
 def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
-    """Return the fields by which reports describe a computation and the file it wrote."""
+    """Return the fields of reports that describe a computation and its output file."""
     from punish_fast.runtime import _jit
 
     report = {"threads": _jit.threads(), "seconds": clock.seconds | {"total": clock.total()}}
@@ -40,7 +40,7 @@ def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
 
 
 def plain(result: Any) -> Any:
-    """Return a result as JSON-like objects, lists and numbers; None for NaN and infinity."""
+    """Convert a result to JSON-like objects, lists and numbers; NaN and infinity are replaced by None."""
     if is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in fields(result)}
     if isinstance(result, Mapping):
@@ -55,7 +55,7 @@ def plain(result: Any) -> Any:
 
 
 def printable_report(report: Any) -> Any:
-    """Return a plain report with all texts in it as they may be printed."""
+    """Make all texts in a plain report printable."""
     if isinstance(report, Mapping):
         return {printable_report(name): printable_report(value) for name, value in report.items()}
     if isinstance(report, list):
@@ -69,20 +69,20 @@ def print_json(report: Any) -> None:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal (``COLUMNS`` overrides it), or no limit where stdout goes elsewhere."""
+    """Return the width of the terminal (``COLUMNS`` overrides it), unlimited if stdout is not a terminal."""
     return shutil.get_terminal_size((sys.maxsize, 0)).columns
 
 
 def print_text(text: str, indent: str = "", first: str | None = None) -> None:
-    """Print a paragraph, broken between words at the terminal's width; ``first`` replaces the first ``indent``."""
+    """Print a paragraph, wrapped at the terminal's width; ``first`` replaces the first ``indent``."""
     first = indent if first is None else first
     print(textwrap.fill(text, terminal_width(), initial_indent=first, subsequent_indent=indent, **_BETWEEN_WORDS))
 
 
 def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, indent: str = "") -> None:
-    """Print rows of cells in columns; the first ``left`` ones, or those marked there, are aligned to the left.
+    """Print rows of cells in columns; the first ``left`` columns, or those marked in it, are left-aligned.
 
-    If the terminal is too narrow, the widest columns are broken between words.
+    If the terminal is too narrow, the widest columns are wrapped between words.
     """
     from rich.cells import cell_len
     from rich.console import Console
@@ -95,7 +95,7 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
         table.add_column(justify="left" if is_left else "right", min_width=longest_word)
     for row in rows:
         table.add_row(*row)
-    # The width is ours, because Rich's own is 80 columns in a pipe.
+    # Rich would use 80 columns in a pipe.
     console = Console(width=terminal_width() - len(indent), markup=False, emoji=False, highlight=False)
     with console.capture() as printed:
         console.print(table, crop=False)
@@ -104,9 +104,9 @@ def print_table(rows: Sequence[Sequence[str]], left: int | Sequence[bool] = 1, i
 
 
 def print_report(report: Mapping[str, Any]) -> None:
-    """Print a report: values beside their names, then the lists of objects and long objects as tables.
+    """Print a report: values next to their names, then lists of objects and long objects as tables.
 
-    Unknown values (None) are left out. Long tables show only their first `_MOST_ROWS` rows.
+    Unknown values (None) are omitted. Long tables show only their first `_MOST_ROWS` rows.
     """
     values, tables = [], []
     for name, value in report.items():
@@ -124,7 +124,7 @@ def print_report(report: Mapping[str, Any]) -> None:
 
 
 def _objects(name: str, value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list or an object as rows, without nested objects; the column ``name`` has their keys."""
+    """Return the objects in a list or an object as flat rows; the column ``name`` contains their keys."""
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return [row for each in value for row in _flat(each)]
     if isinstance(value, Mapping) and all(isinstance(each, Mapping) or _objects("", each) for each in value.values()):
@@ -134,7 +134,7 @@ def _objects(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row, or one row for each object within it; values of the whole row are only in the first."""
+    """Return a row, or one row per nested object; only the first contains the other values."""
     for name, value in row.items():
         if objects := _objects(name, value):
             whole = {other: each for other, each in row.items() if other != name}
@@ -155,7 +155,7 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a value as text in a line."""
+    """Format a value as text in one line."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):
@@ -168,7 +168,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    """Return a number as text: with a unit if its name is one of bytes, and a seed as it is typed."""
+    """Format a number: with a unit if its name contains bytes, and seeds without separators."""
     if not isinstance(value, int):
         return f"{value:.6g}"
     if "bytes" in name or name == "memory":
@@ -181,12 +181,12 @@ def _words(name: str) -> str:
 
 
 def finite(value: float) -> float | None:
-    """A number as JSON has it: None for an unknown or infinite one."""
+    """Return a number for JSON, or None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
 def peak_memory() -> int | None:
-    """Peak memory of this process in bytes, or None where the system does not tell."""
+    """Return the peak memory of this process in bytes, or None if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -196,12 +196,12 @@ def peak_memory() -> int | None:
 
 
 def in_words(fields: Mapping[str, Any]) -> str:
-    """Names and values in a line: iterations 80, share 0.9."""
+    """Format names and values in a line: iterations 80, share 0.9."""
     return printable(_text("", printable_report(plain(fields))), MOST_OF_LINE)
 
 
 def in_units(number: float, unit: str = "") -> str:
-    """A number with a decimal prefix: 17.0 M."""
+    """Format a number with a decimal prefix: 17.0 M."""
     for limit, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(number) >= limit:
             return f"{number / limit:.1f} {prefix}{unit}" if len(unit) < 2 else f"{number / limit:.1f} {prefix} {unit}"
@@ -209,5 +209,5 @@ def in_units(number: float, unit: str = "") -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things: 1 game, 1,204 games."""
+    """Format a number with its noun: 1 game, 1,204 games."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,4 +1,4 @@
-"""Hyperparameters as ``--set NAME=VALUE``, checked against the dataclass of a method."""
+"""Parse hyperparameters given as ``--set NAME=VALUE``, checked against the dataclass of a method."""
 
 from __future__ import annotations
 
@@ -24,12 +24,9 @@ def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ())
     """Return settings with some fields changed.
 
     Args:
-        settings: An instance of a dataclass, whose own checks apply to the new values.
-        texts: Changes as ``NAME=VALUE``; a tuple has commas between its numbers, None is ``none``.
-        besides: Fields that have an option of their own.
-
-    Raises:
-        UsageError: If a field is unknown or set twice, or if a value has the wrong type.
+        settings: An instance of a dataclass, whose own checks are applied to the new values.
+        texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, None is written ``none``.
+        besides: Fields that have their own option.
     """
     kinds = {name: kind for name, kind in get_type_hints(type(settings)).items() if name not in besides}
     changes: dict[str, Any] = {}
@@ -44,13 +41,13 @@ def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ())
 
 
 def _base(kind: Any) -> Any:
-    """Return the type of values that are not None: ``tuple`` for ``tuple[int, ...]``, ``int`` for ``int | None``."""
+    """Return the type of values other than None: ``tuple`` for ``tuple[int, ...]``, ``int`` for ``int | None``."""
     kinds = [each for each in get_args(kind) if each is not type(None)]
     return get_origin(kind) if get_origin(kind) is tuple else kinds[0] if type(None) in get_args(kind) else kind
 
 
 def parsed(name: str, text: str, kind: Any) -> Any:
-    """Return the value of a setting from its text, by its type."""
+    """Parse the value of a setting according to its type."""
     base = _base(kind)
     if text == "none" and type(None) in get_args(kind):
         return None

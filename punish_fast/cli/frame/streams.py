@@ -1,7 +1,7 @@
-"""The standard streams of the process: everything printed is written to its end, or the command fails.
+"""Standard streams of the process: output is written completely, or the command fails.
 
-Python itself takes a stream that is closed for none at all, raises an error in the middle of the work where a name does
-not fit the encoding, and drops the rest of a long text where an unbuffered stream takes only a part of it.
+By default, Python sets a closed stream to None, raises an error in the middle of the work if a name cannot be encoded,
+and drops the rest of a long text if an unbuffered stream accepts only part of it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Stream(io.TextIOWrapper):
         try:
             call(*arguments)
         except OSError as error:
-            # Python would try again, and fail again, when it ends.
+            # Python would retry, and fail again, at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if self.fileno() == 1:
                 is_closed = isinstance(error, BrokenPipeError)
@@ -45,7 +45,7 @@ class _Stream(io.TextIOWrapper):
 
 
 def prepare_streams() -> None:
-    """Prepare the standard streams; occupy closed descriptors, so that no file of ours is opened in their place."""
+    """Prepare the standard streams; occupy closed descriptors, so that no file is opened in their place."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.close(descriptor)
@@ -60,7 +60,7 @@ def prepare_streams() -> None:
 
 
 def _layer_over(stream: Any) -> _Stream:
-    """A new text layer over the binary layer of ``stream``, which on Windows may be Python's own of the console."""
+    """Return a new text layer over the binary layer of ``stream``, which on Windows may be a console."""
     with suppress(AttributeError, OSError):
         os.set_blocking(stream.fileno(), True)
     buffer, is_unbuffered = stream.buffer, isinstance(stream.buffer, io.RawIOBase)
@@ -68,7 +68,7 @@ def _layer_over(stream: Any) -> _Stream:
         io.BufferedWriter(buffer) if is_unbuffered else buffer,
         *(stream.encoding, "backslashreplace", "\n", stream.line_buffering or is_unbuffered),
     )
-    # Keep the stream: if it is freed, it closes the binary layer.
+    # Keep a reference: when the stream is freed, it closes the binary layer.
     layer.replaced = stream
     return layer
 
@@ -80,6 +80,6 @@ def must_have_output() -> None:
 
 
 def must_have_input(what: str) -> None:
-    """Raise UsageError if stdin, from which ``what`` are read, is closed."""
+    """Raise UsageError if stdin is closed; ``what`` names the input in the message."""
     if sys.stdin is None:
         raise UsageError(f"stdin is closed, but {what} are read from there")

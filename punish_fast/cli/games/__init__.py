@@ -1,4 +1,4 @@
-"""``punish-fast games``: its verbs, a file each."""
+"""``punish-fast games``: a family of verbs, each in its own file."""
 
 from __future__ import annotations
 

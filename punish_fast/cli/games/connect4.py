@@ -1,4 +1,4 @@
-"""Connect Four for ``games solve`` and ``judge``: positions solved by search."""
+"""Connect Four for ``games solve`` and ``judge``: positions are solved by search."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from punish_fast.cli.games.solve import GamesSolveOptions
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
-# Number of games against the random player in each seat, without and with a search.
+# Number of games per seat against the random player, without and with search.
 _GAMES, _SEARCHED_GAMES = 2000, 500
 
-# A game, the values of its actions, and whether the moves are legal by themselves.
+# A game, its action values, and True if moves are restricted to legal ones.
 _Network = tuple[VectorGame, Values, bool]
 
 
@@ -57,13 +57,13 @@ def solve(game: Connect4, options: GamesSolveOptions, stages: Stages) -> dict[st
 
 
 def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State) -> int:
-    """The score of a position with these scores of moves; after the end there are none."""
+    """Return the best score of the moves, or the score of the position if the game is over."""
     known = [score for score in scores if score is not None]
     return max(known) if known else solver.solve(state)[0]
 
 
 def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``: shares of each agent in each set; of networks, games with random play."""
+    """Return the report of ``games judge``: each agent's shares in each set and networks' games with random play."""
     options.refuse_games(game)
     agents = []
     for name in options.agents or _YARDSTICKS:
@@ -73,7 +73,7 @@ def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, An
 
 
 def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
-    """Return the report of an agent in one row, or of MuZero in a row for each number of simulations."""
+    """Return the report of an agent in one row, or of MuZero in one row per number of simulations."""
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         vector, values = trained_values(game)
@@ -91,7 +91,7 @@ def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
 
 
 def _judged_values(name: str, simulations: int | None, network: _Network) -> dict[str, Any]:
-    """Return the report of one network, or of one number of simulations of MuZero."""
+    """Return the report of one network, or of MuZero with one number of simulations."""
     games = _SEARCHED_GAMES if simulations else _GAMES
     sets = _in_sets(partial(_choices, network))
     return {"agent": name, "simulations": simulations} | sets | _against_random(network, games)
@@ -103,7 +103,7 @@ def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
 
 
 def _choices(network: _Network, found: PositionSet) -> np.ndarray:
-    """Return the move of a network in each position, among legal moves only if it was trained with them only."""
+    """Return the move of a network in each position, restricted to legal moves only if it was trained that way."""
     vector, values, keeps_rules = network
     legal = vector.legal(found.boards)
     moves = first_best_actions(values(found.boards), legal if keeps_rules else np.ones_like(legal))
@@ -111,7 +111,7 @@ def _choices(network: _Network, found: PositionSet) -> np.ndarray:
 
 
 def _against_random(network: _Network, games: int) -> dict[str, Any]:
-    """The endings of games against the random player, moving first and second."""
+    """Return the outcomes of games against the random player, moving first and second."""
     vector, values, keeps_rules = network
     measures = SampledStrength(vector, games=2 * games).measure(values, keeps_rules)
     return {"games": games, "first": measures["first"], "second": measures["second"]}

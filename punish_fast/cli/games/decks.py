@@ -1,4 +1,4 @@
-"""``punish-fast games decks``: a genetic search over decks of Gwent Lite."""
+"""``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.games.options import LearningOptions
 
-# Decks of the last generation to report.
+# Number of decks of the last generation to report.
 _N_BEST = 3
 
 

@@ -53,7 +53,7 @@ def _built_in(name: str) -> Mover:
 
 
 def _load(path: Path) -> DqnLearner:
-    """A network, whatever decks it has learned with, since features are the same with all."""
+    """Load a network trained with any decks: features are the same for all decks."""
     network = load_as(path, DqnLearner)
     if network.game.name != Gwent.name:
         raise UsageError(f"{printable(str(path))}: its game is {network.game.name}, not gwent")

@@ -1,4 +1,4 @@
-"""Incan Gold: ``games solve`` of the first round, and ``games judge`` by many games and the best opponent of a rule."""
+"""Incan Gold for ``games solve`` (first round) and ``games judge`` (many games, and the best single threshold)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from punish_fast.cli.games.options import Stages
     from punish_fast.cli.games.solve import GamesSolveOptions
 
-# Two of each sit against every agent; these are judged by default, too.
+# Every agent plays against two copies of each; by default these agents are judged too.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
@@ -59,7 +59,7 @@ def solve(game: IncanGold, options: GamesSolveOptions, stages: Stages) -> dict[s
 
 
 def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int | None]:
-    """Thresholds, with None instead of those with which there is nothing left to gain."""
+    """Return the thresholds; those at which nothing more can be gained are replaced by None."""
     most = int(sets.pay(n_inside).max())
     return [None if points >= most else points for points in thresholds]
 

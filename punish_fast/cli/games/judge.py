@@ -1,4 +1,4 @@
-"""``punish-fast games judge``: agents against the random player and perfect play, exactly."""
+"""``punish-fast games judge``: compare agents with random and perfect play."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class JudgeOptions(GameOptions):
     ] = None
 
     def refuse_games(self, game: TableGame) -> None:
-        """Check that no number of games is given, nor a seed, of a game that is judged without games."""
+        """Raise `UsageError` if a number of games or a seed is given for a game that does not use them."""
         if (self.games, self.seed) != (None, None):
             raise UsageError(f"{game.name}: is judged without games; --games and --seed are for others")
 

@@ -1,4 +1,4 @@
-"""Agents of ``games judge``: how they are named and, at games with chance, how they play, and their shares of games."""
+"""Agents of ``games judge``: names, policies in games with chance, and match reports."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from punish_fast.games.registry import vectorise
 from punish_fast.runtime.errors import require
 from punish_fast.runtime.printable import printable
 
-# Default number of games of a match.
+# Default number of games in a match.
 GAMES = 3000
-# Name of the network that comes with the package.
+# Name of the network included in the package.
 TRAINED = "trained"
 
 
@@ -25,24 +25,24 @@ class JudgedAgent(NamedTuple):
     """An agent of `games judge`."""
 
     name: str  # name or file
-    play: str  # "built-in", or of a network "greedy" or "mixed"
+    play: str  # "built-in", or "greedy" or "mixed" for a network
     temperature: float | None  # softmax temperature of a mixed player
     mover: Mover
 
     def told(self) -> dict[str, Any]:
-        """All but the mover, as JSON values."""
+        """Return all fields except the mover, as JSON values."""
         return {"agent": self.name, "play": self.play, "temperature": self.temperature}
 
 
 def agents_of(
     name: str, game: TableGame, built_in: Callable[[str], Mover], load: Callable[[Path], DqnLearner]
 ) -> list[JudgedAgent]:
-    """Return the agents of a name: one that is built in, or a network, which plays greedy and mixed.
+    """Return the agents with a name: a built-in agent, or a network with greedy and mixed play.
 
     Args:
-        name: The name, `TRAINED`, or a file.
-        built_in: The mover of a name; raises UsageError if there is none.
-        load: Reads a file; raises UsageError or ReadError if it has no network of the game.
+        name: Name of a built-in agent, `TRAINED`, or a file.
+        built_in: Returns the mover of a name; raises UsageError if the name is unknown.
+        load: Reads a file; raises UsageError or ReadError if it contains no network of the game.
     """
     keeps_rules = True
     if Path(name).suffix == ".h5":
@@ -59,7 +59,7 @@ def agents_of(
 
 
 def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
-    """Return the values of actions by the network that comes with the package, and its game."""
+    """Return the game and the action values of the network included in the package."""
     require("learn", "jax", "optax")
     network = pretrained_network(game)
     if network is None:
@@ -74,11 +74,11 @@ def unknown_agent(name: str, allowed: str) -> UsageError:
 
 
 def judging(name: str) -> str:
-    """The stage of judging an agent of a name, or of a file, whose networks JAX compiles."""
+    """Return the name of the stage in which an agent is judged."""
     return f"judge: {printable(name)}" + "; JAX compiles networks" * (Path(name).suffix == ".h5")
 
 
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:
-    """A match as JSON values, each share with its standard error."""
+    """Return a match as JSON values, each share with its standard error."""
     errors = {f"{name}_error": match.errors[name] for name in shares}
     return {"games": match.games} | {name: getattr(match, name) for name in shares} | errors

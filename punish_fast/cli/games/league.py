@@ -1,4 +1,4 @@
-"""``punish-fast games league``: a search for the best hyperparameters by tournaments of agents."""
+"""``punish-fast games league``: search for the best hyperparameters by tournaments of agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``punish-fast games list``: the games, and the verbs and options of each."""
+"""``punish-fast games list``: list the games, and the verbs and options of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games whose positions can be listed, for ``games solve`` and ``judge``: solved and judged exactly."""
+"""``games solve`` and ``judge`` for games with enumerable positions, solved and judged exactly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def solve(game: TableGame, options: GamesSolveOptions, stages: Stages) -> dict[s
     with stages("certificate"):
         check_perfect_play(perfect)
     with stages("random"):
-        # A player who loses with perfect play has no safe response.
+        # If a player loses with perfect play, no response is safe.
         may_be_safe = (perfect.value[0] >= 0, perfect.value[0] <= 0)
         best = _response(positions, None, (True, True))
         safe = _response(positions, perfect.is_safe(), may_be_safe)
@@ -66,7 +66,7 @@ def solve(game: TableGame, options: GamesSolveOptions, stages: Stages) -> dict[s
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return win probabilities of the best response to random play, in the seats that have one."""
+    """Return win probabilities of the best response to random play in the given seats, None in others."""
     random = positions.uniform()
     response = best_response(positions, random, allowed)
     bound = error_bound(positions, random, response, allowed)
@@ -78,7 +78,7 @@ def judge(game: TableGame, options: JudgeOptions, stages: Stages) -> dict[str, A
     """Return the report of ``games judge``."""
     options.refuse_games(game)
     with stages("solve"):
-        # Networks know no symmetries, so each state is a position of its own.
+        # Networks do not use symmetries, so symmetric states are separate positions.
         perfect = solve_game(enumerate_positions(game, is_folded=False))
         last_first(perfect.positions)
     agents = []
@@ -89,7 +89,7 @@ def judge(game: TableGame, options: JudgeOptions, stages: Stages) -> dict[str, A
 
 
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
-    """Return the report of a built-in agent or a file, in one row, or of MuZero by simulations."""
+    """Return the report of an agent or a file in one row, or of MuZero in one row per number of simulations."""
     positions = perfect.positions
     if name in _BUILT_IN:
         return [_told(name, None, judge_policy(perfect, _policy(name, perfect)))]
@@ -107,7 +107,6 @@ def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
 
 
 def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
-    """Return the policy of a built-in agent."""
     random = perfect.positions.uniform()
     if name == "random":
         return random

@@ -1,4 +1,4 @@
-"""``punish-fast games methods``: the hyperparameters of each method."""
+"""``punish-fast games methods``: list the hyperparameters of each method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several verbs of ``punish-fast games`` share: the game and its variant, and hyperparameters."""
+"""Options shared by verbs of ``punish-fast games``: the game and its variant, and hyperparameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def complete_games(incomplete: str) -> list[str]:
-    """Return the games that begin with a text."""
+    """Complete the names of games."""
     from punish_fast.games.registry import GAMES
 
     return [name for name in GAMES if name.startswith(incomplete)]
@@ -43,7 +43,7 @@ class GameOptions(CommonOptions):
     game: GameArgument
 
     def make(self, verb: str) -> TableGame:
-        """Return the game, which must offer ``verb``."""
+        """Return the game; raise an error if it does not offer ``verb``."""
         from punish_fast.games.registry import entry_of, make_game
 
         name, _, variant = self.game.partition(":")
@@ -57,7 +57,7 @@ class GameOptions(CommonOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions(GameOptions):
-    """A game and how to learn it."""
+    """A game and the settings for learning it."""
 
     settings: Annotated[
         list[str] | None,
@@ -67,27 +67,27 @@ class LearningOptions(GameOptions):
 
 
 class Stages:
-    """The stages of a command: their progress and their seconds."""
+    """Progress and duration of the stages of a command."""
 
     def __init__(self, quiet: bool) -> None:
         self._clock, self._progress = Stopwatch(), Progress(quiet)
 
     @contextmanager
     def __call__(self, name: str, text: str = "") -> Iterator[None]:
-        """Time a stage and show its progress, by its name or in other words."""
+        """Time a stage and show its progress; ``text`` is shown instead of the name if given."""
         with self._clock(name), self._progress.stage(text or name):
             yield
 
     def seconds(self) -> dict[str, float]:
-        """Seconds of each stage, and in total."""
+        """Return the seconds of each stage, and in total."""
         return self._clock.seconds | {"total": self._clock.total()}
 
 
 def report_on(game: TableGame, verb: str, options: GameOptions) -> None:
-    """Print the report that ``verb`` makes of a game.
+    """Print the report of ``verb`` on a game.
 
-    The function of this name is in the module of this package that has the game's name, or else in `listed`, which is
-    for games whose positions can be listed.
+    The report is made by the function ``verb`` in the module of this package with the game's name or, if there is none,
+    in `listed`, which is for games with enumerable positions.
     """
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")

@@ -1,4 +1,4 @@
-"""``punish-fast games play``: a game at the terminal."""
+"""``punish-fast games play``: play a game at the terminal."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def play(options: GamesPlayOptions) -> None:
 def play_at_terminal(
     game: TableGame, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
 ) -> Result:
-    """Play a game at the terminal, with hints from its perfect play if there is one."""
+    """Play a game at the terminal, with hints from perfect play if an ``oracle`` is given."""
     import numpy as np
 
     from punish_fast.play.games.match import GameMatch
@@ -113,7 +113,7 @@ def play_at_terminal(
 
 
 def _wrapped(line: str) -> str:
-    """A line that fits the terminal; drawings do, and stay as they are."""
+    """Wrap a line at the terminal's width; drawings are narrow enough to stay unchanged."""
     width = terminal_width()
     return line if len(line) <= width else fill(line, width)
 
@@ -136,7 +136,6 @@ def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
 
 
 def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
-    """The name of each opponent, and how it plays."""
     from punish_fast.play.games.policies import file_policy, levels_of, policy_at
     from punish_fast.play.session import numbered
 

@@ -1,4 +1,4 @@
-"""``punish-fast games show``: a position, the value of its moves, and perfect play from there."""
+"""``punish-fast games show``: show a position, the value of its moves, and the line of perfect play."""
 
 from __future__ import annotations
 

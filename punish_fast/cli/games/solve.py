@@ -1,4 +1,4 @@
-"""``punish-fast games solve``: the value of every position with perfect play."""
+"""``punish-fast games solve``: compute the value of every position with perfect play."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     ] = False
 
     def refuse_position(self, game: TableGame) -> None:
-        """Check that no position is given, of a game that is solved as a whole."""
+        """Raise `UsageError` if a position is given for a game that is solved as a whole."""
         if self.position is not None or self.value_only:
             raise UsageError(f"{game.name}: takes no POSITION or --value-only, which are for connect4")
 

@@ -1,4 +1,4 @@
-"""``punish-fast games train``: an agent that learns by playing."""
+"""``punish-fast games train``: train an agent by playing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _GAMES = 200_000
 _SECONDS_BETWEEN_CHECKPOINTS = 30.0
-# The kind of file of each method.
+# Kind of file of each method.
 _KINDS = {"q": "learner", "dqn": "network", "muzero": "muzero"}
 
 
@@ -125,7 +125,7 @@ def train(options: TrainOptions) -> None:
 
 
 def _trainer(options: TrainOptions, game: TableGame) -> tuple[Trainer, Any]:
-    """Return the agent with all training planned, and the measures of its strength."""
+    """Return the agent with all training planned, and the measure of its strength."""
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.qlearning import QLearner
     from punish_fast.games.learn.strength import strength_of
@@ -154,14 +154,13 @@ def _trainer(options: TrainOptions, game: TableGame) -> tuple[Trainer, Any]:
         raise UsageError("--against goes with --method q only")
     assert isinstance(trainer, NetworkTrainer)
     if not is_begun:
-        # Unfinished plans of an agent are dropped.
+        # Drop unfinished plans of the agent.
         trainer.wanted = trainer.rounds
         trainer.plan(options.games or _GAMES)
     return trainer, strength_of(vectorise(game))
 
 
 def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
-    """Return an agent that has learned nothing."""
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
     from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
@@ -185,7 +184,7 @@ def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
 
 
 def _settings(trainer: Trainer) -> dict[str, Any]:
-    """Return what decides how an agent will play."""
+    """Return the settings that determine the trained agent."""
     from punish_fast.games.registry import describe
 
     settings = {"game": describe(trainer.game), "method": asdict(trainer.method), "seed": trainer.seed}
@@ -199,7 +198,7 @@ def _settings_of(path: Path) -> dict[str, Any]:
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return judgements: one of a deep Q-network, one per number of simulations of MuZero, none of a table."""
+    """Return the judgement of a deep Q-network, or one per number of simulations of MuZero; nothing for a table."""
     from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 

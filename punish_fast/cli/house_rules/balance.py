@@ -1,4 +1,4 @@
-"""``punish-fast balance``: the effect of a change of the rules on the cards."""
+"""``punish-fast balance``: show how a rule change affects the cards."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     base = true_rules(load_rules(options.base or "tabletop"))
     rules = base if options.rules is None else true_rules(load_rules(options.rules))
     fields = [change.partition("=")[0].strip() + "." for change in options.set or []]
-    # A list sets all of its fields, such as damage.strike.
+    # Setting a list also sets its fields, such as damage.strike.
     if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
         raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice, allowed is each field once")
     for change in options.set or []:

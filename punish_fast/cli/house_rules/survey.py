@@ -1,4 +1,4 @@
-"""``punish-fast survey``: many games under house rules, studied point by point."""
+"""``punish-fast survey``: study many games under house rules, point by point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``punish-fast doctor``: the installation, and a small game with known answers."""
+"""``punish-fast doctor``: check the installation with a small game of known values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from punish_fast.runtime.limits import total_memory
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "h5py", "typer")
 
-# Rush and strike in hand, punish revealed, all HP. The value comes from a calculation in fractions.
+# Rush and strike in hand, punish revealed, full HP. The value was computed in exact fractions.
 _KNOWN_STATE = 101010200220000001
 _KNOWN_VALUE = 12.399994108689343
 
@@ -44,7 +44,7 @@ def doctor(options: CommonOptions) -> None:
 
 
 def _self_test() -> dict[str, bool]:
-    """Solve the tiny game and compare it with known figures."""
+    """Solve the tiny game and compare the result with known figures."""
     import numpy as np
 
     from punish_fast.mdp.solver import solve

@@ -14,7 +14,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.punish.rules import PRESETS, true_rules
 
-# Small commands that together call the kernels of every verb; FOLDER is a temporary folder.
+# Small commands that together call the kernels of all verbs; FOLDER is a temporary folder.
 _COMMANDS = (
     "solve --rules tiny -o FOLDER/agent.h5",
     "solve --rules tiny --objective win-probability -o FOLDER/judge.h5",
@@ -61,7 +61,7 @@ def warmup(options: CommonOptions) -> None:
 
 
 def _run(words: list[str]) -> None:
-    """Run a command in a process of its own, without options from the environment."""
+    """Run a command in a separate process, without options from the environment."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PUNISH_FAST_")}
     done = subprocess.run(
         [sys.executable, "-m", "punish_fast", *words],
@@ -76,7 +76,7 @@ def _run(words: list[str]) -> None:
 
 
 def _call_library() -> None:
-    """Call kernels that no tiny command reaches: policies, cycles, restricted games, and features for networks."""
+    """Call kernels that the commands do not reach: policies, cycles, restricted games, and features for networks."""
     from punish_fast.duel.graph import Graph
     from punish_fast.equilibrium.solver import Equilibrium
     from punish_fast.games.registry import make_game

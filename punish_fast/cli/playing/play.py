@@ -1,4 +1,4 @@
-"""``punish-fast play``: Punish at the terminal."""
+"""``punish-fast play``: play Punish at the terminal."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _people(options: PlayOptions) -> list[str]:
 
 
 def _checked(names: list[str], taken: list[str]) -> list[str]:
-    """Return names of people as they are stored."""
+    """Return the names of people in the form in which they are stored."""
     try:
         return [checked_name(name, taken) for name in names]
     except PlayerNameError as error:
@@ -132,7 +132,7 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
 
 
 class _Session:
-    """Games of the same players, one after the other."""
+    """Successive games of the same players."""
 
     def __init__(self, options: PlayOptions, people: list[str], lineup: PlayerGroup, database: Path | None) -> None:
         from punish_fast.play.punish.game_data import GameData
@@ -176,7 +176,7 @@ class _Session:
         return None
 
     def play(self) -> None:
-        """Play until a person has enough."""
+        """Play games until the person stops."""
         from punish_fast.play.games.terminal import LeaveError
 
         self._welcome()
@@ -227,7 +227,7 @@ class _Session:
             self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
 
     def _kept(self, game: Finished, interrupts: list[int]) -> int:
-        """Return the id of a game once it is kept; while another process writes, wait until an interrupt arrives."""
+        """Store a game and return its id; while another process writes, retry until interrupted."""
         from punish_fast.records.database import LockedError
 
         is_told = False
@@ -277,12 +277,11 @@ class _Session:
             self._ask(f"\n  {name}: press Enter when the other player looks away. ")
             return
         self.console.clear()
-        # What has scrolled away, too.
+        # Also clear the scrollback.
         has_codes = not (self.console.is_dumb_terminal or self.console.legacy_windows)
         self.console.file.write("\033[3J" if has_codes else "\n" * 200)
 
     def finish(self) -> None:
-        """Print the report."""
         if self.options.as_json:
             players = [player.name for player in self.seats]
             report = {**rules_report(self.rules), "seed": str(self.seed), "players": players}

@@ -102,7 +102,7 @@ def practice(options: PracticeOptions) -> None:
 
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
-    """Who knows the answers, in words, and the name of the enemy."""
+    """Return the source of the answers, its description, and the name of the enemy."""
     from punish_fast.arena.players import Player, noted_enemy
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.why import explainer_against, explainer_of

@@ -1,4 +1,4 @@
-"""``punish-fast serve``: the web page and its routes."""
+"""``punish-fast serve``: serve the web page and its routes."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _is_board(agent: str) -> bool:
     from punish_fast.store import schema
     from punish_fast.store.sealed_file import SealedFile
 
-    # Unlike the methods of Path, this takes names that no file can have.
+    # Unlike the methods of Path, this accepts invalid file names.
     is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
     return is_file and SealedFile(agent).kind == schema.BUNDLE
 
@@ -188,7 +188,7 @@ def _token() -> str | None:
 
 
 def _print(options: ServeOptions, report: dict[str, Any]) -> None:
-    """Print one line of JSON, or text, and flush it."""
+    """Print one line of JSON, or text, and flush the output."""
     if options.as_json:
         print(json.dumps(plain(report)))
     else:

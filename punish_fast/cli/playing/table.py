@@ -1,4 +1,4 @@
-"""What verbs of play share: prompts, seeds short enough to be typed, and the place of finished games."""
+"""Helpers shared by verbs that play: prompts, seeds short enough to type, and the database of finished games."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STANDARD = "games.db"
 
 
 class _ClearedStream:
-    """A text stream that first removes the line of progress from the terminal."""
+    """A text stream that first removes the progress line from the terminal."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -30,23 +30,26 @@ class _ClearedStream:
 
 
 def table_stream(as_json: bool) -> IO[str]:
-    """Where the table is drawn, on which kernels may be compiled at any time: stdout, or stderr beside JSON."""
+    """Return the stream on which to draw the table: stdout, or stderr if JSON is printed on stdout.
+
+    Kernels can be compiled while a table is shown, so the stream removes progress lines.
+    """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
 
 def asks_on(stream: IO[str]) -> Callable[[str], str]:
-    """A function that prints a prompt and reads a line of stdin; it raises EOFError when there is none."""
+    """Return a function that prints a prompt and reads a line of stdin; it raises EOFError at the end of the input."""
 
     def ask(prompt: str) -> str:
         print(prompt, end="", file=stream, flush=True)
         try:
             line = sys.stdin.readline()
         except KeyboardInterrupt:
-            # What follows begins a line of its own.
+            # Begin a new line.
             print(file=stream, flush=True)
             raise
         if not sys.stdin.isatty():
-            # Show what a pipe answered.
+            # Echo the answer from a pipe.
             print(printable(line.rstrip("\n")), file=stream, flush=True)
         if not line:
             raise EOFError
@@ -56,7 +59,7 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
 
 
 def seed_of(seed: int | None) -> int:
-    """The seed, or a random one."""
+    """Return the seed, or a random one if it is None."""
     if seed is not None:
         return seed
     import secrets
@@ -65,7 +68,7 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """The database of finished games, the one that is named or one in the data folder; None if there is no place."""
+    """Return the named database, or one in the data folder for finished games; None if the folder cannot be created."""
     if named is not None:
         return named
 
@@ -75,7 +78,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
     except OSError as error:
         say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
         return None
-    # Games under other rules are other games.
+    # Each set of rules has its own database.
     return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
 
 

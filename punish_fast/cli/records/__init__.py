@@ -1,4 +1,4 @@
-"""``punish-fast records``: its verbs, a file each."""
+"""``punish-fast records``: a family of verbs, each in its own file."""
 
 from __future__ import annotations
 

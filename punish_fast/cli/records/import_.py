@@ -1,4 +1,4 @@
-"""``punish-fast records import``: logs into a database."""
+"""``punish-fast records import``: import logs into a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``punish-fast records list``: the latest games of a database."""
+"""``punish-fast records list``: list the latest games of a database."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class PlayerOptions(CommonOptions):
     output: OutputOption = None
 
     def action(self) -> str:
-        """The one thing to do."""
+        """Return the requested action; exactly one must be given."""
         chosen = [name for name in ("export", "anonymise", "delete") if getattr(self, name)]
         if len(chosen) != 1:
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"

@@ -1,4 +1,4 @@
-"""``punish-fast records plot``: recorded games as plots."""
+"""``punish-fast records plot``: plot recorded games."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ def plot(options: RecordsPlotOptions) -> None:
 
 
 def _files(options: RecordsPlotOptions, plots: list[str]) -> dict[str, Path]:
-    """The files to draw, by plot."""
     if options.plot != "all":
         return {options.plot: options.output or Path(f"{options.plot}.png")}
     folder = options.output or Path()

@@ -1,4 +1,4 @@
-"""``punish-fast records review``: one recorded game, judged choice by choice."""
+"""``punish-fast records review``: judge the choices of a recorded game."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def review(options: ReviewOptions) -> None:
 
 
 def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
-    """Return the judge, and in words the enemy that it was solved for."""
+    """Return the judge, and a description of the enemy that it was solved against."""
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.review import Judge, judge_of
     from punish_fast.punish.rules import load_rules

@@ -21,7 +21,7 @@ PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a
 
 
 def require_games(database: Path, choices: Choices, needed: int = 1, kind: str = " between people") -> None:
-    """Check that choices are of enough games to learn from."""
+    """Check that choices come from at least ``needed`` games."""
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
         found = f"{database}: holds {count(n_games, 'game')}{kind} in this selection"
@@ -30,18 +30,18 @@ def require_games(database: Path, choices: Choices, needed: int = 1, kind: str =
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionOptions(CommonOptions):
-    """A database and the games of it to use."""
+    """Options that select a database and its games."""
 
     db: PlayedDatabaseOption = None
     player: Annotated[str | None, option("Leave out games without this player.", metavar="NAME")] = None
 
     @property
     def database(self) -> Path:
-        """The database, of which there may be none."""
+        """Path of the database, which might not exist."""
         return played_database(self.db)
 
     def selection(self) -> Selection:
-        """The games to use."""
+        """Return the selection of games."""
         from punish_fast.records.choices import Selection
 
         return Selection(player=self.player)

@@ -1,4 +1,4 @@
-"""``punish-fast records summary``: recorded games in numbers."""
+"""``punish-fast records summary``: summarise recorded games."""
 
 from __future__ import annotations
 

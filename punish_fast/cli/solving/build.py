@@ -1,4 +1,4 @@
-"""``punish-fast build``: a model's transition tensor, without a solution."""
+"""``punish-fast build``: build the transition tensor of a model without solving it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(ComputeOptions):
-    """Options that name a one-player model."""
+    """Options that specify a one-player model."""
 
     rules: RulesOption = None
     enemy: Annotated[
@@ -66,9 +66,9 @@ class ModelOptions(ComputeOptions):
         progress: Progress,
         may_exceed: bool = False,
     ) -> ModelSource:
-        """Return the model of some rules and the enemy's policy, or of a file that holds its tensor.
+        """Return a model from rules and the enemy's policy, or from a file that contains its tensor.
 
-        With `may_exceed`, states are listed beyond `memory_bytes`, to report a model that needs more.
+        If `may_exceed`, states are listed even beyond `memory_bytes`, to report on a model that needs more.
         """
         from punish_fast.punish.states.space import StateSpace
         from punish_fast.punish.transitions.memory_plan import memory_limit, most_states
@@ -88,7 +88,7 @@ class ModelOptions(ComputeOptions):
 
     @property
     def memory_bytes(self) -> int | None:
-        """Limit of memory in bytes; None without ``--memory``."""
+        """Memory limit in bytes, or None if ``--memory`` is not given."""
         if self.memory is None:
             return None
         try:
@@ -97,11 +97,11 @@ class ModelOptions(ComputeOptions):
             raise UsageError(f"--memory: {error}") from None
 
     def read(self, enemy: Player | None) -> list[Path]:
-        """Return the files that are read."""
+        """Return the input files."""
         return [*rules_files(self.rules), *([] if enemy is None or enemy.path is None else [enemy.path])]
 
     def stem(self, rules: Rules, enemy: Player) -> str:
-        """The stem of the names of files made from the model; the agent solved against *random* is *naive*."""
+        """Return the stem of output file names; the agent solved against *random* is called *naive*."""
         stem = "naive" if enemy.is_random else f"against-{enemy.marked_name}"
         name = rules_stem(rules, self.rules)
         return stem if name == "notebook" else f"{name}-{stem}"
@@ -128,7 +128,7 @@ def build(options: ModelOptions) -> None:
 
 
 def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Path) -> dict[str, Any]:
-    """Return the fields that the reports of ``solve`` and ``build`` share."""
+    """Return the fields shared by the reports of ``solve`` and ``build``."""
     nonzeros = mdp.nonzeros()
     clock.seconds = {stage: clock.seconds.get(stage, 0.0) for stage in ("states", "tensor", "store", "solve")}
     return {
@@ -144,10 +144,10 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
 
 
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
-    """Return the number of states, win and loss included, that play reaches.
+    """Return the number of states, including win and loss, that play reaches.
 
-    None under the presets, where play reaches all of them, and for transitions that are not in memory, since finding
-    them takes as long as solving.
+    The result is None for presets, because play reaches all of their states, and for transitions that are not in
+    memory, because counting would take as long as solving.
     """
     from punish_fast.mdp.model import MDP
     from punish_fast.punish.states.openings import count_reachable

@@ -1,4 +1,4 @@
-"""``punish-fast solve MODEL.umb``: an objective in a model of Storm, PRISM or Modest."""
+"""``punish-fast solve MODEL.umb``: solve an objective of a model of Storm, PRISM or Modest."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from punish_fast.mdp.conversion.named_process import NamedProcess
     from punish_fast.mdp.solution import ObjectiveValues, Solution
 
-# Largest error bound that is only reported, relative to the largest value, unless the user sets a tolerance.
+# If no tolerance is set, error bounds up to this fraction of the largest value are only reported.
 _ROUNDING = 1e-9
-# Options that go with such a model; the others belong to the game.
+# Options allowed with imported models; the others apply only to the game.
 _ALLOWED = {"tensor", "objective", "discount", "tolerance", "output", "normalize", "threads", "quiet", "as_json"}
 
 
 def is_imported(path: Path | None) -> bool:
-    """Return True if a file is a model of another program, by its name."""
+    """Return True if a file is a model of another program, judging by its name."""
     return path is not None and path.suffix.lower() == ".umb"
 
 
 def solve_imported(options: SolveOptions) -> None:
-    """Find the values of the objective, and print those of the initial states."""
+    """Compute the values of the objective, and print the values of the initial states."""
     from punish_fast.mdp.conversion.objective_text import answer, parse_objective
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, check_options
     from punish_fast.store.formats.answers import save_answer
@@ -78,7 +78,6 @@ def solve_imported(options: SolveOptions) -> None:
 
 
 def _names(process: NamedProcess) -> str:
-    """Return the names of the model's labels and rewards."""
     labels, rewards = (", ".join(f'"{name}"' for name in names) for names in (process.labels, process.rewards))
     return printable(f"labels {labels}; rewards {rewards or 'none'}", 300)
 
@@ -95,8 +94,8 @@ def check_error_bound(
 ) -> None:
     """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
 
-    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest absolute value (float64 ``[n]``,
-    infinite ones ignored) is only reported. ``output`` is the file that holds the values, if any.
+    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest finite absolute value (``values`` are
+    float64 ``[n]``) is only reported. ``output`` is the file that contains the values, if any.
     """
     import numpy as np
 
@@ -108,6 +107,6 @@ def check_error_bound(
     if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
         say(missed)
         return
-    # Doubled, so that one digit does not round it below the bound.
+    # Doubled, so that rounding to one digit cannot give less than the bound.
     accepted = 2 * error_bound
     raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)

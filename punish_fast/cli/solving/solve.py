@@ -1,4 +1,4 @@
-"""``punish-fast solve``: a model, solved into an agent file."""
+"""``punish-fast solve``: solve a model and write an agent file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 _OBJECTIVES = ("discounted", "win-probability")
-# Short solutions write no checkpoint.
+# Minimum interval between checkpoints; short runs write none.
 _SECONDS_BETWEEN = 10.0
 
 
@@ -135,7 +135,7 @@ def solve(options: SolveOptions) -> None:
 
 
 def _check(options: SolveOptions) -> None:
-    """Refuse options that exclude each other, before any work."""
+    """Raise `UsageError` if options exclude each other, before any work."""
     from punish_fast.mdp.solve_options import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
@@ -172,10 +172,9 @@ def _stored(options: SolveOptions, path: Path) -> Artefact:
 
 
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
-    """Return the arguments of the solver."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
-    # An agent for the real game should win it; the notebook's model and schedule have a discount.
+    # An agent for the real game should maximize its win probability; the notebook's model and schedule are discounted.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
     objective = options.objective or ("win-probability" if is_real else "discounted")
     default = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT
@@ -191,7 +190,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    """Return the default name: model, objective and discount, if they are not those of the published model."""
+    """Return the default name, which includes model, objective and discount unless they are the published model's."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
@@ -213,7 +212,7 @@ def _default_output(
 
 
 def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.ndarray], None]:
-    """Return a function that writes the values so far to a checkpoint, but not more often than every ten seconds."""
+    """Return a function that writes the current values to a checkpoint at most every ten seconds."""
     from punish_fast.store.tensors import save_values
 
     last = time.perf_counter()
@@ -225,7 +224,7 @@ def _saver(path: Path, rules: Rules, method: dict[str, Any]) -> Callable[[np.nda
         try:
             save_values(path, rules, v, method["objective"], method["discount"])
         except StoreError as error:
-            # A missing checkpoint is better than a missing solution.
+            # Continue without a checkpoint rather than lose the solution.
             say(f"no checkpoint: {error}")
         last = time.perf_counter()
 
@@ -245,7 +244,7 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
 
 
 def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
-    """Print the memory and the time that each mode would take."""
+    """Print the memory and time that each mode would take."""
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches
@@ -254,7 +253,7 @@ def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, pr
     space, limit, sweeps = source.states, memory_limit(source.memory), options.sweeps or SWEEPS
     assert isinstance(space, StateSpace)
     batches = RowBatches(space, source.policy, progress.step)
-    # A run lists states and counts rows as was just done.
+    # A run also has to list states and count rows, which takes the time just measured.
     listed = clock.total()
     report = {
         **rules_report(source.rules),

@@ -1,1 +1,1 @@
-"""Commands of the real game between two, and its lessons."""
+"""Commands for the real game between two players, and lessons from it."""

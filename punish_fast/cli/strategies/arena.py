@@ -1,4 +1,4 @@
-"""``punish-fast arena``: a round-robin tournament; and options that verbs of the real game share."""
+"""``punish-fast arena``: run a round-robin tournament; also options shared by verbs of the real game."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
 
-# The length of exact games is followed until they continue with this probability.
+# The lengths of exact games are computed until the probability that a game continues is lower.
 _NEGLIGIBLE = 1e-9
-# Measures that a smaller share of games reaches are not printed.
+# Measures reached by a smaller share of games are not printed.
 _LEAST = 5e-4
 
 
@@ -138,7 +138,7 @@ def arena(options: ArenaOptions) -> None:
 
 
 def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
-    """Contexts that time and show the stages of `PlayerGroup.seat`."""
+    """Return a function that times and shows the stages of `PlayerGroup.with_graph`."""
 
     @contextmanager
     def stage(name: str) -> Iterator[None]:
@@ -149,7 +149,7 @@ def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], Abstrac
 
 
 def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
-    """Return when the games of two agents end."""
+    """Return the lengths of games between two agents."""
     from punish_fast.duel.exact_evaluation import outcome_distribution
 
     if tournament.lengths is not None:
@@ -200,11 +200,10 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
-    """Return when exact games end, by measure.
+    """Return the lengths of exact games, by measure.
 
-    Args:
-        outcomes: float64 ``[measures, breaths, 2]``, probability that the first and the second agent win in each
-            breath.
+    ``outcomes`` is float64 ``[measures, breaths, 2]``, the probabilities that the first and the second agent win in
+    each breath.
     """
     entries = _entries(outcomes.sum(axis=2))
     for entry, wins in zip(entries, outcomes.sum(axis=1).tolist(), strict=True):
@@ -213,9 +212,9 @@ def lengths_of_duel(outcomes: np.ndarray) -> list[dict[str, Any]]:
 
 
 def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
-    """Return when simulated games end, by measure of ``breaths``.
+    """Return the lengths of simulated games, by measure of ``breaths``.
 
-    ``lengths`` is int64 ``[longest + 1]``, the number of games by their length in breaths.
+    ``lengths`` is int64 ``[longest + 1]``, the number of games by length in breaths.
     """
     import numpy as np
 
@@ -224,7 +223,7 @@ def lengths_of_games(lengths: np.ndarray, breaths: int) -> list[dict[str, Any]]:
 
 
 def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
-    # Summed from the end, so that small remainders are exact.
+    # Summed from the end, so that small remainders are accurate.
     total = ended.sum(axis=1)
     going_on = [*total[::-1].cumsum()[::-1][1:].tolist(), 0.0]
     return [

@@ -91,7 +91,6 @@ def equilibrium(options: EquilibriumOptions) -> None:
 
 
 def _target(options: EquilibriumOptions) -> Target:
-    """When to stop."""
     from punish_fast.equilibrium.run import Target, TargetError
 
     try:
@@ -103,7 +102,7 @@ def _target(options: EquilibriumOptions) -> Target:
 
 
 def _aims(target: Target, share: float) -> dict[str, Any]:
-    """What a file notes of the options it was made with."""
+    """Return the options that are recorded in the output file."""
     aims = {f"target_{name}": value for name, value in vars(target).items() if value is not None}
     aims = aims or {"target_iterations": target.max_iterations}
     return {"kind": "equilibrium", "best_response_share": share} | aims
@@ -119,7 +118,7 @@ def _default_output(options: EquilibriumOptions, rules: Rules, aims: dict[str, A
 
 
 def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | None:
-    """The checkpoint to resume from, if there is one."""
+    """Return the checkpoint to resume from, or None if the file does not exist."""
     from punish_fast.store.reader import load
 
     path = options.resume
@@ -147,7 +146,6 @@ def _size(outline: Outline, n_bytes: int) -> dict[str, Any]:
 
 
 def _resume(learner: Equilibrium, checkpoint: Artefact | None, target: Target) -> None:
-    """Restore the tables of a checkpoint."""
     from punish_fast.store.checkpoints import load_checkpoint
 
     if checkpoint is None:
@@ -180,7 +178,7 @@ def _run(
         if path is not None:
             save_checkpoint(path, space, Checkpoint(learner.iterations, learner.share, learner.tables))
 
-    # Searches for a best response take minutes under a fine model.
+    # A search for a best response takes minutes under a fine model.
     with interrupt_note(path, "the iterations made"), progress.stage("equilibrium"):
         run = run_equilibrium(
             learner, target, save, lambda status: progress.show(status_line(status)), progress.response
@@ -194,7 +192,7 @@ def _run(
     } | _aims(target, learner.share)
     with progress.stage("equilibrium: writing"), clock("store"):
         covered = None if options.information == "view" else learner.reached
-        # A mixed response is the strategy itself.
+        # A mixed response is the strategy itself and need not be stored.
         response = None if ((run.response > 0) & (run.response < 1)).any() else run.response
         save_policy(output, space, learner.average, covered, origin=origin, response=response)
     return {
@@ -206,7 +204,7 @@ def _run(
 
 
 def status_line(status: IterationStatus) -> str:
-    """An iteration in a line: ``equilibrium: iteration 13 of 80, 2.1 s each, 2:21 left``."""
+    """Format the status of an iteration: ``equilibrium: iteration 13 of 80, 2.1 s each, 2:21 left``."""
     parts = [f"iteration {status.iteration:,}" + ("" if status.last is None else f" of {status.last:,}")]
     parts.append(f"{status.seconds_each:.{1 if status.seconds_each >= 1 else 3}f} s each")
     if status.seconds_left is not None:

@@ -1,4 +1,4 @@
-"""``punish-fast lessons``: what a strategy of the real game teaches, and where people deviate from it."""
+"""``punish-fast lessons``: show lessons from a strategy of the real game, and how people deviate from it."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Study(NamedTuple):
     """Results of studying a file."""
 
     lessons: Lessons
-    # None if no recorded games are used.
+    # None if no recorded games are given.
     people: Deviations | None
-    # The object that ``--json`` prints.
+    # JSON-like object printed by ``--json``.
     report: dict[str, Any]
 
 
@@ -66,7 +66,7 @@ def study_file(options: LessonsOptions) -> Study:
     from punish_fast.study.deviations import deviations
     from punish_fast.study.selfplay import self_play
 
-    # A path with a folder is a file, even if it is called like a built-in agent.
+    # A path that includes a folder is always a file, even if its name is also a built-in agent's.
     lineup = options.lineup([os.path.join(os.curdir, options.file)])  # noqa: PTH118 - a Path drops the dot
     choices = None if options.records is None else read_choices(options.records)
     if options.records is not None and choices is not None:

@@ -1,4 +1,4 @@
-"""What ``lessons`` prints: three headlines, then short tables, each under a line that says how to read it."""
+"""Text output of ``lessons``: three headlines, then short tables, each after a line that explains how to read it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.punish.rules import CARDS, cards_text
 
 _HANDS = 5
 _WORST = 8
-# Smaller differences of frequencies are not mentioned.
+# Smaller differences in frequency are not mentioned.
 _LEAST_DIFFERENCE = 0.02
 
 
@@ -32,7 +32,7 @@ def print_lessons(report: dict[str, Any]) -> None:
 
 
 def headlines(report: dict[str, Any]) -> list[str]:
-    """The three most useful sentences of a report."""
+    """Return the three most useful sentences about a report."""
     found = [_people_headline(report["people"])] if report["people"] is not None else []
     best, worst = report["hands"][0], report["hands"][-1]
     steps = _ranked({card: each["step"] for card, each in report["in_hand"].items()})
@@ -68,7 +68,7 @@ def _people_headline(people: dict[str, Any]) -> str:
 
 
 def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
-    """Known values, the largest first."""
+    """Return the known values, largest first."""
     return sorted(((name, value) for name, value in values.items() if value is not None), key=lambda each: -each[1])
 
 
@@ -171,7 +171,7 @@ def _print_people(people: dict[str, Any]) -> None:
 
 
 def caveats(people: dict[str, Any]) -> list[str]:
-    """What a report on people leaves out or does not know for certain, in lines."""
+    """Return one line for each group of choices that were omitted or are uncertain."""
     reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
     lines = [f"left out {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
     unsure = people["choices"] - people["certain"]
@@ -182,7 +182,7 @@ def caveats(people: dict[str, Any]) -> list[str]:
 
 
 def extremes(cost: dict[str, Any]) -> tuple[str, str]:
-    """What people play most too often, and most too seldom: ``dodge 32 for 19``."""
+    """Return the most overplayed and the most underplayed play: ``dodge 32 for 19``."""
     surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
     often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])
     cells = []

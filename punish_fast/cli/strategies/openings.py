@@ -1,4 +1,4 @@
-"""``punish-fast openings``: probability and value of every opening, and the worth of a card in hand."""
+"""``punish-fast openings``: show probability and value of every opening, and the worth of a card in hand."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def openings(options: OpeningsOptions) -> None:
 
 
 def worth_of_cards(found: Openings, counts: np.ndarray, value: np.ndarray) -> dict[str, Any]:
-    """The worth of each card by ``counts`` of its copies, int ``[n, 5]``."""
+    """Return the worth of each card by number of copies; ``counts`` is int ``[n, 5]``."""
     from punish_fast.punish.states.openings import worth
 
     table = {card: worth(counts[:, kind], found.p, value) for kind, card in enumerate(CARDS)}
