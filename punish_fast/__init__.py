@@ -1,4 +1,4 @@
-"""Solve the card duel Punish and other Markov decision processes.
+"""Solvers for the card duel Punish and for Markov decision processes.
 
 Public names are imported on first use, so importing the package is fast.
 """

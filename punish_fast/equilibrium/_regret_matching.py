@@ -91,7 +91,7 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
 
 @kernel
 def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
-    """Add the last regrets to ``regret``, and the strategies times ``weight`` and own reach to ``average``."""
+    """Add the last regrets to ``regret``, and the strategies times ``weight`` R / C to ``average``."""
     for state in range(begin, end):
         own, others = state_reach[state, OWN], state_reach[state, OTHERS]
         share = weight * own / others if others > 0.0 else 0.0

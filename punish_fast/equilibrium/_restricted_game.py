@@ -15,7 +15,7 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of full states, information states and rows. NEEDED: included because only the enemy reaches it; not updated.
+# Marks of full states, information states and rows. NEEDED: included only because the enemy reaches it; not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 

@@ -106,7 +106,7 @@ class RegretIteration:
     def _improve(self, response: CounterfactualResponse) -> None:
         """Respond to the new strategy.
 
-        Beliefs are those of the previous strategy, which is nearly the same, so no separate pass is needed.
+        Beliefs are computed from the previous strategy, which is nearly the same, so no separate pass is needed.
         """
         response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
         self._mix()

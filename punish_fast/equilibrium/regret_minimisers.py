@@ -12,9 +12,8 @@ state.
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
 is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
 al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). So
-own choices are weighted by beliefs about the enemy's hand, with a small weight for off-policy moves. Since steps are
-short, a plain mean of the later strategies resembles them, and half of the played strategy is that mean
-(``_hedge.py``).
+beliefs about the enemy's hand depend on own choices, with a small weight for off-policy moves. Since steps are short, a
+plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).
 
 With short steps, little is lost by combining several of them in rarely reached states and for rarely played actions.
 So most iterations run on a restricted game (``restricted_game.py``) with the deals of the previous iteration. Every
@@ -36,7 +35,7 @@ from punish_fast.runtime.parallel import for_each
 # Learning rate of the first iteration; it falls with the fourth root of the iteration. A higher rate learns faster
 # at first, a lower one ends closer to an equilibrium.
 FIRST_RATE = 2.0
-# Weight of an iteration in the sum of strategies: its number to this power.
+# The weight of an iteration in the sum of strategies is its number to this power.
 _GROWTH = 5
 # Initial variance of regrets; prevents steps caused by rounding errors.
 _FIRST_VARIANCE = 1e-8

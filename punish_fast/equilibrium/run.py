@@ -34,7 +34,7 @@ class Target:
     """Stopping rule: stop at the first target reached, or after ``DEFAULT_ITERATIONS`` if no target is set."""
 
     iterations: int | None = None  # number of iterations, including earlier ones from a checkpoint
-    exploitability: float | None = None  # percentage points
+    exploitability: float | None = None  # exploitability in percentage points
     seconds: float | None = None  # seconds of learning in this run
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class IterationStatus(NamedTuple):
     last: int | None  # number of the last iteration; None if only time or exploitability ends the run
     seconds_each: float  # mean seconds of an iteration of this run
     seconds_left: float | None  # estimated seconds to the end of learning; None if unknown
-    exploitability: float | None  # last measurement, in percentage points; None before the first
+    exploitability: float | None  # last measurement, in percentage points, or None
 
 
 class EquilibriumRun(NamedTuple):
@@ -67,7 +67,7 @@ class EquilibriumRun(NamedTuple):
 
     iterations: int  # number of iterations, including earlier ones from a checkpoint
     exploitability: float  # percentage points that the best known response wins above one half
-    response: np.ndarray  # float64 ``[n_rows]``, that response
+    response: np.ndarray  # float64 ``[n_rows]``, the best known response
     seconds: dict[str, float]  # seconds of ``iterations``, ``measure`` and ``checkpoint``
 
 

@@ -54,7 +54,7 @@ class Equilibrium:
         Args:
             graph: The game.
             opening: float64 ``[n]``, probability that a game begins in each full state of the first breath; by default
-                all deals at full HP. One table plays both seats, so it must be the same from both.
+                all deals at full HP. It must be the same for both seats, since one table plays both.
             share: Share of games against a best response instead of self-play, 0 to 1. With 0 the player learns by
                 regret matching, otherwise by multiplicative weights.
 

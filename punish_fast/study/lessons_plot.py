@@ -26,7 +26,7 @@ ROWS = ("worth", "hands", "frequencies", "people")
 _PLAY_LOOKS = (*CARD_LOOKS, FEINT_LOOK)
 # Smaller shares are not labelled because the number would not fit.
 _LEAST_LABEL = 0.055
-_QUANTILE = 1.96  # of the normal distribution, for 95% intervals
+_QUANTILE = 1.96  # quantile of the normal distribution for 95% intervals
 _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
 
 

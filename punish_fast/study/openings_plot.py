@@ -107,7 +107,7 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:
-    """Draw the worth of copies of each card, with names at least ``gap`` apart."""
+    """Draw the worth of copies of each card, with a distance of at least ``gap`` between names."""
     for look, each in zip(CARD_LOOKS, worths, strict=True):
         axes.plot(each.copies, each.mean, color=look.colour, marker=look.marker, linestyle=look.line)
     most = max(int(each.copies[-1]) for each in worths)

@@ -57,7 +57,7 @@ class ResultsFile:
         return self._found.get(address_of(key))
 
     def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:
-        """Append a result unless it is not final."""
+        """Append a result if it is final."""
         if not outcome.is_final:
             return
         content = {"key": key} | {name: value for name, value in asdict(outcome).items() if name != "is_final"}

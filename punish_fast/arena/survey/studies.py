@@ -44,7 +44,7 @@ from punish_fast.runtime.limits import require_memory
 from punish_fast.store.identities import identity_of
 from punish_fast.study.lessons import Stage, study_game
 
-# Increment when results change although the kernels do not.
+# Increment when results change but the kernels do not.
 _VERSION = 1
 # Share of games against a best response when learning an equilibrium.
 BEST_RESPONSE_SHARE = default_response_share("view")
