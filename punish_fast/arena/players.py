@@ -236,7 +236,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Return True if the file exists, and False also for invalid file names."""
+    """Return True if the file exists; False also if its name is invalid."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):
@@ -244,7 +244,6 @@ def _exists(source: str) -> bool:
 
 
 def _open(source: str) -> Artefact:
-    """Open the agent or strategy file ``source``."""
     is_name = re.fullmatch(r"[\w-]*", source) is not None
     if is_name and not _exists(source):
         near = difflib.get_close_matches(source.lower(), NAMES, n=1)

@@ -108,7 +108,6 @@ def _games(win: np.ndarray, error: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(strength: np.ndarray) -> np.ndarray:
-    """Return win probabilities under the model, float64 ``[n, n]``."""
     return np.asarray(np.exp(-np.logaddexp(0, strength[np.newaxis] - strength[:, np.newaxis])))
 
 
@@ -122,7 +121,6 @@ def _hessian(p: np.ndarray) -> np.ndarray:
 
 
 def _strength_errors(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return standard errors of strengths, float64 ``[n]``."""
     inverse = np.linalg.inv(_hessian(_probabilities(strength)))
     # A sum of squares, so that no variance is negative.
     effects = (inverse[:, :, np.newaxis] - inverse[:, np.newaxis]) * error

@@ -77,7 +77,6 @@ def record_match(
 
 
 def _sides_of(graph: Graph, trace: Trace, seats: tuple[PolicyPlayer, PolicyPlayer]) -> list[tuple[Side, Side]]:
-    """Return winner and loser of each game."""
     space = graph.view
     choices = [
         (decimals_of(space, trace.states[:, seat]).tolist(), space.action[trace.rows[:, seat]].tolist())

@@ -101,8 +101,6 @@ def run_equilibrium(
 
 
 class _Runner:
-    """State of a run in progress."""
-
     def __init__(
         self,
         equilibrium: Equilibrium,
@@ -144,7 +142,6 @@ class _Runner:
                 return
 
     def checkpoint(self) -> None:
-        """Save the tables unless they are already saved."""
         if self._save is not None and self._equilibrium.iterations not in (0, self._saved):
             begin = time.perf_counter()
             self._save(self._equilibrium)

@@ -225,7 +225,6 @@ class Equilibrium:
             make()
 
     def _deal(self) -> None:
-        """Compute the deals of the next iteration."""
         whole = self._whole
         whole.dealt[:] = self._opening + whole.reach.deal_again()
         if whole.response is not None:

@@ -161,7 +161,6 @@ def _means(play: SelfPlay, found: Reconstruction, n: int) -> tuple[np.ndarray, n
 
 
 def _product(partitions: list[Grouping]) -> Grouping:
-    """Return the combinations of breath, HP and hand."""
     by_name = {grouping.name: grouping for grouping in partitions}
     breath, hp = by_name["breath"], by_name["hp"]
     holds = (by_name["hand"].group > 0).astype(np.int64)
@@ -171,7 +170,6 @@ def _product(partitions: list[Grouping]) -> Grouping:
 
 
 def _costs(assessed: AssessedChoices, grouping: Grouping) -> list[Cost]:
-    """Return the losses by group of choices."""
     loss, total = assessed.loss, assessed.loss.sum()
     plays = PLAY_OF[assessed.column]
     costs = []

@@ -85,7 +85,6 @@ def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
 
 
 def _keys(graph: Graph, own: np.ndarray, enemy: np.ndarray, hps: np.ndarray) -> np.ndarray:
-    """Return keys for `Graph.redeal_of`."""
     layout = graph.space.layout
     return np.asarray(join_pairs(layout, own, enemy) * layout.hp**2 + hps)
 

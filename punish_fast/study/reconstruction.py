@@ -74,8 +74,6 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
 
 
 class _Reconstructor:
-    """Information states from records, breath by breath."""
-
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._places = space.places
@@ -138,7 +136,6 @@ class _Reconstructor:
         )
 
     def _agrees(self, cards: Cards, seen: np.ndarray) -> bool:
-        """Return True if hand and discard pile match a record."""
         places, digits = self._places, list(cards)
         return np.array_equal(places.hand[digits], seen[HAND]) and np.array_equal(places.discard[digits], seen[DISCARD])
 

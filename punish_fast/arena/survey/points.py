@@ -152,7 +152,6 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
 
 
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
-    """Return the fields of the grid with their values."""
     if not isinstance(grid, Mapping):
         raise SurveyError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
     axes: list[tuple[str, list[Any]]] = []
@@ -176,7 +175,6 @@ def _alternatives(name: str, values: object) -> list[Any]:
 
 
 def _rules(base: Rules, chosen: list[tuple[str, Any]]) -> Rules:
-    """Return the rules of a combination of values."""
     fields: dict[str, Any] = {}
     for name, value in chosen:
         field, _, card = name.partition(".")

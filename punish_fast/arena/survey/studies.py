@@ -187,7 +187,6 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
 
 
 def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
-    """Return an enemy and its identity in keys."""
     player = Player(enemy)
     if player.file is None:
         return player, player.note()
@@ -226,7 +225,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
 
 
 def _graph(rules: Rules, share: float) -> Graph:
-    """Return the graph of the real game if the memory suffices for the whole study."""
+    """Return the graph of the real game; raise MemoryError if the whole study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
     return Graph(outline.space, outline)

@@ -60,7 +60,6 @@ def export(options: ExportOptions) -> None:
 
 
 def _export_process(file: Artefact, options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
-    """Write states and transitions."""
     from punish_fast.store.formats.npz import export_npz
     from punish_fast.store.formats.umb import export_umb
 
@@ -73,7 +72,6 @@ def _export_process(file: Artefact, options: ExportOptions, output: Path, clock:
 
 
 def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock: Stopwatch) -> dict[str, Any]:
-    """Write values or a strategy."""
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.store.formats.notebook_json import Probabilities, content_of, export_notebook
 

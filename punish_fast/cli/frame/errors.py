@@ -149,7 +149,6 @@ def _code_of(result: Any) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """Print an error and return its exit code."""
     code = getattr(error, "exit_code", 1)
     if isinstance(error, typer.Abort):
         return _INTERRUPTED

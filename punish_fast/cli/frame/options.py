@@ -205,7 +205,6 @@ def _in_order(options_class: Any) -> list[Any]:
 
 
 def _prepare(options: Any) -> None:
-    """Apply the options shared by all verbs."""
     if getattr(options, "quiet", False):
         announce_to(None)
     check_thread_limit(os.environ.get("NUMBA_NUM_THREADS"))

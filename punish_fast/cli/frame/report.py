@@ -143,7 +143,6 @@ def _flat(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print objects with the same keys as rows of a table."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = [name for name in names if any(row.get(name) is not None for row in rows)]
     cells = [[_text(name, row.get(name)) for name in columns] for row in rows[:_MOST_ROWS]]
@@ -155,7 +154,6 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value as text in one line."""
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     if isinstance(value, int | float):

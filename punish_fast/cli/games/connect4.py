@@ -98,7 +98,6 @@ def _judged_values(name: str, simulations: int | None, network: _Network) -> dic
 
 
 def _in_sets(policy: Callable[[PositionSet], np.ndarray]) -> dict[str, Any]:
-    """Return the shares of a policy in each set."""
     return {"sets": {each: shares(found, policy(found))._asdict() for each, found in position_sets().items()}}
 
 

@@ -84,7 +84,6 @@ def survey(options: SurveyOptions) -> None:
 def _report(
     options: SurveyOptions, points: Survey, found: Sequence[PointResult], missing: int, clock: Stopwatch
 ) -> dict[str, Any]:
-    """Write the files, and return the report."""
     from punish_fast.arena.survey.table import table_of
     from punish_fast.runtime import _jit
 
@@ -129,7 +128,6 @@ def _point_report(points: Survey, each: PointResult) -> dict[str, Any]:
 
 
 def _print_report(report: dict[str, Any]) -> None:
-    """Print a table of the points for each part of the report."""
     points = report.pop("points")
     games = {each["rules_digest"]: {"point": each["game"], "equilibrium": each["equilibrium"]} for each in points}
     tables = {"points": [{"point": each["point"]} | _scalars(each["agent"]) | _scalars(each) for each in points]}

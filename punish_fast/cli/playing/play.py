@@ -176,7 +176,6 @@ class _Session:
         return None
 
     def play(self) -> None:
-        """Play games until the person stops."""
         from punish_fast.play.games.terminal import LeaveError
 
         self._welcome()

@@ -179,7 +179,6 @@ def _is_board(agent: str) -> bool:
 
 
 def _token() -> str | None:
-    """Return the token of the environment, or None if it is not set."""
     token = os.environ.get(_TOKEN_VARIABLE)
     if token is not None and re.fullmatch("[ -~]{16,1024}", token) is None:
         allowed = "allowed are 16 to 1024 printable characters of ASCII"
@@ -188,7 +187,6 @@ def _token() -> str | None:
 
 
 def _print(options: ServeOptions, report: dict[str, Any]) -> None:
-    """Print one line of JSON, or text, and flush the output."""
     if options.as_json:
         print(json.dumps(plain(report)))
     else:

@@ -135,7 +135,6 @@ def solve(options: SolveOptions) -> None:
 
 
 def _check(options: SolveOptions) -> None:
-    """Raise `UsageError` if options exclude each other, before any work."""
     from punish_fast.mdp.solve_options import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
@@ -244,7 +243,6 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
 
 
 def _print_plan(options: SolveOptions, source: ModelSource, clock: Stopwatch, progress: Progress) -> None:
-    """Print the memory and time that each mode would take."""
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.punish.transitions.memory_plan import SWEEPS, memory_limit, plan_memory
     from punish_fast.punish.transitions.row_batches import RowBatches

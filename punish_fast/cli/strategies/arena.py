@@ -149,7 +149,6 @@ def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], Abstrac
 
 
 def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:
-    """Return the lengths of games between two agents."""
     from punish_fast.duel.exact_evaluation import outcome_distribution
 
     if tournament.lengths is not None:

@@ -167,7 +167,6 @@ def _run(
     clock: Stopwatch,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Learn, measure and write the average strategy."""
     from punish_fast.equilibrium.run import run_equilibrium
     from punish_fast.store.checkpoints import Checkpoint, save_checkpoint
     from punish_fast.store.policies import save_policy

@@ -68,7 +68,6 @@ def _people_headline(people: dict[str, Any]) -> str:
 
 
 def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
-    """Return the known values, largest first."""
     return sorted(((name, value) for name, value in values.items() if value is not None), key=lambda each: -each[1])
 
 
