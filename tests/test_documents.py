@@ -16,7 +16,7 @@ from documents import agrees, blocks_of, steps_of
 from playing import some_games
 
 from punish_fast.cli.app import run as run_app
-from punish_fast.games.learn import agent_file
+from punish_fast.games.learn.muzero import learner
 from punish_fast.punish.rules import PRESETS
 from punish_fast.records.logs import write_log
 
@@ -107,7 +107,7 @@ def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
     if page.name == "games.md":
         # Compiling searches, and judging by long ones, takes most of the time.
         request.getfixturevalue("fast_compilation")
-        monkeypatch.setattr(agent_file, "JUDGED_SIMULATIONS", (0, 2))
+        monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
     names: dict[str, object] = {"__name__": "__main__"}
     for step in steps_of(page):
         if step.kind == "python":

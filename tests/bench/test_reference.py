@@ -55,7 +55,7 @@ def of_preset(name: str) -> reference.Rules:
 def test_rules_with_an_unknown_field_are_refused():
     rules = namedtuple("Rules", [*reference.Rules._fields, "strike_heals"])(*NOTEBOOK, 1)
     with pytest.raises(TypeError, match="does not know the field strike_heals"):
-        reference.successors(rules, EXAMPLE, 40)
+        reference.successors(rules, EXAMPLE)
 
 
 def test_the_reference_imports_only_the_standard_library():

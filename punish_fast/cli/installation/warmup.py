@@ -92,6 +92,6 @@ def _call_library() -> None:
     learning = Equilibrium(Graph(StateSpace(true_rules(PRESETS["tiny"]))), share=0.5)
     learning.iterate()
     learning.compile_kernels()
-    for name in ("gwent", "incan-gold"):
+    for name in ("connect4", "gwent", "incan-gold"):
         game = make_game(name, {})
         game.features(game.initial())
