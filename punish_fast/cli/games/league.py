@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.report import print_report, print_text
 from punish_fast.cli.games.options import GamesOption, LearningOptions
 from punish_fast.runtime.limits import usable_cores
 
@@ -65,4 +66,13 @@ def league(options: LeagueOptions) -> None:
             raise
     progress.clear()
     report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
-    options.print(report | {"seconds": clock.seconds})
+    options.print(report | {"seconds": clock.seconds}, _print)
+
+
+def _print(report: dict[str, Any]) -> None:
+    columns = ("name", "games", "win_share", "mistakes", "score", "is_rejected")
+    for each in report["rounds"]:
+        agents = [{column: agent[column] for column in columns} for agent in each["agents"]]
+        print_report({f"round {each['round']}": agents})
+        print()
+    print_text(_SCORE)
