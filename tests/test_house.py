@@ -74,7 +74,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5430,
+    "cli": 5438,
     "web": 1284,
     "play": 2151,
     "arena": 1130,
