@@ -38,7 +38,7 @@ def test_a_league_prints_tables(run):
     done = run(*LEAGUE, "--set", "epsilon=0.3", "--games", "20")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("round 0\n  name ")
-    assert done.out.count("negamax-e0.3-self-random") == 2
+    assert "negamax-e0.3-self-random" in done.out
 
 
 @pytest.mark.slow
