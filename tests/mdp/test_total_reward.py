@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from numba import config
 from processes import marks, with_zeros
 
 from punish_fast.mdp import SolveError, from_rows, total_reward
@@ -82,3 +83,14 @@ def test_rounds_that_cost_less_than_rounding_are_refused():
     states += [[(1.0, {k - 1: 0.5, 20: 0.5})] for k in range(2, 20)]
     with pytest.raises(SolveError, match=r"^reward: play without end costs so little"):
         total_reward(from_rows(states, terminals=[0.0]), marks({20}, 21), maximize=False)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="a thousand sweeps")
+def test_a_first_policy_that_takes_too_long_for_floats_is_improved():
+    """The cheap rows lead away from the goal, state 0, so play by them takes 9^k steps; the others take 1.25 k."""
+    n, rows = 3000, ((1.0, 0.1), (2.0, 0.9))
+    walks = [[(cost, {k - 1: p, min(k + 1, n - 1): 1 - p}) for cost, p in rows] for k in range(1, n)]
+    found = total_reward(from_rows([[(0.0, {0: 1.0})], *walks]), marks({0}, n), maximize=False, max_sweeps=2000)
+    assert found.v[:3] == pytest.approx([0, 2.5, 5])
+    assert found.error_bound < 1e-9
+    assert found.choice.tolist() == [0, *range(2, 2 * n, 2)]

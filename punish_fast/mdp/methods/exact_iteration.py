@@ -48,6 +48,8 @@ _MOST_ROUNDS = 100
 # Change of values, as a fraction of the tolerance, below which bounds are tried.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
+# Discount with which a policy is sought whose values without a discount are finite.
+_LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Change of a row's reward in the search for bounds, in multiples of its rounding error.
 _ALLOWANCE = 4.0
@@ -193,7 +195,7 @@ def solve_exactly(
     ends = np.zeros(rows.matrix.shape[1] - n)
     ends[: len(payoff.end)] = payoff.end
     v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
-    elimination: Elimination | None = None
+    first, elimination = choice, None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
             if progress is not None:
@@ -215,6 +217,11 @@ def solve_exactly(
             choice = np.where(better, best, choice)
         bounds = _below(chain, v, payoff.limits.least), _above(rows, chain, v, payoff.limits.most)
         error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
+    if np.isinf(error_bound) and discount == 1:
+        # The expected length of play under the first policy can be too large for floating point. A discount bounds it.
+        patient = solve_exactly(mdp, payoff, first, tolerance, _LARGEST_DISCOUNT, progress)
+        if patient is not None and (patient.choice != first).any():
+            return solve_exactly(mdp, payoff, patient.choice, tolerance, discount, progress)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 
