@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -405,6 +406,8 @@ def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
 
     read()
     duration = min(_seconds(read) for _ in range(5))
+    # Garbage of other tests must not be finalized in between: an interrupt in a finalizer is lost.
+    gc.collect()
     previous = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr("sys.unraisablehook", lambda lost: swallowed.append(lost.exc_value))
     generator, swallowed, interrupted = random.Random(1), [], 0
