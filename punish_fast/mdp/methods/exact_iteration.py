@@ -219,9 +219,9 @@ def solve_exactly(
         error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
     if np.isinf(error_bound) and discount == 1:
         # The expected length of play under the first policy can be too large for floating point. A discount bounds it.
-        patient = solve_exactly(mdp, payoff, first, tolerance, _LARGEST_DISCOUNT, progress)
-        if patient is not None and (patient.choice != first).any():
-            return solve_exactly(mdp, payoff, patient.choice, tolerance, discount, progress)
+        discounted = solve_exactly(mdp, payoff, first, tolerance, _LARGEST_DISCOUNT, progress)
+        if discounted is not None and (discounted.choice != first).any():
+            return solve_exactly(mdp, payoff, discounted.choice, tolerance, discount, progress)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 

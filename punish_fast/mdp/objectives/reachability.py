@@ -51,7 +51,7 @@ def reach_probability(
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
-            policy iteration also evaluates up to 100 policies.
+            policy iteration also evaluates up to 300 policies.
         weight: float64 ``[n_rows]``, policy to evaluate: probability of each row in its state. In this case,
             ``choice[s]`` is ``s``, the only row of state ``s`` in the chain of the policy.
 
