@@ -86,7 +86,7 @@ BUDGET = {
     "enemies": 619,
     "duel": 1392,
     "punish": 2749,
-    "mdp": 5074,
+    "mdp": 5101,
     "runtime": 1014,
     TOP: 157,
 }

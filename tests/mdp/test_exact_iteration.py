@@ -85,6 +85,17 @@ def test_slow_processes_are_solved_to_the_tolerance(states, objective):
     assert all(bound >= 0 for _, _, bound in told)
 
 
+def test_a_detour_is_found_if_play_along_the_shortest_way_lasts_too_long():
+    """The first policy, a walk away from the terminal, takes 9^600 steps; the detour takes 700, each at a cost."""
+    near, end = 600, 1300
+    walks = [[(-0.1, {k - 1 if k else end: 0.1, min(k + 1, near - 1): 0.9}), (-0.1, {near: 1.0})] for k in range(near)]
+    mdp = from_rows([*walks, *([(-0.01, {k + 1: 1.0})] for k in range(near, end))], terminals=[0.0]).expanded()
+    found = solve_exactly(mdp, Payoff(mdp.reward, mdp.terminal_reward), mdp.state_ptr[:-1].copy(), 1e-6)
+    assert found.v[[300, near]] == pytest.approx([-7.1, -7])
+    assert found.error_bound < 1e-6
+    assert found.choice[300] == 2 * 300 + 1
+
+
 def test_the_choice_is_that_of_the_best_policy_where_rounding_sees_a_tie():
     """Of two rows of the second state, the one wins half of the time and the other three quarters."""
     solution = solved((SLOW, [2], [1.0, -1.0]), "win-probability")

@@ -190,6 +190,26 @@ def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
     return choice if graph.reaches(ends, choice) else graph.surely_reach(ends).row
 
 
+def approaching_choice(mdp: MDP) -> np.ndarray:
+    """Return the row of each state, int64 ``[n_states]``, that most probably reduces the distance to the terminals.
+
+    The distance is the smallest number of steps; it must be finite in all states. Play ends under this policy.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    rows, n = mdp.to_scipy().tocoo(), mdp.n_columns
+    rows.eliminate_zeros()
+    state = states_of_rows(mdp)[rows.row]
+    backwards = coo_array((rows.data, (rows.col, state)), shape=(n, n)).tocsr()
+    ends = np.arange(mdp.n_states, n)
+    distance = dijkstra(backwards, unweighted=True, indices=ends, min_only=True)
+    approaches = rows.data * (distance[rows.col] < distance[state])
+    probability = np.bincount(rows.row, weights=approaches, minlength=mdp.n_rows)
+    largest = np.maximum.reduceat(probability, mdp.state_ptr[:-1])
+    return first_marked(mdp.state_ptr, probability >= largest[states_of_rows(mdp)])
+
+
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these: int64 ``[n]``.
 

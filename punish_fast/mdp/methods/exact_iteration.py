@@ -36,6 +36,7 @@ from punish_fast.mdp.bounds._component_brackets import ValueRange
 from punish_fast.mdp.bounds.rounding import SMALLEST, UNIT_ROUNDOFF
 from punish_fast.mdp.chain import _elimination
 from punish_fast.mdp.chain.elimination import Elimination
+from punish_fast.mdp.graph.qualitative import approaching_choice
 from punish_fast.mdp.graph.row_selection import first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
 from punish_fast.mdp.process import Payment, RowChoices
@@ -190,12 +191,34 @@ def solve_exactly(
     Returns:
         Values and policy; None if the chain of a policy is too large for an elimination.
     """
+    found = _iterate(mdp, payoff, choice, tolerance, discount, progress)
+    if found is None or discount < 1 or np.isfinite(found.error_bound):
+        return found
+    # The expected length of play under the first policy can be too large for floating point.
+    found = _iterate(mdp, payoff, approaching_choice(mdp), tolerance, discount, progress)
+    if found is not None and np.isinf(found.error_bound):
+        # A discount bounds it.
+        discounted = _iterate(mdp, payoff, choice, tolerance, _LARGEST_DISCOUNT, progress)
+        if discounted is not None:
+            found = _iterate(mdp, payoff, discounted.choice, tolerance, discount, progress)
+    return found
+
+
+def _iterate(
+    mdp: MDP,
+    payoff: Payoff,
+    choice: np.ndarray,
+    tolerance: float,
+    discount: float,
+    progress: Callable[[int], None] | None,
+) -> Exact | None:
+    """Improve ``choice`` until no state has a better row, and prove a bound; arguments of `solve_exactly`."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
     ends = np.zeros(rows.matrix.shape[1] - n)
     ends[: len(payoff.end)] = payoff.end
     v = Double(np.concatenate([np.zeros(n), ends]), np.zeros(n + len(ends)))
-    first, elimination = choice, None
+    elimination = None
     with np.errstate(all="ignore"):
         for rounds in range(1, _MOST_ROUNDS + 1):
             if progress is not None:
@@ -217,11 +240,6 @@ def solve_exactly(
             choice = np.where(better, best, choice)
         bounds = _below(chain, v, payoff.limits.least), _above(rows, chain, v, payoff.limits.most)
         error_bound = max(np.inf if bound is None else bound.distance(v, n) for bound in bounds)
-    if np.isinf(error_bound) and discount == 1:
-        # The expected length of play under the first policy can be too large for floating point. A discount bounds it.
-        discounted = solve_exactly(mdp, payoff, first, tolerance, _LARGEST_DISCOUNT, progress)
-        if discounted is not None and (discounted.choice != first).any():
-            return solve_exactly(mdp, payoff, discounted.choice, tolerance, discount, progress)
     return Exact(v.high[:n], choice, error_bound, rounds, rounds)
 
 
