@@ -9,18 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.runtime import __version__ as __version__
+from punish_fast.runtime.exports import on_first_use
 
 _HOMES = {
-    "MDP": "mdp.model",
-    "check": "mdp.model",
-    "Solution": "mdp.solution",
-    "average_reward": "mdp.objectives.average_reward",
-    "finite_horizon": "mdp.objectives.finite_horizon",
-    "reach_probability": "mdp.objectives.reachability",
-    "total_reward": "mdp.objectives.total_reward",
-    "evaluate": "mdp.solver",
-    "solve": "mdp.solver",
-    "compare": "mdp.comparison",
+    "MDP": "mdp",
+    "check": "mdp",
+    "Solution": "mdp",
+    "average_reward": "mdp",
+    "finite_horizon": "mdp",
+    "reach_probability": "mdp",
+    "total_reward": "mdp",
+    "evaluate": "mdp",
+    "solve": "mdp",
+    "compare": "mdp",
     "Rules": "punish.rules",
     "load_rules": "punish.rules",
     "State": "punish.codes",
@@ -109,14 +110,18 @@ if TYPE_CHECKING:
     from punish_fast.equilibrium.exploitation.best_response import best_response
     from punish_fast.equilibrium.exploitation.upper_bound import upper_bound
     from punish_fast.equilibrium.solver import Equilibrium
-    from punish_fast.mdp.comparison import compare
-    from punish_fast.mdp.model import MDP, check
-    from punish_fast.mdp.objectives.average_reward import average_reward
-    from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-    from punish_fast.mdp.objectives.reachability import reach_probability
-    from punish_fast.mdp.objectives.total_reward import total_reward
-    from punish_fast.mdp.solution import Solution
-    from punish_fast.mdp.solver import evaluate, solve
+    from punish_fast.mdp import (
+        MDP,
+        Solution,
+        average_reward,
+        check,
+        compare,
+        evaluate,
+        finite_horizon,
+        reach_probability,
+        solve,
+        total_reward,
+    )
     from punish_fast.punish.codes import State
     from punish_fast.punish.position import position
     from punish_fast.punish.rules import Rules, load_rules
@@ -137,13 +142,13 @@ _PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper
 _PLAYERS = "arena.players"
 
 
+_find = on_first_use(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = _find(name)
     if name in _PLAYED:
         import_module(f"{__name__}.{_PLAYERS}")
-    globals()[name] = value
     return value
 
 

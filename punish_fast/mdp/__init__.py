@@ -1,16 +1,21 @@
 """Sparse Markov decision processes, and solvers for their objectives."""
 
-from punish_fast.mdp.bounds.stopping_rule import SolveError
-from punish_fast.mdp.comparison import compare
-from punish_fast.mdp.model import MDP, ModelError, check, from_rows
-from punish_fast.mdp.objectives.average_reward import average_reward
-from punish_fast.mdp.objectives.finite_horizon import finite_horizon
-from punish_fast.mdp.objectives.reachability import reach_probability
-from punish_fast.mdp.objectives.total_reward import total_reward
-from punish_fast.mdp.policy import greedy, softmax
-from punish_fast.mdp.solution import Solution
-from punish_fast.mdp.solve_options import Effort
-from punish_fast.mdp.solver import evaluate, solve
+from typing import TYPE_CHECKING
+
+from punish_fast.runtime.exports import on_first_use
+
+if TYPE_CHECKING:
+    from punish_fast.mdp.bounds.stopping_rule import SolveError
+    from punish_fast.mdp.comparison import compare
+    from punish_fast.mdp.model import MDP, ModelError, check, from_rows
+    from punish_fast.mdp.objectives.average_reward import average_reward
+    from punish_fast.mdp.objectives.finite_horizon import finite_horizon
+    from punish_fast.mdp.objectives.reachability import reach_probability
+    from punish_fast.mdp.objectives.total_reward import total_reward
+    from punish_fast.mdp.policy import greedy, softmax
+    from punish_fast.mdp.solution import Solution
+    from punish_fast.mdp.solve_options import Effort
+    from punish_fast.mdp.solver import evaluate, solve
 
 __all__ = [
     "MDP",
@@ -30,3 +35,23 @@ __all__ = [
     "solve",
     "total_reward",
 ]
+
+_HOMES = {
+    "MDP": "model",
+    "Effort": "solve_options",
+    "ModelError": "model",
+    "Solution": "solution",
+    "SolveError": "bounds.stopping_rule",
+    "average_reward": "objectives.average_reward",
+    "check": "model",
+    "compare": "comparison",
+    "evaluate": "solver",
+    "finite_horizon": "objectives.finite_horizon",
+    "from_rows": "model",
+    "greedy": "policy",
+    "reach_probability": "objectives.reachability",
+    "softmax": "policy",
+    "solve": "solver",
+    "total_reward": "objectives.total_reward",
+}
+__getattr__ = on_first_use(__name__, _HOMES)

@@ -12,11 +12,8 @@ def modules_after(code: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split())
 
 
-def test_processes_are_solved_without_a_game():
-    modules = modules_after(
-        "from punish_fast.mdp import MDP, solve\nimport punish_fast.mdp.model, punish_fast.mdp.solver, numpy as np\n"
-        "solve"
-    )
-    rooms = {name.split(".")[1] for name in modules if name.startswith("punish_fast.")}
-    assert rooms == {"mdp", "runtime"}
+def test_processes_are_solved_without_a_game_and_built_without_a_solver():
+    modules = modules_after("from punish_fast.mdp import *\nfrom punish_fast.mdp import solver")
+    assert {name.split(".")[1] for name in modules if name.startswith("punish_fast.")} == {"mdp", "runtime"}
     assert not {"h5py", "typer", "rich", "matplotlib", "sqlite3", "quantecon", "gymnasium"} & modules
+    assert "punish_fast.mdp.solver" not in modules_after("from punish_fast.mdp import MDP, from_rows")
