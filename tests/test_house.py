@@ -74,7 +74,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5438,
+    "cli": 5437,
     "web": 1284,
     "play": 2151,
     "arena": 1130,
@@ -85,7 +85,7 @@ BUDGET = {
     "records": 1769,
     "enemies": 619,
     "duel": 1392,
-    "punish": 2749,
+    "punish": 2652,
     "mdp": 5123,
     "runtime": 1027,
     TOP: 160,

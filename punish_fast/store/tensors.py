@@ -27,7 +27,7 @@ from punish_fast.punish.transitions.memory_plan import (
     memory_limit,
     plan_memory,
 )
-from punish_fast.punish.transitions.row_backups import BlockExecutor
+from punish_fast.punish.transitions.row_backups import Executor
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
 from punish_fast.store.reader import Artefact, final_values, load
@@ -68,7 +68,7 @@ class ModelSource:
         self.memory = memory
         # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are
         # used, and rows are stored if they fit into memory.
-        self.executor: Callable[[RowBatches], BlockExecutor] | None = None
+        self.executor: Callable[[RowBatches], Executor] | None = None
         self.states = states
         self.rules = states.rules
         self.policy = policy

@@ -7,7 +7,6 @@ import pytest
 
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.row_backups import ThreadBlocks
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import ModelSource, solve_file
 
@@ -55,12 +54,12 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch)
 
 def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     source = ModelSource(StateSpace(PRESETS["tiny"]))
-    source.executor = ThreadBlocks
+    source.executor = lambda batches: batches.map_blocks
     with pytest.raises(ValueError, match="executor: goes with rows that are made, not with a tensor"):
         solve_file(folder / "a.h5", source)
     solve_file(folder / "a.h5", source, keep_tensor=False)
     source = ModelSource(load(folder / "a.h5"))
-    source.executor = ThreadBlocks
+    source.executor = lambda batches: batches.map_blocks
     with pytest.raises(ValueError, match="not with a tensor"):
         solve_file(folder / "b.h5", source, keep_tensor=False)
     assert [path.name for path in folder.iterdir()] == ["a.h5"]

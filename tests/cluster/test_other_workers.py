@@ -12,7 +12,7 @@ from cluster.test_tasks import results_of
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks, _seconds_of_a_task
+from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.runtime.cluster.connection import ClusterError, connected, dashboard_of, n_threads
@@ -89,7 +89,7 @@ def test_workers_that_are_all_paused_are_told(cluster, batches):
             results_of(client, abs, [(-1,)])
 
 
-@pytest.mark.parametrize("use", [n_threads, dashboard_of, _seconds_of_a_task])
+@pytest.mark.parametrize("use", [n_threads, dashboard_of])
 def test_a_scheduler_that_dies_early_is_told(cluster, monkeypatch, use):
     monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 2)
     told = "the connection to the scheduler, or to all of its workers, is lost"

@@ -14,7 +14,7 @@ from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
     from punish_fast.cli.frame.progress import Progress
-    from punish_fast.punish.transitions.row_backups import BlockExecutor
+    from punish_fast.punish.transitions.row_backups import Executor
     from punish_fast.punish.transitions.row_batches import RowBatches
 
 ClusterOption = Annotated[
@@ -35,15 +35,14 @@ class Cluster:
     report: dict[str, Any]
     progress: Progress
 
-    def executor(self, batches: RowBatches) -> BlockExecutor:
+    def executor(self, batches: RowBatches) -> Executor:
         """Return an executor that runs blocks on the workers."""
         from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 
         return ClusterBlocks(self.client, batches, self._show)
 
-    def _show(self, done: int, total: int, seconds_left: float) -> None:
-        text = f"cluster: {done} of {count(total, 'task')}, {seconds_left:.1f} s left"
-        self.progress.show(text, is_last=done == total)
+    def _show(self, layer: int, done: int, total: int) -> None:
+        self.progress.show(f"cluster: layer {layer + 1}, {done} of {count(total, 'task')}", is_last=done == total)
 
 
 def check_name(where: str | None) -> None:

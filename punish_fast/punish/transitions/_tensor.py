@@ -254,45 +254,6 @@ def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, a
 
 
 @kernel
-def refill_blocks(begin, end, layout, outcomes, layer, policy, action, rows):
-    """Replace the probabilities and rewards of the given blocks with those against another policy."""
-    piles = np.zeros((3, N_KINDS), dtype=np.int64)
-    discard, unseen = piles[1], piles[2]
-    kinds = np.zeros(N_KINDS, dtype=np.int64)
-    marginal = np.zeros((1, N_PLAYS))
-    hands = room_for_hands(layout)
-    chosen = np.empty((1, N_PLAYS), dtype=np.int64)
-    p = np.empty((1, N_PLAYS))
-    ptr, _, status_after, mask, play_ptr, play, _ = outcomes
-    state_ptr, _, _, data_ptr, data, reward, _ = rows
-    for block in range(begin, end):
-        sizes = open_block(layout, layer, block, piles)
-        possible = possible_added(unseen)
-        list_hands(layout, layer, discard, unseen, hands)
-        state = layer.first[block]
-        for code in block_statuses(layer, block):
-            status = split_status(layout, code)
-            mode = enemy_mode(layout, status, sizes)
-            policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal[0])
-            total = denominator(count_enemy_hand(layout, status, sizes), deck_left(layout, status))
-            base = first_way(layout, code, status, sizes)
-            owner = -1
-            for row in range(state_ptr[state], state_ptr[state + 1]):
-                pick, feints = split_action(action[row])
-                if feints and owner >= 0:
-                    reward[row] = reward[owner]
-                    continue
-                index = base + (FEINT if feints else pick)
-                where = (index, possible, 0, total, 0)
-                n = weigh_outcomes(ptr, mask, play_ptr, play, marginal, where, chosen, p)
-                for k in range(n):
-                    data[data_ptr[row] + k] = p[0, k]
-                reward[row] = sum_reward(status_after, n, chosen, p, 0)
-                owner = row if feints else owner
-            state += 1
-
-
-@kernel
 def count_positive(begin, end, indptr, data, lengths):
     """Set ``lengths[row]`` to the number of nonzero entries of each given row."""
     for row in range(begin, end):

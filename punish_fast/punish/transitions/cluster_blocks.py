@@ -2,8 +2,7 @@
 
 A worker enumerates the states of the game once and keeps them. The values of the following layer are sent to one
 worker, from which each other worker fetches them once. Each task backs up consecutive batches and returns the new
-values. Each thread gets two tasks per layer; more if these would take longer than ten seconds, and only one if
-submitting a second would take more than a tenth of its run time.
+values. Each thread gets two tasks per layer; more if these would take longer than ten seconds.
 
 Each state is backed up by one task, so values are bitwise identical for any number of workers and tasks. Dask moves
 the tasks of a lost worker to other workers. If this fails, for example because no worker holds some values any longer,
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +25,7 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.row_backups import RowArrays, Work, find_rewards
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, RowMaker
+from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder
 from punish_fast.runtime.cluster.connection import n_threads
 from punish_fast.runtime.cluster.tasks import finished, hand_out, submit
 from punish_fast.runtime.parallel import balanced_chunks, cumulated
@@ -34,17 +33,14 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Called with the number of finished tasks, of all tasks of the sweep, and the seconds left.
-TaskProgress = Callable[[int, int, float], None]
+# Called with the number of the layer, its finished tasks, and all of its tasks.
+TaskProgress = Callable[[int, int, int], None]
 
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
 # With longer tasks, too much work is lost with a worker, and the wait at the end of a layer is too long.
 _MOST_SECONDS = 10.0
-# Minimum work of a task, as a multiple of the time to submit it.
-_LEAST_WORK = 10
-_SAMPLE = 32
 # Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
 
@@ -84,21 +80,20 @@ class TaskResult(NamedTuple):
 
 
 class ClusterBlocks:
-    """A `punish_fast.punish.transitions.row_backups.BlockExecutor` that uses the workers of a cluster."""
+    """A `punish_fast.punish.transitions.row_backups.Executor` that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
-        """Measure the overhead of a task; ``progress`` is called after each task of a sweep."""
-        self._client, self._batches = client, batches
+        """Prepare the client; ``progress`` is called after each task."""
+        self._client, self._batches, self._progress = client, batches, progress
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
         self._own_reward: np.ndarray | None = None
         # The enemy's policy, fetched by all workers.
         self._policy: Future[Any] | None = None
-        self._progress = SweepProgress([int(n.sum()) for n in batches.n_entries_of], progress)
-        # Seconds to submit a task and fetch its result, and for a thread to make an entry of a row.
-        self._task_seconds, self._entry_seconds = _seconds_of_a_task(client), _USUAL_PACE
+        # Seconds that a thread takes to make an entry of a row.
+        self._entry_seconds = _USUAL_PACE
 
-    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
+    def __call__(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
         """Call ``work`` for all batches of a layer on the workers."""
         if work is find_rewards:
             self._own_reward = arrays.reward
@@ -107,18 +102,16 @@ class ClusterBlocks:
         paces: list[float] = []
         parts: dict[int, list[Any]] = {}
 
-        def begin() -> dict[int, RowTask]:
-            tasks = self._tasks(layer)
-            self._progress.begin_layer(layer, len(tasks))
-            return {task.number: task for task in tasks}
+        tasks = {task.number: task for task in self._tasks(layer)}
 
         def submit_all(tasks: list[RowTask]) -> list[Future[Any]]:
             return self._submit(work, layer, tasks, given)
 
-        for task, found in finished(self._client, begin, submit_all, self._forget):
+        for task, found in finished(self._client, lambda: tasks, submit_all, self._forget):
             paces.append(found.seconds / task.n_entries)
-            self._progress.end_task(task.n_entries)
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
+            if self._progress is not None:
+                self._progress(layer, len(parts), len(tasks))
         if paces:  # empty if a layer has no states; the median ignores first tasks that compile
             self._entry_seconds = float(np.median(paces))
         return [part for number in sorted(parts) for part in parts[number]]
@@ -153,13 +146,12 @@ class ClusterBlocks:
         threads = max(1, n_threads(self._client))
         seconds = n_entries.sum() * self._entry_seconds / threads
         # Every thread gets the same number of tasks, so that no thread waits for another.
-        worthwhile = math.ceil(seconds / (_LEAST_WORK * self._task_seconds))
-        per_thread = max(min(_TASKS_PER_THREAD, worthwhile), math.ceil(seconds / _MOST_SECONDS))
+        per_thread = max(_TASKS_PER_THREAD, math.ceil(seconds / _MOST_SECONDS))
         ends = balanced_chunks(cumulated(n_entries), per_thread * threads).tolist()
         tasks = []
         for number, (begin, end) in enumerate(pairwise(ends)):
             batches = tuple(ranges[begin:end])
-            (states, rows), (last_states, last_rows) = (self._batches.places(batches[k]) for k in (0, -1))
+            (states, rows), (last_states, last_rows) = (self._batches.builder.places(batches[k]) for k in (0, -1))
             states, rows = slice(states.start, last_states.stop), slice(rows.start, last_rows.stop)
             tasks.append(RowTask(number, self._game, batches, states, rows, int(n_entries[begin:end].sum())))
         return tasks
@@ -177,38 +169,20 @@ def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
     return parts
 
 
-def _seconds_of_a_task(client: Client) -> float:
-    """Return the seconds to submit an empty task and fetch its result, the smaller of two measurements."""
-    sample, seconds = dict(enumerate(range(_SAMPLE))), []
-
-    def submit_all(numbers: list[int]) -> list[Future[Any]]:
-        return [submit(client, _do_nothing, number, retries=_RETRIES) for number in numbers]
-
-    for _ in range(2):
-        begin = time.perf_counter()
-        list(finished(client, lambda: sample, submit_all, lambda: None))
-        seconds.append((time.perf_counter() - begin) / _SAMPLE)
-    return min(seconds)
-
-
-def _do_nothing(number: int) -> int:
-    return number
-
-
 class _Kept:
-    """Data kept by a process between tasks: the `RowMaker` of its last game, and the last values."""
+    """Data kept by a process between tasks: the `RowBuilder` of its last game, and the last values."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._game: tuple[SharedGame, RowMaker] | None = None
+        self._game: tuple[SharedGame, RowBuilder] | None = None
         self._values: tuple[LayerValues, np.ndarray] | None = None
 
-    def maker(self, game: SharedGame, policy: np.ndarray | None) -> RowMaker:
-        """Return the `RowMaker` of a game."""
+    def builder(self, game: SharedGame, policy: np.ndarray | None) -> RowBuilder:
+        """Return the `RowBuilder` of a game."""
         with self._lock:
             if self._game is None or self._game[0] != game:
                 self._game = None
-                self._game = game, RowMaker(RowBuilder(StateSpace(game.rules), policy))
+                self._game = game, RowBuilder(StateSpace(game.rules), policy)
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
@@ -229,7 +203,7 @@ def do_task(
     work: Work, task: RowTask, policy: np.ndarray | None, given: RowArrays, following: LayerValues | None = None
 ) -> TaskResult:
     """Call ``work`` for each batch of a task, on copies of the arrays; runs on a worker."""
-    maker = _kept.maker(task.game, policy)
+    builder = _kept.builder(task.game, policy)
     updated: dict[str, Any]
     if following is None:
         updated, v = {"reward": np.empty(task.rows.stop - task.rows.start)}, None
@@ -238,45 +212,13 @@ def do_task(
         updated |= {
             name: array.copy() for name, array in (("q", given.q), ("choice", given.choice)) if array is not None
         }
-        v = _kept.columns(maker.space.n_states, following)
+        v = _kept.columns(builder.space.n_states, following)
     arrays, begin, parts = given._replace(v=v, **updated), time.perf_counter(), []
     for blocks in task.batches:
-        made = maker.make(blocks)
+        made = builder.make(blocks)
         parts.append(work(made, arrays.part(_from(task.states, made.states), _from(task.rows, made.rows))))
     return TaskResult(time.perf_counter() - begin, updated, parts)
 
 
 def _from(origin: slice, part: slice) -> slice:
     return slice(part.start - origin.start, part.stop - origin.start)
-
-
-class SweepProgress:
-    """Number of finished tasks and remaining time of a sweep, which processes each layer once, in any order."""
-
-    def __init__(self, n_entries: Sequence[int], progress: TaskProgress | None = None) -> None:
-        """Start with no layers; ``n_entries`` of each layer serve to estimate the number of tasks of later layers."""
-        self._n_entries, self._tell = n_entries, progress
-        self._seen: set[int] = set()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._seen.clear()
-        self._done = self._total = self._planned = self._made = 0
-        self._start = time.perf_counter()
-
-    def begin_layer(self, layer: int, n_tasks: int) -> None:
-        """Begin a layer; a layer that was already processed begins the next sweep."""
-        if layer in self._seen or len(self._seen) == len(self._n_entries):
-            self._begin()
-        self._seen.add(layer)
-        self._planned += n_tasks
-        seen = sum(self._n_entries[each] for each in self._seen)
-        self._total = max(self._planned, round(self._planned * sum(self._n_entries) / max(seen, 1)))
-
-    def end_task(self, n_entries: int) -> None:
-        """Count a finished task and report progress."""
-        self._done += 1
-        self._made += n_entries
-        if self._tell is not None:
-            left = sum(self._n_entries) / max(self._made, 1) - 1
-            self._tell(self._done, self._total, max(0.0, left) * (time.perf_counter() - self._start))

@@ -13,9 +13,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from punish_fast.mdp.process import NonzeroCount, Process
+from punish_fast.mdp.process import NonzeroCount, Payment, Process, RowChoices
 from punish_fast.punish.states.space import Progress
-from punish_fast.punish.transitions.row_backups import BlockExecutor, RowBackups, ThreadBlocks, total
+from punish_fast.punish.transitions.row_backups import (
+    Executor,
+    RowArrays,
+    Work,
+    close,
+    evaluate,
+    find_rewards,
+    sweep,
+    total,
+    total_change,
+)
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
@@ -26,9 +36,7 @@ class MatrixFree(Process):
     # Every layer leads only to the next layer, and the last to the first.
     is_cycle = True
 
-    def __init__(
-        self, batches: RowBatches, progress: Progress | None = None, executor: BlockExecutor | None = None
-    ) -> None:
+    def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
         """Compute the rewards, which takes as long as a sweep.
 
         Args:
@@ -40,10 +48,10 @@ class MatrixFree(Process):
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr
         self.terminal_reward = TERMINAL_REWARD.copy()
         self.reward = np.zeros(len(self.action))
-        self._backups = RowBackups(executor or ThreadBlocks(batches))
+        self._executor = executor or batches.map_blocks
         counts = []
         for layer in range(self.n_layers):
-            counts.append(self._backups.find_rewards(layer, self.reward))
+            counts.append(total(self._executor(find_rewards, layer, RowArrays(reward=self.reward))))
             if progress is not None:
                 progress("rewards", layer + 1, self.n_layers)
         self._nonzeros = total(counts)
@@ -53,9 +61,9 @@ class MatrixFree(Process):
         return f"MatrixFree({sizes})"
 
     @property
-    def backups(self) -> RowBackups:
-        """Backups of the states."""
-        return self._backups
+    def backups(self) -> MatrixFree:
+        """The process itself, which implements `punish_fast.mdp.process.Backups`."""
+        return self
 
     @property
     def n_entries(self) -> int:
@@ -74,3 +82,21 @@ class MatrixFree(Process):
     def is_independent(self, layer: int) -> bool:  # noqa: ARG002 - no layer leads to itself
         """Return True, since no layer leads to itself."""
         return True
+
+    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
+        """Back up each state by its best row; return the largest change."""
+        return float(self._change(sweep, layer, payment, v, out)[0])
+
+    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
+        """Back up each state by its rows, weighted by ``weight``; return the largest change."""
+        return float(self._change(evaluate, layer, payment, v, out, weight=weight)[0])
+
+    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Back up each state by its best row, and update ``choices``; see `Backups.close`."""
+        return self._change(close, layer, payment, v, out, q=choices.q, choice=choices.row)
+
+    def _change(
+        self, work: Work, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, **arrays: np.ndarray
+    ) -> np.ndarray:
+        given = RowArrays(payment.discount, v, payment.reward, values=out, **arrays)
+        return total_change(self._executor(work, layer, given))

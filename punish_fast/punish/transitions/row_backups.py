@@ -1,21 +1,20 @@
 """Backups of states as soon as their rows are made, block by block.
 
 Each kind of backup is a function of the rows of some blocks and of the arrays of these states and rows. An executor
-calls it for all batches of a layer: threads of this process write to the arrays directly, and workers of a cluster
-return new values (``cluster_blocks.py``). Results of batches are summed in order, so sums do not depend on the
-executor.
+calls it for all batches of a layer: threads of this process write to the arrays directly (``row_batches.py``), and
+workers of a cluster return new values (``cluster_blocks.py``). Results of batches are summed in order, so sums do not
+depend on the executor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.process import NonzeroCount, Payment, RowChoices
-from punish_fast.punish.transitions.row_batches import RowBatches
+from punish_fast.mdp.process import NonzeroCount
 from punish_fast.punish.transitions.row_builder import MadeRows
 
 _ONE_CHUNK = (0, 1)
@@ -41,14 +40,13 @@ class RowArrays(NamedTuple):
         return self._replace(**{name: array[places[name]] for name, array in arrays if array is not None})
 
 
+# A backup of the states of a batch.
 Work = Callable[[MadeRows, RowArrays], Any]
 
 
-class BlockExecutor(Protocol):
-    """Calls a function for all batches of a layer."""
-
-    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Call ``work`` for each batch, update ``arrays`` (of all states and rows), and return the results in order."""
+# Given a function, a layer, and the arrays of all states and rows, calls the function for each batch of the layer with
+# the arrays of its states and rows, which it may update, and returns the results in order.
+Executor = Callable[[Work, int, RowArrays], list[Any]]
 
 
 def find_rewards(made: MadeRows, arrays: RowArrays) -> NonzeroCount:
@@ -107,48 +105,3 @@ def _settings(made: MadeRows, arrays: RowArrays) -> tuple[Any, ...]:
     reward = tensor.reward if arrays.reward is None else arrays.reward
     transitions = _bellman.Tensor(state_ptr, indptr, indices, tensor.data, reward)
     return chunk, transitions, tensor.data_ptr.view(np.uint64), arrays.discount
-
-
-class ThreadBlocks:
-    """A `BlockExecutor` that uses the threads of this process."""
-
-    def __init__(self, batches: RowBatches) -> None:
-        self._batches = batches
-
-    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Call ``work`` for all batches of a layer in threads."""
-        found: dict[int, Any] = {}
-
-        def do(batch: int, made: MadeRows) -> None:
-            found[batch] = work(made, arrays.part(made.states, made.rows))
-
-        return [found[batch] for batch in range(self._batches.for_rows(layer, do))]
-
-
-class RowBackups:
-    """The `punish_fast.mdp.process.Backups` of a matrix-free process."""
-
-    def __init__(self, executor: BlockExecutor) -> None:
-        self._executor = executor
-
-    def find_rewards(self, layer: int, reward: np.ndarray) -> NonzeroCount:
-        """Write the rewards of the rows of a layer to ``reward``, float64 ``[n_rows]``; count their successors."""
-        return total(self._executor.map_blocks(find_rewards, layer, RowArrays(reward=reward)))
-
-    def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state by its best row; return the largest change."""
-        return float(self._change(sweep, layer, payment, v, out)[0])
-
-    def evaluate(self, layer: int, payment: Payment, weight: np.ndarray, v: np.ndarray, out: np.ndarray) -> float:
-        """Back up each state by its rows, weighted by ``weight``; return the largest change."""
-        return float(self._change(evaluate, layer, payment, v, out, weight=weight)[0])
-
-    def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Back up each state by its best row, and update ``choices``; see `punish_fast.mdp.process.Backups.close`."""
-        return self._change(close, layer, payment, v, out, q=choices.q, choice=choices.row)
-
-    def _change(
-        self, work: Work, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray, **arrays: np.ndarray
-    ) -> np.ndarray:
-        given = RowArrays(payment.discount, v, payment.reward, values=out, **arrays)
-        return total_change(self._executor.map_blocks(work, layer, given))

@@ -7,12 +7,13 @@ memory for its next batch, so all rows of a game can be processed without storin
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from punish_fast.punish.states.space import Progress, StateSpace
-from punish_fast.punish.transitions.row_builder import BlockRange, MadeRows, RowBuilder, RowCounts, RowMaker, count_rows
+from punish_fast.punish.transitions.row_backups import RowArrays, Work
+from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, count_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
 # Maximum number of entries of a batch, unless a single block has more. A batch should fit into the CPU cache, and be
@@ -37,7 +38,7 @@ class RowBatches:
         """
         self.space = space
         self.policy = policy
-        self._maker = RowMaker(RowBuilder(space, policy))
+        self.builder = RowBuilder(space, policy)
         # Number of entries of the longest row of each layer.
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
         # Number of entries of all rows (including entries of probability 0), and of probabilities in a compact tensor.
@@ -59,30 +60,28 @@ class RowBatches:
         """Maximum size of a batch in bytes; each thread holds one batch."""
         return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
 
-    def places(self, blocks: BlockRange) -> tuple[slice, slice]:
-        """Return the states and rows of some blocks."""
-        return self._maker.places(blocks)
-
-    def for_rows(self, layer: int, work: Callable[[int, MadeRows], None]) -> int:
-        """Make the rows of a layer in threads, call ``work(index, made)`` for each batch, and return their number."""
+    def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
+        """Make the rows of a layer in threads and call ``work`` for each batch; see `Executor`."""
         ranges = self.ranges[layer]
+        found: list[Any] = [None] * len(ranges)
 
         def make(begin: int, end: int) -> None:
             for number in range(begin, end):
-                work(number, self._maker.make(ranges[number]))
+                made = self.builder.make(ranges[number])
+                found[number] = work(made, arrays.part(made.states, made.rows))
 
         for_each(make, len(ranges))
-        return len(ranges)
+        return found
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
         """Measure the seconds that one thread takes to make an entry, in a sample of batches."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
         # The first calls can trigger compilation, and the last layer uses a different kernel.
-        self._maker.make(sample[0])
-        self._maker.make(ranges[-1])
+        self.builder.make(sample[0])
+        self.builder.make(ranges[-1])
         begin = time.perf_counter()
-        n_entries = sum(int(self._maker.make(blocks).tensor.indptr[-1]) for blocks in sample)
+        n_entries = sum(int(self.builder.make(blocks).tensor.indptr[-1]) for blocks in sample)
         return (time.perf_counter() - begin) / n_entries
 
     def _cut(self, layer: int) -> None:
@@ -96,7 +95,7 @@ class RowBatches:
                 ptr = state_ptr[first[begin : end + 1]] - row
                 stop = begin + max(1, int(np.searchsorted(ptr, _COUNTED, side="right")) - 1)
                 length, owner = np.empty((2, ptr[stop - begin]), dtype=np.int64)
-                count_rows(begin, stop, self.space, layer, RowCounts(row, length, owner))
+                count_rows(begin, stop, self.space, layer, row, length, owner)
                 places = ptr[: stop - begin]
                 n_entries[begin:stop] = np.add.reduceat(length, places)
                 longest[begin:stop] = np.maximum.reduceat(length, places)
@@ -116,7 +115,7 @@ class RowBatches:
             end = max(begin + 1, int(np.searchsorted(entry_ptr, entry_ptr[begin] + _BATCH, side="right")) - 1)
             ranges.append(BlockRange(layer, begin, end))
             ends.append(end)
-            _, rows = self._maker.places(ranges[-1])
+            _, rows = self.builder.places(ranges[-1])
             self._most_rows = max(self._most_rows, rows.stop - rows.start)
             begin = end
         self.ranges.append(ranges)

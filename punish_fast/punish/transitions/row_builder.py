@@ -22,17 +22,16 @@ from punish_fast.punish.transitions._tensor import TensorRows, place_rows
 from punish_fast.runtime.parallel import for_chunks, for_each
 
 
-class RowCounts(NamedTuple):
-    """The number of entries of some rows."""
+def count_rows(
+    begin: int, end: int, space: StateSpace, number: int, first_row: int, length: np.ndarray, owner: np.ndarray
+) -> None:
+    """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
 
-    first_row: int
-    length: np.ndarray  # int64 [n]
-    owner: np.ndarray  # int64 [n], row that owns the probabilities of each row, relative to `first_row`
-
-
-def count_rows(begin: int, end: int, space: StateSpace, number: int, counts: RowCounts) -> None:
-    """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
-    layer, (first_row, length, owner) = space.layers[number], counts
+    Args:
+        length: int64 ``[n]``, set to the number of entries of each row from ``first_row`` on.
+        owner: int64 ``[n]``, set to the row that owns the probabilities of each row, relative to ``first_row``.
+    """
+    layer = space.layers[number]
     if number < space.rules.breaths:
         game = (space.layout, space.outcomes_of(number), layer, space.state_ptr, space.action)
         _tensor.count_entries(begin, end, *game, first_row, length, owner)
@@ -46,53 +45,6 @@ def count_rows(begin: int, end: int, space: StateSpace, number: int, counts: Row
 
 def _reshuffles(space: StateSpace) -> bool:
     return space.rules.redeal == "reshuffle"
-
-
-class RowBuilder:
-    """Fills the rows of any blocks for a given enemy."""
-
-    def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare an enemy with a policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
-        must_be_space(space)
-        space.must_be_view()
-        self.space = space
-        # States share marginals against the uniform enemy.
-        self._uniform = _uniform_marginals(space) if policy is None else None
-        self._policy = None if policy is None else policy_enemy(space, policy)
-
-    def fill(self, begin: int, end: int, number: int, rows: TensorRows) -> None:
-        """Fill the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
-        space, layer = self.space, self.space.layers[number]
-        if number < space.rules.breaths:
-            layers = (layer, space.layers[number + 1])
-            game = (space.layout, space.places, space.outcomes_of(number), layers, self._uniform, self._policy)
-            _tensor.fill_blocks(begin, end, *game, space.action, rows)
-            return
-        state = int(layer.first[begin])
-        place = int(space.state_ptr[state]) - rows.first_row
-        pointers = rows.indptr[place:], rows.data_ptr[place:]
-        deals = (space.layout, _reshuffles(space), (layer, space.layers[0]), state)
-        _redeal.fill_redeals(begin, end, *deals, *pointers, rows.indices, rows.data)
-
-
-def policy_enemy(space: StateSpace, policy: np.ndarray) -> _tensor.PolicyEnemy:
-    """Return the policy of an enemy in the form used by kernels."""
-    return _tensor.PolicyEnemy(space.state_ptr, _marginals.UNIT * checked_policy(space, policy))
-
-
-def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
-    """Compute the marginals against the uniform enemy."""
-    layout = space.layout
-    n_unseen = int(np.prod(layout.copies + 1))
-    used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)
-    for layer in space.layers[:-1]:
-        for_chunks(_tensor.mark_keys, layer.first, layout, layer, used)
-    keys = np.flatnonzero(used)
-    slot = np.full(len(used), -1, dtype=np.int32)
-    slot[keys] = np.arange(len(keys), dtype=np.int32)
-    marginal = np.empty((len(keys), N_PLAYS))
-    for_each(_marginals.fill_uniform_marginals, len(keys), layout, keys, marginal)
-    return _tensor.UniformEnemy(slot, marginal)
 
 
 class BlockRange(NamedTuple):
@@ -111,13 +63,38 @@ class MadeRows(NamedTuple):
     tensor: TensorRows  # transitions and rewards of these rows
 
 
-class RowMaker:
-    """Counts and fills the rows of any blocks."""
+_DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np.float64, "reward": np.float64}
 
-    def __init__(self, builder: RowBuilder) -> None:
-        self.space = builder.space
-        self._builder = builder
+
+class RowBuilder:
+    """Counts and fills the rows of any blocks for a given enemy."""
+
+    def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
+        """Prepare an enemy with a policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
+        must_be_space(space)
+        space.must_be_view()
+        self.space = space
+        # States share marginals against the uniform enemy.
+        self._uniform = _uniform_marginals(space) if policy is None else None
+        self._policy = None
+        if policy is not None:
+            weights = _marginals.UNIT * checked_policy(space, policy)
+            self._policy = _tensor.PolicyEnemy(space.state_ptr, weights)
         self._own = threading.local()
+
+    def fill(self, begin: int, end: int, number: int, rows: TensorRows) -> None:
+        """Fill the rows of the blocks from ``begin`` to ``end`` of layer ``number``."""
+        space, layer = self.space, self.space.layers[number]
+        if number < space.rules.breaths:
+            layers = (layer, space.layers[number + 1])
+            game = (space.layout, space.places, space.outcomes_of(number), layers, self._uniform, self._policy)
+            _tensor.fill_blocks(begin, end, *game, space.action, rows)
+            return
+        state = int(layer.first[begin])
+        place = int(space.state_ptr[state]) - rows.first_row
+        pointers = rows.indptr[place:], rows.data_ptr[place:]
+        deals = (space.layout, _reshuffles(space), (layer, space.layers[0]), state)
+        _redeal.fill_redeals(begin, end, *deals, *pointers, rows.indices, rows.data)
 
     def make(self, blocks: BlockRange) -> MadeRows:
         """Make the rows of some blocks in memory that is reused by the next call in the same thread."""
@@ -126,11 +103,11 @@ class RowMaker:
         indptr, owner = self._room("indptr", n_rows + 1), self._room("owner", n_rows)
         reward = self._room("reward", n_rows)
         indptr[0] = 0
-        count_rows(blocks.begin, blocks.end, self.space, blocks.layer, RowCounts(rows.start, indptr[1:], owner))
+        count_rows(blocks.begin, blocks.end, self.space, blocks.layer, rows.start, indptr[1:], owner)
         n_data = int(place_rows(indptr, owner))
         indices, data = self._room("indices", int(indptr[-1])), self._room("data", n_data)
         tensor = TensorRows(self.space.state_ptr, indptr, indices, owner, data, reward, rows.start)
-        self._builder.fill(blocks.begin, blocks.end, blocks.layer, tensor)
+        self.fill(blocks.begin, blocks.end, blocks.layer, tensor)
         if blocks.layer == self.space.rules.breaths:
             # Rewards are zero between two measures.
             reward[:] = 0.0
@@ -150,4 +127,16 @@ class RowMaker:
         return array[:size]
 
 
-_DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np.float64, "reward": np.float64}
+def _uniform_marginals(space: StateSpace) -> _tensor.UniformEnemy:
+    """Compute the marginals against the uniform enemy."""
+    layout = space.layout
+    n_unseen = int(np.prod(layout.copies + 1))
+    used = np.zeros(n_unseen * (layout.deck_size + 1) * N_MODES, dtype=np.uint8)
+    for layer in space.layers[:-1]:
+        for_chunks(_tensor.mark_keys, layer.first, layout, layer, used)
+    keys = np.flatnonzero(used)
+    slot = np.full(len(used), -1, dtype=np.int32)
+    slot[keys] = np.arange(len(keys), dtype=np.int32)
+    marginal = np.empty((len(keys), N_PLAYS))
+    for_each(_marginals.fill_uniform_marginals, len(keys), layout, keys, marginal)
+    return _tensor.UniformEnemy(slot, marginal)

@@ -17,7 +17,7 @@ import numpy as np
 from punish_fast.mdp.model import MDP
 from punish_fast.punish.states.space import Progress, StateSpace
 from punish_fast.punish.transitions import _tensor
-from punish_fast.punish.transitions.row_builder import RowBuilder, RowCounts, count_rows, policy_enemy
+from punish_fast.punish.transitions.row_builder import RowBuilder, count_rows
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
@@ -46,16 +46,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
     builder = RowBuilder(space, policy)
     indptr, _, _ = _place(space)
     rows = _room_for_rows(space, indptr, indptr, int(indptr[-1]))
-    mdp = MDP(
-        state_ptr=rows.state_ptr,
-        indptr=rows.indptr,
-        indices=rows.indices,
-        data=rows.data,
-        reward=rows.reward,
-        terminal_reward=TERMINAL_REWARD.copy(),
-        layer_ptr=space.layer_ptr,
-        action=space.action,
-    )
+    mdp = _process(space, rows, None)
     for number in range(mdp.n_layers):
         _fill(builder, number, rows)
         if on_layer is not None and policy is None:
@@ -86,11 +77,15 @@ def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress:
         _fill(builder, number, rows)
         if progress is not None:
             progress("tensor", number + 1, len(space.layers))
+    return _process(space, rows, rows.data_ptr)
+
+
+def _process(space: StateSpace, rows: _tensor.TensorRows, data_ptr: np.ndarray | None) -> MDP:
     return MDP(
         state_ptr=rows.state_ptr,
         indptr=rows.indptr,
         indices=rows.indices,
-        data_ptr=rows.data_ptr,
+        data_ptr=data_ptr,
         data=rows.data,
         reward=rows.reward,
         terminal_reward=TERMINAL_REWARD.copy(),
@@ -122,27 +117,13 @@ def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
     """
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
-        for_chunks(count_rows, layer.first, space, number, RowCounts(0, indptr[1:], owner))
+        for_chunks(count_rows, layer.first, space, number, 0, indptr[1:], owner)
     return indptr, owner, int(_tensor.place_rows(indptr, owner))
 
 
 def _fill(builder: RowBuilder, number: int, rows: _tensor.TensorRows) -> None:
     weights = rows.indptr[rows.state_ptr[builder.space.layers[number].first]]
     for_chunks(builder.fill, weights, number, rows)
-
-
-def refill(space: StateSpace, mdp: MDP, policy: np.ndarray) -> None:
-    """Replace the probabilities and rewards of a process from `build_compact`, in place, for another enemy.
-
-    The enemy's policy is float64 ``[n_rows]`` along ``space.action``.
-    """
-    assert mdp.data_ptr is not None
-    table = policy_enemy(space, policy)
-    rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward, 0)
-    for number, layer in enumerate(space.layers[:-1]):
-        weights = mdp.indptr[mdp.state_ptr[layer.first]]
-        args = (space.layout, space.outcomes_of(number), layer, table, space.action, rows)
-        for_chunks(_tensor.refill_blocks, weights, *args)
 
 
 def _without_zeros(mdp: MDP) -> MDP:
@@ -191,5 +172,10 @@ class Refillable:
         Raises:
             PolicyError: If the policy is invalid for these states.
         """
-        refill(self.space, self.mdp, policy)
-        return self.mdp
+        mdp, builder = self.mdp, RowBuilder(self.space, policy)
+        assert mdp.data_ptr is not None
+        rows = _tensor.TensorRows(mdp.state_ptr, mdp.indptr, mdp.indices, mdp.data_ptr, mdp.data, mdp.reward, 0)
+        # Deals between measures do not depend on the enemy.
+        for number in range(len(self.space.layers) - 1):
+            _fill(builder, number, rows)
+        return mdp
