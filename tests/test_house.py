@@ -74,13 +74,13 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5437,
+    "cli": 5436,
     "web": 1284,
     "play": 2151,
-    "arena": 1130,
+    "arena": 1128,
     "study": 793,
     "games": 5854,
-    "store": 1980,
+    "store": 1920,
     "equilibrium": 1775,
     "records": 1769,
     "enemies": 619,

@@ -39,7 +39,6 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.names import clean_name
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, load
-from punish_fast.store.responses import response_of
 
 
 class PlayerError(PunishFastError, ValueError):
@@ -168,7 +167,7 @@ class Player:
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
         """Return the player in a given game, by default under its short name."""
-        response = None if self.file is None else response_of(self.file, space)
+        response = None if self.file is None else self.file.response(space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 
 

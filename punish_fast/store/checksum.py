@@ -14,7 +14,6 @@ on a file that was manipulated and given a matching checksum.
 
 from __future__ import annotations
 
-import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,12 +46,8 @@ def seal_of(path: Path, further: bytes = b"") -> bytes:
 @uninterrupted()
 def seal(path: Path) -> None:
     """Write the seal of an HDF5 file into its first 512 bytes."""
-    with path.open("r+b") as file, ThreadPoolExecutor(1) as pool:
-        # Flush to disk while the checksum is computed.
-        on_disk = pool.submit(os.fsync, file.fileno())
-        content = seal_of(path)
-        on_disk.result()
-        file.seek(0)
+    content = seal_of(path)
+    with path.open("r+b") as file:
         file.write(content)
 
 

@@ -18,17 +18,17 @@ from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import MDP, ModelError, check
 from punish_fast.mdp.policy import PolicyError, best_values, policy_of_values
 from punish_fast.mdp.solution import Solution
-from punish_fast.punish.codes import ACTIONS, Layout, layout_of
+from punish_fast.punish.codes import ACTIONS, Layout, decimals_of, layout_of
 from punish_fast.punish.rules import Rules, RulesError, from_mapping, name_of
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import StrategyError, lift, policy_of_table
+from punish_fast.punish.strategy import StrategyError, identity, lift, policy_of_table
 from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
 from punish_fast.store.policies import policy_of_units
-from punish_fast.store.sealed_file import SealedFile, first_line, open_hdf5, shorten
+from punish_fast.store.sealed_file import SealedFile, shorten
 
 
 class Artefact(SealedFile):
@@ -146,13 +146,10 @@ class Artefact(SealedFile):
             ReadError: If the file has no transitions or this row is damaged.
         """
         self.must_have_transitions()
-        try:
-            with open_hdf5(self.path) as file:
-                group = file["/transitions"]
-                begin, end = group["indptr"][row : row + 2]
-                columns, p = group["indices"][begin:end], group["data"][begin:end]
-        except Exception as error:
-            raise self.error("/transitions", f"row {row} is not readable ({first_line(error)})") from None
+        with self.opened(f"/transitions: row {row} is not readable") as file:
+            group = file["/transitions"]
+            begin, end = group["indptr"][row : row + 2]
+            columns, p = group["indices"][begin:end], group["data"][begin:end]
         n_columns = self.sizes["n_states"] + 2
         if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or not abs(p.sum() - 1) <= 1e-9:
             raise self.error("/transitions", f"row {row} is no distribution over states")
@@ -258,6 +255,29 @@ class Artefact(SealedFile):
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
+
+    def response(self, space: StateSpace) -> np.ndarray | None:
+        """Read the response stored with a strategy, float64 ``[n_rows]``; None if there is none for these states."""
+        name = "/response/choice"
+        if name not in self.shapes or self.information != space.information.name:
+            return None
+        self.must_have_shape(name, (space.n_states,))
+        rows = space.state_ptr[:-1] + self.array(name)
+        if (rows >= space.state_ptr[1:]).any():
+            raise self.error(name, "an action is not one of its state")
+        policy = np.zeros(len(space.action))
+        policy[rows] = 1.0
+        return policy
+
+    def identity(self) -> str | None:
+        """Return the identity (``punish/strategy.py``) of an agent or a strategy under ``view``; else None."""
+        if self.kind == "agent":
+            state_ptr, action, _ = self.rows
+            return identity(decimals_of(self), state_ptr, action, self.solution().q)
+        if self.kind == "strategy" and self.information == "view":
+            space = StateSpace(self.rules)
+            return identity(decimals_of(space), space.state_ptr, space.action, self.policy(space))
+        return None
 
     def must_play(self) -> None:
         """Raise `ReadError` if the file is not an agent or a strategy."""

@@ -7,7 +7,7 @@ block, contain its seal (``checksum.py``). Metadata is written in the format of 
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FORMAT = "punish-fast"
 FORMAT_VERSION = 1
@@ -118,3 +118,10 @@ DATASETS = {
     "/equilibrium/marked_rows": Dataset("uint8", ("n_rows",), 0, 3),
     "/equilibrium/marked_full": Dataset("uint8", ("n_full",), 0, 3),
 }
+
+
+def enemy_text(enemy: dict[str, Any]) -> str:
+    """Describe the enemy in the attribute ``enemy``."""
+    temperature = f" at temperature {enemy['temperature']:g}" if "temperature" in enemy else ""
+    unknown = "an unknown enemy" if enemy["kind"] == "unknown" else enemy["kind"]
+    return f"{enemy.get('file', enemy.get('name', unknown))}{temperature}"

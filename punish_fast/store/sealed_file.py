@@ -8,6 +8,8 @@ enough bytes for it. Datasets and attributes that are not in the schema are igno
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf, isnan, prod
 from pathlib import Path
 from typing import Any
@@ -30,27 +32,9 @@ _LONGEST_TEXT = 1 << 20
 _TYPES = {str: "a text", dict: "a JSON object", int: "a whole number", float: "a number", list: "two numbers"}
 
 
-class FieldError(Exception):
-    """Raised when an attribute or dataset does not match the schema; the message names it."""
-
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field}: {problem}")
-
-
 def shorten(text: str) -> str:
     """Shorten a text for an error message."""
     return printable(text, _MOST_CHARACTERS)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error message, shortened."""
-    lines = str(error).splitlines()
-    return shorten(lines[0] if lines else type(error).__name__)
-
-
-def open_hdf5(path: Path) -> h5py.File:
-    """Open a file for reading, without a lock: files are never modified, and some network folders have no locks."""
-    return h5py.File(path, "r", locking=False)
 
 
 class SealedFile:
@@ -69,18 +53,30 @@ class SealedFile:
             raise ReadError(f"{self.path}: {fault}")
         with uninterrupted():
             check_seal(self.path)
-            try:
-                with open_hdf5(self.path) as file:
-                    self.attributes = _attributes_of(file)
-                    found = {name: _shape_of(file, name, dataset) for name, dataset in DATASETS.items()}
-            except FieldError as error:
-                raise ReadError(f"{self.path}: {error}") from None
-            # For damaged files, h5py raises exceptions of many types.
-            except Exception as error:
-                raise ReadError(f"{self.path}: not a readable HDF5 file ({first_line(error)})") from None
-        self.kind = self.attributes["kind"]
+            with self.opened("not a readable HDF5 file") as file:
+                self.attributes = {name: self._attribute(file, name) for name in ("format", "format_version", "kind")}
+                self.kind = self.attributes["kind"]
+                for name, attribute in ATTRIBUTES.items():
+                    if self.kind in attribute.kinds and not (attribute.is_optional and name not in file.attrs):
+                        self.attributes[name] = self._attribute(file, name)
+                found = {name: self._shape_of(file, name, dataset) for name, dataset in DATASETS.items()}
         self.shapes = {name: shape for name, shape in found.items() if shape is not None}
         self.sizes = {"n_sweeps": self.attributes["sweeps"]} if "sweeps" in self.attributes else {}
+
+    @contextmanager
+    def opened(self, fault: str) -> Iterator[h5py.File]:
+        """Open the file for reading; errors of h5py become a `ReadError` that begins with ``fault``."""
+        try:
+            # Without a lock: files are never modified, and some network folders have no locks.
+            with h5py.File(self.path, "r", locking=False) as file:
+                yield file
+        except ReadError:
+            raise
+        # For damaged files, h5py raises exceptions of many types.
+        except Exception as error:
+            lines = str(error).splitlines()
+            text = shorten(lines[0] if lines else type(error).__name__)
+            raise ReadError(f"{self.path}: {fault} ({text})") from None
 
     def error(self, field: str, problem: str) -> ReadError:
         """Return an error that names a field."""
@@ -106,18 +102,16 @@ class SealedFile:
             raise self.error(name, f"shape is {self.shapes[name]}, allowed is {' x '.join(map(str, shape))}")
 
     @uninterrupted()
-    def array(self, name: str) -> np.ndarray:
-        """Read a dataset and check the range of its elements."""
-        if name not in self.shapes:
-            raise self.error(name, "missing")
-        dataset = DATASETS[name]
-        try:
-            array = np.empty(self.shapes[name], dataset.dtype)
-            with open_hdf5(self.path) as file:
-                if array.size:
-                    file[name].read_direct(array)
-        except Exception as error:
-            raise self.error(name, f"not readable ({first_line(error)})") from None
+    def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
+        """Read a dataset and check its elements; ``dataset`` describes one that is not in the schema."""
+        with self.opened(f"{name}: not readable") as file:
+            shape = self.shapes.get(name) if dataset is None else self._shape_of(file, name, dataset)
+            if shape is None:
+                raise self.error(name, "missing")
+            dataset = dataset or DATASETS[name]
+            array = np.empty(shape, dataset.dtype)
+            if array.size:
+                file[name].read_direct(array)
         least, most = (array.min(), array.max()) if array.size else (dataset.low, dataset.low)
         if dataset.may_be_nan and np.isnan(array).all():
             return array
@@ -128,36 +122,50 @@ class SealedFile:
             raise self.error(name, f"a number is {number}, allowed are those {_range(dataset)}")
         return array
 
+    def _attribute(self, file: h5py.File, name: str) -> Any:
+        """Read an attribute and check its type and value."""
+        attribute = ATTRIBUTES[name]
+        wanted = attribute.type
+        if name not in file.attrs:
+            raise self.error(name, "missing")
+        value: Any = file.attrs[name]
+        try:
+            value = _plain(value, wanted)
+        except (ValueError, RecursionError):
+            value = None
+        if type(value) is not wanted:
+            raise self.error(name, f"is not {_TYPES[wanted]}")
+        if attribute.allowed and value not in attribute.allowed:
+            raise self.error(name, f"{shorten(repr(value))} is not known, allowed are {', '.join(attribute.allowed)}")
+        numbers: Any = value if wanted is list else [value] if wanted in (int, float) else []
+        for number in numbers:
+            is_missing = attribute.may_be_nan and isnan(number)
+            if not is_missing and not attribute.low <= number <= attribute.high:
+                raise self.error(name, f"{shorten(repr(number))} is not allowed, it must be {_range(attribute)}")
+        return value
 
-def _attributes_of(file: h5py.File) -> dict[str, Any]:
-    """Read and check the attributes of a file."""
-    head = {name: _value(file, name, ATTRIBUTES[name]) for name in ("format", "format_version", "kind")}
-    return head | {
-        name: _value(file, name, attribute)
-        for name, attribute in ATTRIBUTES.items()
-        if head["kind"] in attribute.kinds and not (attribute.is_optional and name not in file.attrs)
-    }
-
-
-def _value(file: h5py.File, name: str, attribute: Attribute) -> Any:
-    if name not in file.attrs:
-        raise FieldError(name, "missing")
-    value: Any = file.attrs[name]
-    wanted = attribute.type
-    try:
-        value = _plain(value, wanted)
-    except (ValueError, RecursionError):
-        value = None
-    if type(value) is not wanted:
-        raise FieldError(name, f"is not {_TYPES[wanted]}")
-    if attribute.allowed and value not in attribute.allowed:
-        raise FieldError(name, f"{shorten(repr(value))} is not known, allowed are {', '.join(attribute.allowed)}")
-    numbers: Any = value if wanted is list else [value] if wanted in (int, float) else []
-    for number in numbers:
-        is_missing = attribute.may_be_nan and isnan(number)
-        if not is_missing and not attribute.low <= number <= attribute.high:
-            raise FieldError(name, f"{shorten(repr(number))} is not allowed, it must be {_range(attribute)}")
-    return value
+    def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
+        """Check a dataset against the schema; return its shape, or None if it is missing."""
+        for part in (name.rpartition("/")[0], name):
+            link = file.get(part, getlink=True)
+            if link is None:
+                return None
+            if not isinstance(link, h5py.HardLink):
+                raise self.error(name, "missing, a link is in its place")
+        found, dtype = file[name], np.dtype(dataset.dtype)
+        if not isinstance(found, h5py.Dataset) or found.shape is None:
+            raise self.error(name, "missing, something else is in its place")
+        if found.dtype != dtype:
+            raise self.error(name, f"dtype is {shorten(str(found.dtype))}, allowed is {dataset.dtype}")
+        if found.ndim != len(dataset.shape):
+            raise self.error(name, f"shape is {found.shape}, allowed is {' x '.join(map(str, dataset.shape))}")
+        if found.is_virtual or found.external:
+            raise self.error(name, "is stored in another file or dataset")
+        # A damaged shape must not claim more memory than the file can hold.
+        stored = found.id.get_storage_size() * (_MOST_COMPRESSED if dataset.is_compressed else 1)
+        if prod(found.shape) * dtype.itemsize > stored or prod(found.chunks or ()) * dtype.itemsize > _LARGEST_CHUNK:
+            raise self.error(name, f"shape is {found.shape}, larger than the file")
+        return tuple(found.shape)
 
 
 def _plain(value: Any, wanted: type) -> Any:
@@ -180,27 +188,3 @@ def _range(of: Attribute | Dataset) -> str:
     if of.high == inf:
         return "finite" if of.low == -inf else f"from {of.low:.10g}"
     return f"from {of.low:.10g} to {of.high:.10g}"
-
-
-def _shape_of(file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
-    """Check a dataset against the schema; return its shape, or None if it is missing."""
-    for part in (name.rpartition("/")[0], name):
-        link = file.get(part, getlink=True)
-        if link is None:
-            return None
-        if not isinstance(link, h5py.HardLink):
-            raise FieldError(name, "missing, a link is in its place")
-    found, dtype = file[name], np.dtype(dataset.dtype)
-    if not isinstance(found, h5py.Dataset) or found.shape is None:
-        raise FieldError(name, "missing, something else is in its place")
-    if found.dtype != dtype:
-        raise FieldError(name, f"dtype is {shorten(str(found.dtype))}, allowed is {dataset.dtype}")
-    if found.ndim != len(dataset.shape):
-        raise FieldError(name, f"shape is {found.shape}, allowed is {' x '.join(map(str, dataset.shape))}")
-    if found.is_virtual or found.external:
-        raise FieldError(name, "is stored in another file or dataset")
-    # A damaged shape must not claim more memory than the file can hold.
-    stored = found.id.get_storage_size() * (_MOST_COMPRESSED if dataset.is_compressed else 1)
-    if prod(found.shape) * dtype.itemsize > stored or prod(found.chunks or ()) * dtype.itemsize > _LARGEST_CHUNK:
-        raise FieldError(name, f"shape is {found.shape}, larger than the file")
-    return tuple(found.shape)

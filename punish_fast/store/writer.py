@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import h5py
@@ -31,7 +31,6 @@ class _Sink(io.FileIO):
     def __init__(self, path: Path) -> None:
         super().__init__(path, "w+")
         self._error: OSError | None = None
-        self._syncing: Thread | None = None
 
     def write(self, data: Any) -> int:
         """Write all of ``data``, or record the error."""
@@ -52,30 +51,6 @@ class _Sink(io.FileIO):
             self._error = self._error or error
             return size or 0
 
-    def sync(self) -> None:
-        """Start flushing to disk in the background; call `wait` at the end."""
-        if self._syncing is not None:
-            self._syncing.join()
-        # The file can be closed before the flush ends.
-        descriptor = os.dup(self.fileno())
-
-        def work() -> None:
-            try:
-                os.fsync(descriptor)
-            except OSError as error:
-                self._error = self._error or error
-            finally:
-                os.close(descriptor)
-
-        self._syncing = Thread(target=work, name="sync", daemon=True)
-        self._syncing.start()
-
-    def wait(self) -> None:
-        """Wait for `sync` and raise any error; the operating system reports a failed flush only once."""
-        if self._syncing is not None:
-            self._syncing.join()
-        self.check()
-
     def check(self) -> None:
         """Raise the first recorded error."""
         if self._error is not None:
@@ -85,9 +60,11 @@ class _Sink(io.FileIO):
 class Writer:
     """An open output file, made by `new_file` or `sealed_file`."""
 
-    def __init__(self, file: h5py.File, sink: _Sink) -> None:
+    def __init__(self, file: h5py.File, sink: _Sink, background: ThreadPoolExecutor) -> None:
         self._file = file
         self._sink = sink
+        self._background = background
+        self._flushed: Future[None] | None = None
 
     def attributes(self, **values: Any) -> None:
         """Set root attributes."""
@@ -109,7 +86,15 @@ class Writer:
     def sync(self) -> None:
         """Start flushing to disk, to shorten the wait at the end."""
         with uninterrupted():
-            self._sink.sync()
+            self._flushed = self._background.submit(os.fsync, self._sink.fileno())
+
+    def finish(self) -> None:
+        """Close the file and raise the first error; the operating system reports a failed flush only once."""
+        with uninterrupted():
+            self._file.close()
+            if self._flushed is not None:
+                self._flushed.result()
+        self._sink.check()
 
     def csr_matrix(self, name: str, shape: tuple[int, int], indptr: np.ndarray) -> None:
         """Create the group of a sparse matrix; `part` writes its entries."""
@@ -142,11 +127,11 @@ def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
     """
     with replacing(path) as temporary:
         try:
-            with _Sink(temporary) as sink, ExitStack() as stack:
+            with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:
                 with uninterrupted():
                     file = h5py.File(sink, "w", libver=schema.LIBRARY_VERSION, userblock_size=SIZE)
-                    stack.callback(_close, file)
-                writer = Writer(file, sink)
+                    stack.callback(uninterrupted()(file.close))
+                writer = Writer(file, sink, background)
                 writer.attributes(
                     format=schema.FORMAT,
                     format_version=schema.FORMAT_VERSION,
@@ -156,15 +141,7 @@ def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
                     **attributes,
                 )
                 yield writer
-                stack.close()
-                sink.check()
+                writer.finish()
             seal(temporary)
-            with uninterrupted():
-                sink.wait()
         except OSError as error:
             raise explain(path, error) from None
-
-
-def _close(file: h5py.File) -> None:
-    with uninterrupted():
-        file.close()

@@ -15,7 +15,6 @@ from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
-from punish_fast.store.responses import response_of
 
 RULES = true_rules(PRESETS["tiny"])
 TINY = ("--rules", "tiny", "--quiet")
@@ -180,7 +179,7 @@ def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
     # Strategies of a finer model are rounded.
     assert found["exploiters"]["true"] > told - (1e-9 if information == "view" else 1e-3)
     stored = load(folder / "x.h5")
-    assert response_of(stored, StateSpace(stored.rules, information)) is not None
+    assert stored.response(StateSpace(stored.rules, information)) is not None
 
 
 def test_only_its_own_checkpoint_is_taken(run):

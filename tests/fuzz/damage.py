@@ -51,8 +51,3 @@ def put(index: int | slice, value: Any) -> Callable[[np.ndarray], np.ndarray]:
         return array
 
     return change_array
-
-
-def swap_first_two(array: np.ndarray) -> np.ndarray:
-    array[:2] = array[1::-1].copy()
-    return array

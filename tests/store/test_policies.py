@@ -14,7 +14,6 @@ from punish_fast.punish.strategy import lift
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from punish_fast.store.responses import response_of
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
@@ -117,11 +116,11 @@ def test_a_response_is_kept_with_the_strategy(tmp_path, memory):
         response = np.zeros(len(policy))
         response[first_best(space.state_ptr, mixed(space, 2))] = 1.0
         save_policy(tmp_path / "a.h5", space, policy, response=response)
-        assert np.array_equal(response_of(load(tmp_path / "a.h5"), space), response)
+        assert np.array_equal(load(tmp_path / "a.h5").response(space), response)
     # It is of no use under another model.
-    assert response_of(load(tmp_path / "a.h5"), StateSpace(RULES)) is None
+    assert load(tmp_path / "a.h5").response(StateSpace(RULES)) is None
     save_policy(tmp_path / "b.h5", memory, policy)
-    assert response_of(load(tmp_path / "b.h5"), memory) is None
+    assert load(tmp_path / "b.h5").response(memory) is None
 
 
 def test_a_response_with_actions_that_are_not_there_is_refused(tmp_path, memory, monkeypatch):
@@ -129,4 +128,4 @@ def test_a_response_with_actions_that_are_not_there_is_refused(tmp_path, memory,
     monkeypatch.setattr("punish_fast.store.policies.first_best", lambda *_: wrong)
     save_policy(tmp_path / "a.h5", memory, mixed(memory, 1), response=mixed(memory, 1))
     with pytest.raises(ReadError, match="/response/choice: an action is not one of its state"):
-        response_of(load(tmp_path / "a.h5"), memory)
+        load(tmp_path / "a.h5").response(memory)

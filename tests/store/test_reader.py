@@ -7,19 +7,22 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import time
 
 import h5py
 import numpy as np
 import pytest
-from fuzz.damage import change, editing, put, remove, set_attribute, swap_first_two
+from fuzz.damage import change, editing, put, remove, set_attribute
 
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
+from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.punish.codes import encode
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import uniform_policy
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.checksum import SIZE, seal_of
@@ -76,84 +79,75 @@ def test_files_are_read_without_locks(copies):
         load(copies["agent"]).row(0)
 
 
-@pytest.mark.parametrize(("kind", "name"), REQUIRED)
-def test_missing_attribute(copies, kind, name):
-    set_attribute(copies[kind], name, None)
-    with named(copies[kind], name, "missing"):
-        load(copies[kind])
+def test_attributes_that_are_missing_or_of_another_type_are_named(copies, originals):
+    for kind, name in REQUIRED:
+        with h5py.File(originals[kind]) as file:
+            is_text = isinstance(file.attrs[name], str | bytes)
+        for value, problem in ((None, "missing"), (7 if is_text else 1.5j, "is not (a|two) ")):
+            shutil.copy(originals[kind], copies[kind])
+            set_attribute(copies[kind], name, value)
+            with named(copies[kind], name, problem):
+                load(copies[kind])
 
 
-@pytest.mark.parametrize(("kind", "name"), REQUIRED)
-def test_attribute_of_another_type(copies, kind, name):
-    with h5py.File(copies[kind]) as file:
-        is_text = isinstance(file.attrs[name], str | bytes)
-    set_attribute(copies[kind], name, 1.5j if not is_text else 7)
-    with named(copies[kind], name, "is not (a|two) "):
-        load(copies[kind])
+NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}', '{"kind": "agent", "file": [1]}')
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"),
+    ("name", "values", "problem"),
     [
-        ("format", "another-format", "is not known"),
-        ("format_version", 2, "2 is not allowed, it must be 1"),
-        ("kind", "Agent", "allowed are tensor, agent, strategy"),
-        ("discount", 1.01, "is not allowed, it must be from 0 to 1"),
-        ("discount", np.nan, "is not allowed"),
-        ("objective", "draw", "'draw' is not known, allowed are discounted, win-probability"),
-        ("error_bound", -1.0, "is not allowed"),
-        ("error_bound", np.nan, "is not allowed"),
-        ("schedule", "sideways", "is not known"),
+        ("format", ["another-format"], "is not known"),
+        ("format_version", [2], "2 is not allowed, it must be 1"),
+        ("kind", ["Agent"], "allowed are tensor, agent, strategy"),
+        ("discount", [1.01, np.nan], "is not allowed, it must be from 0 to 1"),
+        ("objective", ["draw"], "'draw' is not known, allowed are discounted, win-probability"),
+        ("error_bound", [-1.0, np.nan], "is not allowed"),
+        ("schedule", ["sideways"], "is not known"),
+        ("sweeps", [-1], "-1 is not allowed, it must be from 0"),
+        ("rules", ["", "{", "[]", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'], ""),
+        ("enemy", [*NOT_A_NOTE], "not a JSON object"),
+        ("enemy", ['{"kind": "agent", "temperature": "hot"}', '{"kind": "agent", "temperature": 0}'], "above 0"),
+        ("terminal_values", [1.0, "20", [1, 2], [1.0, 2.0, 3.0]], "is not two numbers"),
+        ("terminal_values", [[np.nan, -1.0], [np.inf, -1.0]], "is not allowed, it must be from -1e.100 to 1e.100"),
+        ("origin", ["", "[1]", "null", "{", "[" * 50_000], "not a JSON object"),
     ],
 )
-def test_attributes_that_cannot_be(copies, name, value, problem):
-    set_attribute(copies["agent"], name, value)
-    with named(copies["agent"], name, problem):
-        load(copies["agent"])
+def test_attributes_that_cannot_be(copies, name, values, problem):
+    path = copies["strategy" if name == "origin" else "agent"]
+    for value in values:
+        with editing(path) as file:
+            file.attrs[name] = value
+        with named(path, name, problem):
+            read(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'])
-def test_rules_that_name_no_game(copies, text):
-    set_attribute(copies["tensor"], "rules", text)
-    with named(copies["tensor"], "rules"):
-        load(copies["tensor"])
+def test_a_log_of_other_sweeps_is_refused(copies):
+    for sweeps in (0, 1000):
+        set_attribute(copies["agent"], "sweeps", sweeps)
+        with named(copies["agent"], "/log/residual", "shape is"):
+            load(copies["agent"])
 
 
-@pytest.mark.parametrize("text", ["", "naive", "[]", "{}", '{"file": "x.h5"}', "null"])
-def test_enemy_that_is_no_note(copies, text):
-    set_attribute(copies["agent"], "enemy", text)
-    with named(copies["agent"], "enemy", "not a JSON object"):
-        read(copies["agent"])
+def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies, originals):
+    flaws = {
+        "missing": remove,
+        "allowed is {dtype}": lambda path, name: change(path, name, lambda array: array.astype(">f8")),
+        "shape is": lambda path, name: change(path, name, lambda array: array[..., np.newaxis]),
+    }
+    for kind, name in OF_FILES:
+        for problem, damage in flaws.items():
+            shutil.copy(originals[kind], copies[kind])
+            damage(copies[kind], name)
+            with named(copies[kind], name, problem.format(dtype=DATASETS[name].dtype)):
+                read(copies[kind])
 
 
-@pytest.mark.parametrize(("kind", "name"), OF_FILES)
-def test_missing_dataset(copies, kind, name):
-    remove(copies[kind], name)
-    with named(copies[kind], name, "missing"):
-        read(copies[kind])
-
-
-@pytest.mark.parametrize("dtype", ["int16", ">f8"])
-@pytest.mark.parametrize(("kind", "name"), OF_FILES)
-def test_dataset_of_another_dtype(copies, kind, name, dtype):
-    change(copies[kind], name, lambda array: array.astype(dtype))
-    with named(copies[kind], name, f"allowed is {DATASETS[name].dtype}"):
-        read(copies[kind])
-
-
-@pytest.mark.parametrize("name", [name for _, name in OF_FILES if name != "/strategy/state"])
+@pytest.mark.parametrize("name", ["/states/code", "/rows/action", "/transitions/data", "/solution/q", "/strategy/p"])
 def test_dataset_one_too_long(copies, name):
-    kind = {name: kind for kind, name in OF_FILES}[name]
-    change(copies[kind], name, lambda array: np.concatenate([array, array[-1:]]))
+    path = copies[{name: kind for kind, name in OF_FILES}[name]]
+    change(path, name, lambda array: np.concatenate([array, array[-1:]]))
     with pytest.raises(ReadError, match="shape is"):
-        read(copies[kind])
-
-
-@pytest.mark.parametrize(("kind", "name"), OF_FILES)
-def test_dataset_with_a_dimension_too_many(copies, kind, name):
-    change(copies[kind], name, lambda array: array[..., np.newaxis])
-    with named(copies[kind], name, "shape is"):
-        read(copies[kind])
+        read(path)
 
 
 def test_dataset_larger_than_its_file(copies):
@@ -165,53 +159,48 @@ def test_dataset_larger_than_its_file(copies):
         read(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("/states/layer_ptr", put(0, 1)),
-        ("/states/layer_ptr", put(1, 10**9)),
-        ("/states/code", swap_first_two),
-        ("/states/code", lambda code: put(1, code[0])(code)),
-        ("/states/code", put(-1, np.uint64(2**64 - 1))),
-        ("/rows/state_ptr", put(0, 1)),
-        ("/rows/state_ptr", swap_first_two),
-        ("/rows/state_ptr", lambda ptr: put(1, ptr[2])(ptr)),
-        ("/rows/reward", put(3, np.nan)),
-        ("/rows/reward", put(3, -np.inf)),
-        ("/rows/action", put(0, 0)),
-        ("/rows/action", put(0, 255)),
-        ("/transitions/indptr", put(0, 1)),
-        ("/transitions/indptr", put(1, -5)),
-        ("/transitions/indptr", lambda ptr: put(1, ptr[2])(ptr)),
-        ("/transitions/indptr", put(1, 10**12)),
-        ("/transitions/indices", put(5, -1)),
-        ("/transitions/indices", put(5, 10**9)),
-        ("/transitions/data", put(5, -0.25)),
-        ("/transitions/data", put(5, 1.25)),
-        ("/transitions/data", put(5, np.nan)),
-        ("/transitions/data", lambda data: data * 0.5),
-        ("/solution/v", put(7, np.nan)),
-        ("/solution/q", put(7, np.inf)),
-    ],
-)
-def test_values_that_cannot_be(copies, name, damage):
-    change(copies["agent"], name, damage)
-    with named(copies["agent"], name):
-        read(copies["agent"])
+def test_values_that_cannot_be(copies, originals):
+    for name, damage, problem in (
+        ("/states/layer_ptr", put(0, 1), "must begin with 0"),
+        ("/states/layer_ptr", put(1, 10**9), "not descend"),
+        ("/states/code", lambda code: put(1, code[0])(code), "must ascend"),
+        ("/states/code", put(-1, np.uint64(2**64 - 1)), "must ascend, up to"),
+        ("/rows/state_ptr", put(0, 1), "must begin with 0"),
+        ("/rows/state_ptr", lambda ptr: put(1, ptr[2])(ptr), "ascend"),
+        ("/rows/reward", put(3, np.nan), "not finite"),
+        ("/rows/reward", put(3, -np.inf), "not finite"),
+        ("/rows/action", put(0, 0), "allowed are those from 10 to 90"),
+        ("/rows/action", put(0, 12), "must be actions"),
+        ("/transitions/indptr", put(0, 1), ""),
+        ("/transitions/indptr", put(1, -5), ""),
+        ("/transitions/indptr", lambda ptr: put(1, ptr[2])(ptr), ""),
+        ("/transitions/indptr", put(1, 10**12), ""),
+        ("/transitions/indices", put(5, -1), ""),
+        ("/transitions/indices", put(5, 10**9), ""),
+        ("/transitions/data", put(5, -0.25), ""),
+        ("/transitions/data", put(5, 1.25), ""),
+        ("/transitions/data", put(5, np.nan), ""),
+        ("/transitions/data", put(5, 0.3), "the probabilities of .* add up to"),
+        ("/solution/v", put(7, np.nan), "not finite"),
+        ("/solution/q", put(7, np.inf), "not finite"),
+        ("/log/residual", put(0, -0.5), "a number is -0.5, allowed are those from 0"),
+        ("/log/seconds", put(0, np.nan), "not finite"),
+    ):
+        path = shutil.copy(originals["agent"], copies["agent"])
+        change(path, name, damage)
+        with named(path, name, problem):
+            read(path)
 
 
-@pytest.mark.parametrize(
-    ("sweeps", "field", "problem"),
-    [
-        (0, "/log/residual", "shape is"),
-        (-1, "sweeps", "-1 is not allowed, it must be from 0"),
-        (1000, "/log/residual", "shape is"),
-    ],
-)
-def test_sweeps_that_the_log_does_not_have(copies, sweeps, field, problem):
-    set_attribute(copies["agent"], "sweeps", sweeps)
-    with named(copies["agent"], field, problem):
-        load(copies["agent"])
+def test_rewards_and_values_must_fit_the_rest(copies, originals):
+    for name, damage, field in (
+        ("/rows/reward", lambda reward: reward * np.nan, "/transitions/reward: a value is not finite"),
+        ("/solution/q", lambda q: q * 3, "/solution/v: must be the largest `q` of each state"),
+    ):
+        path = shutil.copy(originals["agent"], copies["agent"])
+        change(path, name, damage)
+        with pytest.raises(ReadError, match=field):
+            read(path)
 
 
 @pytest.mark.parametrize("name", ["/log/rmse", "/log/choice_changes"])
@@ -223,62 +212,45 @@ def test_log_of_a_jacobi_run(game, tmp_path, name):
         load(path).solution()
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
+def test_one_row_is_checked_when_read_alone(copies, originals):
+    for name, damage in (
         ("/transitions/indptr", put(18, 0)),
         ("/transitions/indptr", put(18, 10**12)),
         ("/transitions/indices", put(slice(None), -1)),
         ("/transitions/indices", put(slice(None), 10**6)),
         ("/transitions/data", put(slice(None), 0.1)),
         ("/transitions/data", put(slice(None), np.nan)),
-    ],
-)
-def test_one_row_is_checked_when_read_alone(copies, name, damage):
-    change(copies["tensor"], name, damage)
-    with named(copies["tensor"], "/transitions", "row 17"):
-        load(copies["tensor"]).row(17)
-
-
-@pytest.mark.parametrize(
-    ("damage", "problem"),
-    [
-        (put((3, 0), -0.5), "a number is -0.5, allowed are those from 0"),
-        (put((3, 0), np.nan), "not finite"),
-        (put(3, 0.0), "add up to"),
-        (put(3, 1 / 11), "not legal"),
-    ],
-)
-def test_strategy_that_is_none(copies, game, damage, problem):
-    change(copies["strategy"], "/strategy/p", damage)
-    with pytest.raises(ReadError, match=rf"\A{re.escape(str(copies['strategy']))}: [^\n]*{problem}"):
-        load(copies["strategy"]).policy(game.space)
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [(-1, "a number is -1, allowed are those from 0"), (0, "is listed twice"), (10**6, "states must be rows from 0")],
-)
-def test_strategy_of_states_that_are_none(copies, game, row, problem):
-    change(copies["strategy"], "/strategy/state", put(3, row))
-    with pytest.raises(ReadError, match=problem):
-        load(copies["strategy"]).policy(game.space)
-
-
-@pytest.mark.parametrize("kind", ["agent", "strategy"])
-def test_enemy_of_another_game(originals, game, kind):
-    other = StateSpace(game.space.rules._replace(hp=1))
-    with pytest.raises(
-        ReadError, match=r"made for rules tiny, but the game's are house-\w+; they may differ in redeal"
     ):
-        load(originals[kind]).policy(other)
+        path = shutil.copy(originals["tensor"], copies["tensor"])
+        change(path, name, damage)
+        with named(path, "/transitions", "row 17"):
+            load(path).row(17)
 
 
-@pytest.mark.parametrize("kind", ["agent", "strategy"])
-def test_an_enemy_may_have_another_redeal(originals, game, kind):
-    true = StateSpace(game.space.rules._replace(redeal="reshuffle"))
-    file = load(originals[kind])
-    assert np.array_equal(file.policy(true), file.policy(game.space))
+def test_strategies_that_are_none(copies, originals, game):
+    for name, damage, problem in (
+        ("p", put((3, 0), -0.5), "a number is -0.5, allowed are those from 0"),
+        ("p", put((3, 0), np.nan), "not finite"),
+        ("p", put(3, 0.0), "add up to"),
+        ("p", put(3, 1 / 11), "not legal"),
+        ("state", put(3, -1), "a number is -1, allowed are those from 0"),
+        ("state", put(3, 0), "is listed twice"),
+        ("state", put(3, 10**6), "states must be rows from 0"),
+    ):
+        path = shutil.copy(originals["strategy"], copies["strategy"])
+        change(path, f"/strategy/{name}", damage)
+        with pytest.raises(ReadError, match=rf"\A{re.escape(str(path))}: [^\n]*{problem}"):
+            load(path).policy(game.space)
+
+
+def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(originals, game):
+    rules = game.space.rules
+    message = r"made for rules tiny, but the game's are house-\w+; they may differ in redeal"
+    for kind in ("agent", "strategy"):
+        file = load(originals[kind])
+        assert np.array_equal(file.policy(StateSpace(rules._replace(redeal="reshuffle"))), file.policy(game.space))
+        with pytest.raises(ReadError, match=message):
+            file.policy(StateSpace(rules._replace(hp=1)))
 
 
 def test_kinds_are_not_taken_for_each_other(originals, game):
@@ -294,16 +266,14 @@ def test_kinds_are_not_taken_for_each_other(originals, game):
         load(originals["agent"]).strategy()
     with pytest.raises(ReadError):
         load(originals["strategy"]).mdp()
-
-
-def test_a_strategy_has_no_enemy(originals):
-    with pytest.raises(ReadError):
-        load(originals["strategy"]).enemy  # noqa: B018
+    with named(originals["strategy"], "enemy", "not a JSON object"):
+        _ = load(originals["strategy"]).enemy
+    with named(originals["tensor"], "kind", "has no solution"):
+        _ = load(originals["tensor"]).terminal_values
 
 
 def test_bytes_of_attributes_may_be_of_fixed_length(copies):
-    note = json.dumps({"kind": "unknown"})
-    set_attribute(copies["agent"], "enemy", np.bytes_(note))
+    set_attribute(copies["agent"], "enemy", np.bytes_(json.dumps({"kind": "unknown"})))
     assert load(copies["agent"]).enemy == {"kind": "unknown"}
 
 
@@ -312,53 +282,25 @@ def test_an_older_file_against_naive_is_one_against_uniform_play(copies):
     assert load(copies["agent"]).enemy == {"kind": "built-in", "name": "random"}
 
 
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        (1.0, "is not two numbers"),
-        ("20", "is not two numbers"),
-        ([1, 2], "is not two numbers"),
-        ([1.0, 2.0, 3.0], "is not two numbers"),
-        ([np.nan, -1.0], "nan is not allowed, it must be from -1e+100 to 1e+100"),
-        ([np.inf, -1.0], "inf is not allowed, it must be from -1e+100 to 1e+100"),
-    ],
-)
-def test_terminal_values_that_are_none(copies, value, problem):
-    set_attribute_of_any_kind(copies["agent"], "terminal_values", value)
-    with named(copies["agent"], "terminal_values", re.escape(problem)):
-        _ = load(copies["agent"]).terminal_values
+def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(originals, game, tmp_path):
+    assert load(originals["agent"]).terminal_values == pytest.approx((20, -20), rel=1e-15)
+    save(tmp_path / "jacobi.h5", game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=2))
+    assert load(tmp_path / "jacobi.h5").terminal_values == pytest.approx((2.8525, -2.8525), rel=1e-15)
 
 
-def set_attribute_of_any_kind(path, name, value):
-    """Write an attribute that was not there."""
-    with editing(path) as file:
-        file.attrs[name] = value
-
-
-def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(copies):
-    assert load(copies["agent"]).terminal_values == pytest.approx((20, -20), rel=1e-15)
-    with named(copies["tensor"], "kind", "no solution"):
-        _ = load(copies["tensor"]).terminal_values
-
-
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        *((text, "not a JSON object") for text in ("", "[1]", "null", "{", "[" * 50_000)),
-        (7, "is not a JSON object"),
-    ],
-)
-def test_origin_that_is_no_note(copies, value, problem):
-    set_attribute_of_any_kind(copies["strategy"], "origin", value)
-    with named(copies["strategy"], "origin", problem):
-        _ = load(copies["strategy"]).origin
-
-
-def test_origin_is_kept(game, tmp_path):
-    save_policy(tmp_path / "a.h5", game.space, game.policy)
-    assert load(tmp_path / "a.h5").origin is None
-    save_policy(tmp_path / "b.h5", game.space, game.policy, origin={"method": "by hand", "seed": 3})
-    assert load(tmp_path / "b.h5").origin == {"method": "by hand", "seed": 3}
+def test_the_hash_of_an_agent_does_not_depend_on_what_else_the_file_says(tmp_path):
+    rules = true_rules(PRESETS["tiny"])
+    space = StateSpace(rules)
+    mdp = build(space)
+    for name, enemy in (("one.h5", {"kind": "built-in", "name": "random"}), ("other.h5", None)):
+        save(tmp_path / name, space, mdp, solve(mdp, discount=1.0), enemy)
+        assert load(tmp_path / name).identity() == PunishPlayer("naive", {}, rules).identity
+    save(tmp_path / "tensor.h5", space, mdp)
+    assert load(tmp_path / "tensor.h5").identity() is None
+    for information, wanted in (("view", PunishPlayer("random", {}, rules).identity), ("memory", None)):
+        space = StateSpace(rules, information)
+        save_policy(tmp_path / f"{information}.h5", space, uniform_policy(space))
+        assert load(tmp_path / f"{information}.h5").identity() == wanted
 
 
 def test_states_that_no_game_reaches(copies, game):
@@ -369,31 +311,6 @@ def test_states_that_no_game_reaches(copies, game):
     for ask in (Artefact.must_have_states, Artefact.policy):
         with named(copies["agent"], "/states/code", "is not that of a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
-
-
-@pytest.mark.parametrize(
-    ("name", "damage", "law"),
-    [
-        ("/transitions/data", put(5, 0.3), "the probabilities of .* add up to"),
-        ("/transitions/reward", lambda reward: reward * np.nan, "a value is not finite"),
-        ("/solution/q", lambda q: q * 3, "must be the largest `q` of each state"),
-        ("/log/residual", put(0, -0.5), "a number is -0.5, allowed are those from 0"),
-        ("/log/seconds", put(0, np.nan), "a number is not finite"),
-    ],
-)
-def test_relations_that_do_not_hold(copies, name, damage, law):
-    change(copies["agent"], name.replace("/transitions/reward", "/rows/reward"), damage)
-    with pytest.raises(ReadError, match=rf"agent\.h5: (/solution/v|{name}): ({law})"):
-        read(copies["agent"])
-
-
-@pytest.mark.parametrize(
-    "note", [{"kind": 3}, {"kind": "agent", "file": [1]}, {"kind": "agent", "file": "a", "temperature": "hot"}]
-)
-def test_enemy_of_another_type(copies, note):
-    set_attribute(copies["agent"], "enemy", json.dumps(note))
-    with named(copies["agent"], "enemy", "not a JSON object with a kind in words|is not a number above 0"):
-        read(copies["agent"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a timer of POSIX systems")
@@ -413,7 +330,7 @@ def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
     generator, swallowed, interrupted = random.Random(1), [], 0
     try:
         # How many come in time depends on how busy the machine is.
-        for _ in range(2000):
+        for _ in range(1000):
             # Anything else than an interrupt, such as an error of a file that cannot be read, fails here.
             try:
                 signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, duration))
@@ -423,12 +340,12 @@ def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
                 interrupted += 1
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            if interrupted == 50:
+            if interrupted == 20:
                 break
     finally:
         signal.signal(signal.SIGALRM, previous)
     assert swallowed == []
-    assert interrupted == 50
+    assert interrupted == 20
 
 
 def _seconds(work):

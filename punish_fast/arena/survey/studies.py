@@ -41,7 +41,6 @@ from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build_compact
 from punish_fast.runtime import __version__, _jit
 from punish_fast.runtime.limits import require_memory
-from punish_fast.store.identities import identity_of
 from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
@@ -191,7 +190,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
     if player.file is None:
         return player, player.note()
     player.file.must_have_information("view")
-    note = {"kind": player.file.kind, "hash": identity_of(player.file)}
+    note = {"kind": player.file.kind, "hash": player.file.identity()}
     temperature = player.settled(None)
     return player, note if temperature is None else note | {"temperature": temperature}
 

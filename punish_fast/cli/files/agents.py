@@ -13,7 +13,7 @@ from punish_fast.cli.frame.options import CommonOptions, argument, verb
 from punish_fast.cli.frame.report import in_words
 from punish_fast.punish.rules import RulesError, load_rules, name_of
 from punish_fast.runtime.files import ReadError
-from punish_fast.store.notes import enemy_text
+from punish_fast.store.schema import enemy_text
 
 RULES = {
     "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",

@@ -10,7 +10,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
 from punish_fast.cli.frame.report import print_table, rules_report
 from punish_fast.punish.rules import name_of
-from punish_fast.store.notes import enemy_text
+from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.mdp.comparison import Comparison

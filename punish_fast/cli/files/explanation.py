@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.punish.rules import cards_text
-from punish_fast.store.notes import enemy_text
+from punish_fast.store.schema import enemy_text
 
 if TYPE_CHECKING:
     from punish_fast.punish.codes import State

@@ -128,8 +128,6 @@ def _load(path: Path) -> Artefact:
 
 
 def _file_report(file: Artefact) -> dict[str, Any]:
-    from punish_fast.store.identities import identity_of
-
     skipped = ("format", "rules", "enemy", "origin", "settings", "numbers")
     report: dict[str, Any] = {"file": file.path, "bytes": file.path.stat().st_size, "tolerance": None}
     report |= {name: value for name, value in file.attributes.items() if name not in skipped}
@@ -140,7 +138,7 @@ def _file_report(file: Artefact) -> dict[str, Any]:
         report["reachable"] = reachable(file, file.mdp) if file.has_transitions else None
     if file.origin is not None:
         report["origin"] = file.origin
-    return report | {"hash": identity_of(file)}
+    return report | {"hash": file.identity()}
 
 
 def _pair(name: str, text: str) -> tuple[int, int]:

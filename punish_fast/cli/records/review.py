@@ -60,8 +60,8 @@ def _jury(file: Path | None, quiet: bool) -> tuple[Judge, str]:
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.review import Judge, judge_of
     from punish_fast.punish.rules import load_rules
-    from punish_fast.store.notes import enemy_text
     from punish_fast.store.reader import load
+    from punish_fast.store.schema import enemy_text
 
     if file is not None:
         agent = load(file)

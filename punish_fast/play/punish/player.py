@@ -26,7 +26,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import identity, uniform_policy
 from punish_fast.records.choices import Choices
 from punish_fast.records.logs import RecordedGame
-from punish_fast.store.notes import enemy_text
+from punish_fast.store.schema import enemy_text
 
 # Temperatures that people can choose from; each costs the memory of a strategy.
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
