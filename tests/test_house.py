@@ -74,12 +74,12 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5436,
+    "cli": 5434,
     "web": 1284,
-    "play": 2151,
+    "play": 2148,
     "arena": 1128,
     "study": 793,
-    "games": 5854,
+    "games": 5775,
     "store": 1920,
     "equilibrium": 1775,
     "records": 1769,

@@ -1,7 +1,7 @@
 """Make the position sets or the opening book of Connect Four: ``python -m bench.make.connect4 sets|book``.
 
 The sets of ``punish_fast/games/connect4/known_scores.py`` come from random play and are scored by our solver.
-``punish_fast/games/connect4/book.py`` describes the book. Its file is written every minute, and an interrupted run
+``punish_fast/games/connect4/oracle.py`` describes the book. Its file is written every minute, and an interrupted run
 continues with the entries of the file; a new book needs a new file. It takes about an hour of one core.
 """
 
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.connect4 import known_scores as connect4_sets
-from punish_fast.games.connect4.book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, read_book
-from punish_fast.games.connect4.game import Connect4, Connect4State
-from punish_fast.games.connect4.known_scores import FULL, SETS, STONES, PositionSet, set_of
+from punish_fast.games.connect4.game import Connect4, Connect4State, has_line
+from punish_fast.games.connect4.known_scores import FULL, SETS, PositionSet
+from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, NO_COLUMN, OpeningBook, read_book
 from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end
 from punish_fast.runtime._jit import set_threads
 
@@ -28,6 +28,23 @@ _GAME = Connect4()
 _MEMORY = 2200
 _SECONDS = 60
 _SIZE = 1000
+# Ranges of the number of stones, and the maximum number of moves until an easy position ends.
+STONES = {"ends": (26, 32), "middles": (14, 24)}
+EASY_PLIES = 12
+
+
+def set_of(n_stones: int, plies: int | None) -> str | None:
+    """Return the name of a position's set, if any; ``plies`` is the number of moves to the end, None if drawn."""
+    for part, (fewest, most) in STONES.items():
+        if fewest <= n_stones <= most:
+            return f"easy-{part}" if plies is not None and plies <= EASY_PLIES else f"hard-{part}"
+    return None
+
+
+def is_win(state: Connect4State, action: int) -> bool:
+    """Return True if a legal action completes a line."""
+    after = _GAME.apply(state, action)
+    return has_line(after.filled ^ after.own)
 
 
 def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:
@@ -35,7 +52,7 @@ def random_position(generator: random.Random, n_stones: int) -> Connect4State | 
     state = _GAME.initial()
     while state.n_stones < n_stones and not _GAME.is_terminal(state):
         state = _GAME.apply(state, generator.choice(_GAME.actions(state)))
-    is_won = any(_GAME.is_win(state, action) for action in _GAME.actions(state))
+    is_won = any(is_win(state, action) for action in _GAME.actions(state))
     return None if state.n_stones < n_stones or _GAME.is_terminal(state) or is_won else state
 
 
@@ -63,6 +80,17 @@ def save_sets(sets: dict[str, PositionSet], path: Path = connect4_sets.FILE) -> 
     for name, each in sets.items():
         arrays |= {f"{name}/boards": each.boards, f"{name}/scores": each.scores}
     np.savez_compressed(path, **arrays)
+
+
+def save_book(book: OpeningBook, path: Path) -> None:
+    """Write a book where `read_book` reads it."""
+    positions = sorted(book.scores)
+    np.savez_compressed(
+        path,
+        boards=np.array(positions, dtype=np.uint64).reshape(-1, 2),
+        scores=np.array([book.scores[each] for each in positions], dtype=np.int8),
+        columns=np.array([book.columns.get(each, NO_COLUMN) for each in positions], dtype=np.int8),
+    )
 
 
 class BookMaker:
@@ -118,7 +146,7 @@ class BookMaker:
 
     def save(self) -> None:
         """Write the file."""
-        self.book.save(self._path)
+        save_book(self.book, self._path)
         self._saved = time.monotonic()
 
 

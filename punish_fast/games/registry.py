@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from punish_fast.games.connect4.game import Connect4, Connect4Variant
 from punish_fast.games.connect4.oracle import Connect4Oracle
-from punish_fast.games.contract import Game, GameError, TableGame, VectorGame
+from punish_fast.games.contract import Game, GameError, Oracle, TableGame, VectorGame
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
 from punish_fast.games.gwent.referee import GwentReferee
@@ -19,9 +19,8 @@ from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
 from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
 from punish_fast.games.incan_gold.referee import IncanGoldReferee
 from punish_fast.games.referee import OpenReferee, Referee
-from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import RetrogradeOracle
-from punish_fast.games.solve.vector_positions import vectorise_positions
+from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
 

@@ -9,9 +9,9 @@ import pytest
 from bench import connect4
 from bench.make import connect4 as maker
 from punish_fast.games.connect4 import known_scores as connect4_sets
-from punish_fast.games.connect4.book import FILE, OpeningBook, opening_book, read_book
 from punish_fast.games.connect4.game import Connect4
-from punish_fast.games.connect4.known_scores import SETS, STONES, position_sets
+from punish_fast.games.connect4.known_scores import SETS, position_sets
+from punish_fast.games.connect4.oracle import FILE, OpeningBook, opening_book, read_book
 
 GAME = Connect4()
 
@@ -22,13 +22,13 @@ def test_random_positions_are_neither_over_nor_won():
     states = [state for state in found if state is not None]
     assert states
     assert all(state.n_stones == 20 for state in states)
-    assert not any(GAME.is_win(state, action) for state in states for action in GAME.actions(state))
+    assert not any(maker.is_win(state, action) for state in states for action in GAME.actions(state))
 
 
 @pytest.mark.compiled
 def test_sets_are_made_anew_from_a_seed_and_stored(tmp_path, monkeypatch):
     # Later middles take no time.
-    monkeypatch.setitem(STONES, "middles", (20, 24))
+    monkeypatch.setitem(maker.STONES, "middles", (20, 24))
     made, again = maker.make_sets(3, seed=5), maker.make_sets(3, seed=5)
     assert set(made) == set(SETS)
     for name, each in made.items():

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from punish_fast.games.connect4.book import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, opening_book, read_book
+from bench.make.connect4 import save_book
 from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, opening_book, read_book
 from punish_fast.games.connect4.solver import Connect4Solver
 
 GAME = Connect4()
@@ -22,7 +23,7 @@ def test_a_book_finds_positions_and_their_mirror_images(tmp_path):
     first = next(GAME.state_of(text) for text in "17" if GAME.position(GAME.state_of(text)) == GAME.state_of(text))
     book.scores |= {first: -2, GAME.position(GAME.state_of("4455")): 3}
     book.columns[first] = 1 if first == GAME.state_of("1") else 5
-    book.save(tmp_path / "book.npz")
+    save_book(book, tmp_path / "book.npz")
     for found in (book, read_book(tmp_path / "book.npz")):
         assert [found.score(GAME.state_of(text)) for text in ("1", "7", "4455", "4433", "4")] == [-2, -2, 3, 3, None]
         assert [found.best_column(GAME.state_of(text)) for text in ("1", "7", "4455", "4")] == [1, 5, None, None]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bench.make.connect4 import STONES, is_win, set_of
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.connect4.known_scores import (
     FULL,
     SETS,
-    STONES,
     PositionSet,
     position_sets,
     search_policy,
-    set_of,
     shares,
 )
 from punish_fast.games.connect4.solver import Connect4Solver, plies_to_end
@@ -30,7 +29,7 @@ def test_sets_have_what_their_names_say(name):
     fewest, most = STONES[name.split("-")[1]]
     assert all(fewest <= state.n_stones <= most for state in states)
     assert not any(GAME.is_terminal(state) for state in states)
-    assert not any(GAME.is_win(state, action) for state in states[:100] for action in GAME.actions(state))
+    assert not any(is_win(state, action) for state in states[:100] for action in GAME.actions(state))
     for state, score, scores in zip(states, found.score.tolist(), found.scores, strict=True):
         assert set_of(state.n_stones, plies_to_end(state, score)) == name
         assert np.flatnonzero(scores != FULL).tolist() == GAME.actions(state)

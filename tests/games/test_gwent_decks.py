@@ -16,7 +16,6 @@ from punish_fast.games.gwent.decks import (
     MAX_SUM,
     MIN_CARDS,
     checked_deck,
-    random_deck,
     random_decks,
     repaired_deck,
 )
@@ -54,7 +53,7 @@ def test_other_decks_are_refused(deck, message):
 
 @given(st.integers(0, 2**32), st.integers(MIN_CARDS, MAX_SUM))
 def test_random_decks_are_allowed_and_use_all_points(seed, n_cards):
-    deck = random_deck(np.random.default_rng(seed), n_cards)
+    deck = tuple(random_decks(np.random.default_rng(seed), 1, n_cards)[0].tolist())
     assert checked_deck(deck) == deck
     assert (len(deck), sum(deck)) == (n_cards, MAX_SUM)
 
@@ -71,7 +70,7 @@ def test_random_decks_cut_the_points_anywhere():
 
 def test_impossible_sizes_are_refused():
     with pytest.raises(GameError, match=r"^n_cards: 101 is not allowed, it must be from 25 to 100$"):
-        random_deck(np.random.default_rng(0), 101)
+        random_decks(np.random.default_rng(0), 1, 101)
 
 
 numbers = st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-5, 90), max_size=130)

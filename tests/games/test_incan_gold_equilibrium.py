@@ -7,9 +7,8 @@ import pytest
 
 from games.incan_gold_round_twin import round_of_three, symmetric_pay, totals_of_round
 from punish_fast.games.incan_gold._rounds import equilibrium_of_three, equilibrium_of_two
-from punish_fast.games.incan_gold.equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.rounds import RoundDeck, RoundSets
+from punish_fast.games.incan_gold.rounds import RoundDeck, RoundEquilibrium, RoundSets, solve_equilibrium
 
 SMALL = RoundDeck((2, 5, 7), (1, 2, 1), n_hazards=2, hazard_copies=2)
 DECKS = [

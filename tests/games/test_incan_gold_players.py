@@ -7,7 +7,6 @@ import pytest
 
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.incan_gold import _game as layout
-from punish_fast.games.incan_gold.equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold.game import COPIES, HAZARDS, IncanGold
 from punish_fast.games.incan_gold.players import (
     LEAVE_AT,
@@ -19,7 +18,7 @@ from punish_fast.games.incan_gold.players import (
     rule_of_thumb,
     threshold_policy,
 )
-from punish_fast.games.incan_gold.rounds import RoundSets
+from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, solve_equilibrium
 
 GAME = IncanGold()
 VECTORS = GAME.vector

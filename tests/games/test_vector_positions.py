@@ -8,10 +8,10 @@ import pytest
 from games.laws import LawError, check_vector_game
 from games.small import Corridor, Nim
 from punish_fast.games.contract import GameError
-from punish_fast.games.random_play import random_mover
+from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.vector_positions import VectorPositions, vectorise_positions
+from punish_fast.games.solve.vector_games import VectorPositions, vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 

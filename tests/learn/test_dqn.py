@@ -13,7 +13,7 @@ from learn.test_networks import by_hand
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.solve.vector_positions import vectorise_positions
+from punish_fast.games.solve.vector_games import vectorise_positions
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 

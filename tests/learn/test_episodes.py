@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.episodes import NONE, EpisodeError, play, play_out, retrace
-from punish_fast.games.learn.movers import ValueMover
-from punish_fast.games.random_play import random_mover
+from punish_fast.games.learn.movers import ValueMover, random_mover
 from punish_fast.games.registry import make_game, vectorise
-from punish_fast.games.solve.vector_positions import vectorise_positions
+from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 

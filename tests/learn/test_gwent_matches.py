@@ -7,10 +7,9 @@ import pytest
 
 from punish_fast.games.contract import CHANCE
 from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows, random_decks
-from punish_fast.games.gwent.matches import play_duels
 from punish_fast.games.gwent.players import play_games, rule_player
-from punish_fast.games.learn.episodes import match_of
-from punish_fast.games.random_play import random_mover
+from punish_fast.games.learn.episodes import match_of, play_match
+from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.registry import make_game, vectorise
 
 
@@ -21,19 +20,19 @@ def test_the_player_sits_in_both_seats():
         asked.append(vector.player(states))
         return np.zeros(len(states), dtype=np.int64)
 
-    found = play_duels(vector, player, rule_player, 11)
+    found = play_match(vector, player, rule_player, 11)
     assert [each.games for each in found.values()] == [6, 6, 12]
     assert found["both"].win == (found["first"].win + found["second"].win) / 2
     # It passes in each of two rounds.
     assert np.bincount(np.concatenate(asked)).tolist() == [12, 12]
     assert CHANCE not in np.concatenate(asked)
     assert found["both"].loss == 1
-    assert play_duels(vector, player, rule_player, 11, seed=1) == play_duels(vector, player, rule_player, 11, seed=1)
+    assert play_match(vector, player, rule_player, 11, seed=1) == play_match(vector, player, rule_player, 11, seed=1)
 
 
 def test_illegal_actions_lose():
     vector = vectorise(make_game("gwent", {}))
-    found = play_duels(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
+    found = play_match(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
     # A full hand has a tenth slot, the next one has none.
     assert (found["both"].win, found["both"].tie, found["both"].loss) == (0, 0, 1)
 
@@ -42,7 +41,7 @@ def test_illegal_actions_lose():
 @pytest.mark.parametrize("decks", ["default", "random"])
 def test_matches_agree_with_the_kernel_of_games(decks):
     vector = vectorise(make_game("gwent", {"decks": decks}))
-    found = play_duels(vector, rule_player, random_mover, 3000, seed=5)["both"]
+    found = play_match(vector, rule_player, random_mover, 3000, seed=5)["both"]
     pairs = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
     if decks == "random":
         pairs = random_decks(np.random.default_rng(6), 40_000).reshape(20_000, 2, 25)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.games.incan_gold.matches import best_responder, play_match
-from punish_fast.games.incan_gold.players import player_named
-from punish_fast.games.learn.episodes import match_of
+from punish_fast.games.incan_gold.players import best_responder, player_named
+from punish_fast.games.learn.episodes import match_of, play_match
 
 VECTOR = IncanGold().vector
 
@@ -26,7 +25,7 @@ def test_first_places_are_shared():
 
 
 def test_equal_players_who_never_mix_share_every_game():
-    match = play_match(VECTOR, player_named("leave-at-12"), player_named("leave-at-12"), 30)
+    match = play_match(VECTOR, player_named("leave-at-12"), player_named("leave-at-12"), 30)["all"]
     assert (match.games, match.win, match.tie, match.loss) == (30, 0, 1, 0)
     assert match.first == pytest.approx(1 / 3)
 
@@ -39,13 +38,13 @@ def test_the_player_sits_everywhere_equally_often():
         return np.zeros(len(states), dtype=np.int64)
 
     # It leaves after the first card of each round.
-    assert play_match(VECTOR, player, player_named("random"), 31).games == 33
+    assert play_match(VECTOR, player, player_named("random"), 31)["all"].games == 33
     assert np.bincount(np.concatenate(asked)).tolist() == [55, 55, 55]
 
 
 @pytest.mark.compiled
 def test_matches_agree_with_known_shares():
-    found = play_match(VECTOR, player_named("leave-at-8"), player_named("leave-at-12"), 6000)
+    found = play_match(VECTOR, player_named("leave-at-8"), player_named("leave-at-12"), 6000)["all"]
     errors = found.errors["win"], found.errors["first"]
     for share, error, known in zip((found.win, found.first), errors, SHARES, strict=True):
         assert abs(share - known) < 4 * error

@@ -8,16 +8,14 @@ import pytest
 from bench.make import pretrained as maker
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.known_scores import position_sets, shares
-from punish_fast.games.gwent.matches import play_duels
 from punish_fast.games.gwent.players import rule_player
-from punish_fast.games.incan_gold.matches import play_match
 from punish_fast.games.incan_gold.players import player_named
 from punish_fast.games.learn import networks
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod, values_of
-from punish_fast.games.learn.movers import ValueMover
+from punish_fast.games.learn.episodes import play_match
+from punish_fast.games.learn.movers import ValueMover, random_mover
 from punish_fast.games.learn.networks import evaluate, file_of, pretrained_network
-from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.tictactoe import TicTacToe
 
@@ -61,7 +59,7 @@ def test_the_network_of_incan_gold_beats_random_play_and_who_leaves_at_12():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
     vector = vectorise(make_game("incan-gold", {}))
     for opponent, least in (("random", 0.95), ("leave-at-12", 0.82)):
-        assert play_match(vector, mover_of(vector), player_named(opponent), 900).win > least, opponent
+        assert play_match(vector, mover_of(vector), player_named(opponent), 900)["all"].win > least, opponent
 
 
 @pytest.mark.compiled
@@ -69,7 +67,7 @@ def test_the_network_of_gwent_beats_random_play_and_the_rule_of_thumb():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
     vector = vectorise(make_game("gwent", {"decks": "random"}))
     for opponent, least in ((random_mover, 0.94), (rule_player, 0.5)):
-        found = play_duels(vector, mover_of(vector), opponent, 900)
+        found = play_match(vector, mover_of(vector), opponent, 900)
         assert found["both"].win > least
 
 

@@ -12,8 +12,8 @@ from fastapi.testclient import TestClient
 from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
 from punish_fast.games.connect4.game import Connect4
+from punish_fast.games.contract import MoveValue
 from punish_fast.games.registry import oracle_of
-from punish_fast.games.solve.oracle import MoveValue
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.games.tictactoe import TicTacToe

@@ -9,10 +9,10 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
 from punish_fast.games.contract import Mover
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
-from punish_fast.games.gwent.matches import play_duels
 from punish_fast.games.gwent.players import PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
+from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 from punish_fast.runtime.printable import printable
 
@@ -36,7 +36,7 @@ def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
                 each.variant.decks: {
                     opponent: {
                         seat: told_match(match, _SHARES)
-                        for seat, match in play_duels(vectorise(each), player.mover, other, n_games, seed).items()
+                        for seat, match in play_match(vectorise(each), player.mover, other, n_games, seed).items()
                     }
                     for opponent, other in PLAYERS.items()
                 }

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
 from punish_fast.games.contract import GameError, Mover
-from punish_fast.games.incan_gold.equilibrium import solve_equilibrium
 from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGold
-from punish_fast.games.incan_gold.matches import best_responder, play_match
-from punish_fast.games.incan_gold.players import NAMES, player_named
-from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_solo
+from punish_fast.games.incan_gold.players import NAMES, best_responder, player_named
+from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_equilibrium, solve_solo
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
+from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, A
     for number, player in enumerate(players, 1):
         with stages("matches", f"matches of player {number} of {len(players)}"):
             matches = {
-                name: told_match(play_match(vector, player.mover, two, n_games, seed), _SHARES)
+                name: told_match(play_match(vector, player.mover, two, n_games, seed)["all"], _SHARES)
                 for name, two in opponents.items()
             }
         with stages("responders", f"responders to player {number} of {len(players)}"):

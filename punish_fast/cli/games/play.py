@@ -19,8 +19,7 @@ from punish_fast.runtime.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from punish_fast.games.contract import TableGame
-    from punish_fast.games.solve.oracle import Oracle
+    from punish_fast.games.contract import Oracle, TableGame
     from punish_fast.play.games.match import GamePolicy
     from punish_fast.play.games.terminal import Result
     from punish_fast.play.session import SessionPlayer

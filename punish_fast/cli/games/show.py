@@ -11,7 +11,7 @@ from punish_fast.cli.frame.report import print_text
 from punish_fast.cli.games.options import GameOptions
 
 if TYPE_CHECKING:
-    from punish_fast.games.solve.oracle import Oracle
+    from punish_fast.games.contract import Oracle
 
 
 @dataclass(frozen=True, kw_only=True)

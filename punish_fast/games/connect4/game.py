@@ -33,7 +33,7 @@ import numpy as np
 
 from punish_fast.games.connect4 import _game as kernels
 from punish_fast.games.contract import GameError, TableGame
-from punish_fast.games.solve.packed_states import GameKernels, PackedGame
+from punish_fast.games.solve.vector_games import GameKernels, PackedGame
 from punish_fast.runtime.printable import printable
 
 WIDTH, HEIGHT, N_SQUARES, STEP = kernels.WIDTH, kernels.HEIGHT, kernels.N_SQUARES, kernels.STEP
@@ -101,10 +101,6 @@ class Connect4(TableGame):
         self.check_action(state, action)
         filled = state.filled | (state.filled + _SQUARES[0][action])
         return Connect4State(state.own ^ state.filled, filled)
-
-    def is_win(self, state: Connect4State, action: int) -> bool:
-        """Return True if a legal action completes a line."""
-        return has_line(self.apply(state, action).filled ^ self.apply(state, action).own)
 
     def returns(self, state: Connect4State) -> tuple[float, float]:
         """Return 1 for the winner and -1 for the loser, or 0 for both."""

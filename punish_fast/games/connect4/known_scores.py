@@ -20,9 +20,6 @@ from punish_fast.games.connect4.game import Connect4State
 from punish_fast.games.connect4.solver import MOST
 
 SETS = ("easy-ends", "hard-ends", "easy-middles", "hard-middles")
-# Ranges of the number of stones, and the maximum number of moves until an easy position ends.
-STONES = {"ends": (26, 32), "middles": (14, 24)}
-EASY_PLIES = 12
 # Replaces the score of a full column.
 FULL = -128
 FILE = Path(__file__).with_name("known_scores.npz")
@@ -93,11 +90,3 @@ def position_sets() -> dict[str, PositionSet]:
     """Return all sets by name."""
     with np.load(FILE) as file:
         return {name: PositionSet(file[f"{name}/boards"], file[f"{name}/scores"]) for name in SETS}
-
-
-def set_of(n_stones: int, plies: int | None) -> str | None:
-    """Return the name of a position's set, if any; ``plies`` is the number of moves to the end, None if drawn."""
-    for part, (fewest, most) in STONES.items():
-        if fewest <= n_stones <= most:
-            return f"easy-{part}" if plies is not None and plies <= EASY_PLIES else f"hard-{part}"
-    return None

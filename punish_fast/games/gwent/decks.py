@@ -92,11 +92,6 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
     return np.sort(cards, axis=1)
 
 
-def random_deck(generator: np.random.Generator, n_cards: int = MIN_CARDS) -> Deck:
-    """Return a random deck with sum 100; see `random_decks`."""
-    return tuple(random_decks(generator, 1, n_cards)[0].tolist())
-
-
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
     """Return the probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
 

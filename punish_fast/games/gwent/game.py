@@ -36,7 +36,7 @@ from punish_fast.games.gwent.decks import (
     decks_text,
 )
 from punish_fast.games.gwent.state import PASS, Cards, GwentState, state_of_words, words_of
-from punish_fast.games.solve.packed_states import GameKernels, PackedGame, signed
+from punish_fast.games.solve.vector_games import GameKernels, PackedGame, signed
 
 N_PLAYERS = 2
 N_ROUNDS = 3

@@ -36,7 +36,7 @@ import numpy as np
 
 from punish_fast.games.contract import CHANCE, GameError, TableGame
 from punish_fast.games.incan_gold import _game as _incan_gold
-from punish_fast.games.solve.packed_states import GameKernels, PackedGame, filled
+from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
 from punish_fast.runtime.printable import printable
 
 N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS

@@ -1,9 +1,13 @@
-"""Players of Incan Gold: policies by points, and the equilibrium of the first round.
+"""Players of Incan Gold: policies by points, the equilibrium of the first round, and best threshold responders.
 
 Players are movers (`contract.Mover`) of `game.VectorIncanGold`, and use only the information of the player to move.
 
 A *policy* here is an array of probabilities of staying, float64 ``[3, 6, N_HELD]``, indexed by the number of players
 inside less one, the number of hazards on the board, and the points collected in the round.
+
+The *best threshold responder* to a player faces two copies of it, and leaves at a fixed number of points. Identical
+deterministic players make identical decisions, which makes them easy to exploit. The responder's share of first places
+measures this exploitability.
 """
 
 from __future__ import annotations
@@ -11,15 +15,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, Mover
+from punish_fast.games.contract import GameError, Mover, VectorGame
 from punish_fast.games.incan_gold import _players as kernels
-from punish_fast.games.incan_gold.equilibrium import RoundEquilibrium, solve_equilibrium
 from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGoldState, words_of
-from punish_fast.games.incan_gold.rounds import RoundSets
-from punish_fast.games.solve.packed_states import filled
+from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, solve_equilibrium
+from punish_fast.games.learn.episodes import MatchResult, match_of, play_match, returns_in_seat
+from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.printable import printable
 
 # Length of the points axis of a policy; higher points use its last entry.
@@ -28,6 +33,8 @@ N_HAZARDS = 6
 _SHAPE = (N_PLAYERS, N_HAZARDS, N_HELD)
 # Points of the round at which the rule of thumb leaves, by number of hazards on the board.
 LEAVE_AT = (44, 22, 8, 4, 3, 2)
+# Thresholds that are tried by default.
+THRESHOLDS = range(1, 41)
 NAMES = ("random", "leave-at-N", "leave-at-N-N-N-N-N-N", "rule-of-thumb", "equilibrium")
 
 
@@ -113,3 +120,31 @@ def player_named(name: str) -> Mover:
     if name == "equilibrium":
         return _first_round_mover()
     raise GameError(f"player: {printable(name)!r} is unknown, allowed: {', '.join(NAMES)}, with N from 1 to 99")
+
+
+class ThresholdResponder(NamedTuple):
+    """The best threshold responder."""
+
+    leave_at: int  # points at which the responder leaves
+    match: MatchResult  # games against two copies of the player, independent of the selection
+    tried: tuple[float, ...]  # share of first places of each threshold in the games used for selection
+
+
+def best_responder(
+    vector: VectorGame, player: Mover, n_games: int, seed: int = 0, thresholds: Sequence[int] = THRESHOLDS
+) -> ThresholdResponder:
+    """Find the threshold with the largest share of first places against two copies of a player.
+
+    The games that select the threshold are not part of the result, which is therefore free of selection bias.
+
+    Args:
+        n_games: Number of games of the best threshold, as in `episodes.play_match`. For the selection, each threshold
+            plays half this number of games, all in the first seat because players do not know their seats.
+        thresholds: Numbers of points to try.
+    """
+    movers = [player_named(f"leave-at-{points}") for points in thresholds]
+    n = -(-n_games // 2)
+    tried = tuple(match_of(returns_in_seat(vector, mover, player, 0, n, 2 * seed)).first for mover in movers)
+    best = int(np.argmax(tried))
+    match = play_match(vector, movers[best], player, n_games, 2 * seed + 1)
+    return ThresholdResponder(thresholds[best], match["all"], tried)

@@ -13,12 +13,13 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, Mover, VectorChanceGame, VectorGame
-from punish_fast.games.learn.movers import drawn_actions
-from punish_fast.games.random_play import random_mover
+from punish_fast.games.learn.movers import drawn_actions, random_mover
 from punish_fast.runtime.errors import PunishFastError
 
 # No action: the game is over.
 NONE = -1
+# Names of seats, in the order of moves.
+SEATS = ("first", "second", "third")
 # Upper bound on the plies of a match game. Gwent Lite: up to 100 cards in each random deck, 30 draws, 30 cards played
 # and 3 passes per player, and the draw of the starting player. Incan Gold: five rounds of at most 25 cards and the
 # decisions of three players.
@@ -160,6 +161,24 @@ def match_of(returns: np.ndarray) -> MatchResult:
     means = {name: float(np.mean(share)) for name, share in shares.items()}
     errors = {name: float(np.std(share) / np.sqrt(len(own))) for name, share in shares.items()}
     return MatchResult(len(own), **means, errors=errors)
+
+
+def play_match(
+    vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0
+) -> dict[str, MatchResult]:
+    """Play a player against equal opponents.
+
+    Args:
+        n_games: Number of games, rounded up so that the player has each seat equally often.
+        seed: Random seed. Matches with the same seed start with the same cards.
+
+    Returns:
+        Results of the player by seat (``first``, ``second``, ...), and in all seats (``both`` or ``all``).
+    """
+    n_players = vector.game.n_players
+    seats = [returns_in_seat(vector, player, opponent, k, -(-n_games // n_players), seed) for k in range(n_players)]
+    total = {"both" if n_players == 2 else "all": match_of(np.concatenate(seats))}
+    return dict(zip(SEATS, map(match_of, seats), strict=False)) | total
 
 
 def returns_in_seat(

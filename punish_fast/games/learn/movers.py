@@ -12,7 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from punish_fast.games.random_play import random_mover
+
+def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Return a uniformly random legal action of each state."""
+    rank = (generator.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
+    return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
+
 
 # Softmax temperature, in games and judgements, of networks trained with a temperature. In Incan Gold such networks are
 # almost as strong as greedy ones, and the best threshold responder wins a third as often against two of them.

@@ -8,7 +8,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from punish_fast.games.learn.strength import SEATS
+from punish_fast.games.learn.episodes import SEATS
 from punish_fast.runtime.figures import FAINT, INK, LOOKS, picture, set_headline
 
 LearningCurve = Sequence[Mapping[str, Any]]

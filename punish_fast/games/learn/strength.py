@@ -17,10 +17,9 @@ from typing import Any, cast
 import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorBoardGame, VectorGame
-from punish_fast.games.learn.episodes import play, retrace
-from punish_fast.games.learn.movers import ValueMover, Values
+from punish_fast.games.learn.episodes import SEATS, play, retrace
+from punish_fast.games.learn.movers import ValueMover, Values, random_mover
 from punish_fast.games.matches import both_scores
-from punish_fast.games.random_play import random_mover
 from punish_fast.games.solve.judgement import always_ends, judge
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
@@ -30,8 +29,6 @@ from punish_fast.mdp.policy import greedy
 _GAMES = 400
 _MAX_PLIES = 1000
 _N_RANDOM = 2
-# Names of seats, in the order of moves.
-SEATS = ("first", "second", "third")
 
 
 class ExactStrength:

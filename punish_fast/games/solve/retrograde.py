@@ -15,10 +15,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import MoveValue, Oracle, TableGame
 from punish_fast.games.solve import _retrograde
 from punish_fast.games.solve._retrograde import DRAW, ENDLESS, LOSS, WIN
-from punish_fast.games.solve.oracle import MoveValue, Oracle
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.mdp.policy import first_best, greedy
 from punish_fast.runtime.errors import PunishFastError

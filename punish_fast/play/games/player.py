@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Oracle, TableGame
 from punish_fast.games.registry import describe, entry_of, has_secrets, perfect_play
-from punish_fast.games.solve.oracle import Oracle
 from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
 from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at

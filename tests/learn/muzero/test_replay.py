@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from punish_fast.games.learn.episodes import NONE
 from punish_fast.games.learn.hyperparameters import LearnError
+from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.replay import LEAST_ERROR, draw, remember
 from punish_fast.games.learn.muzero.self_play import empty_games
-from punish_fast.games.random_play import random_mover
 from punish_fast.games.registry import make_game, vectorise
 
 VECTOR = vectorise(make_game("tictactoe", {}))

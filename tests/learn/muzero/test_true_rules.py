@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.muzero.true_rules import after_actions
-from punish_fast.games.random_play import random_mover
+from punish_fast.games.learn.movers import random_mover
+from punish_fast.games.learn.muzero.search import after_actions
 from punish_fast.games.registry import make_game, vectorise
 
 

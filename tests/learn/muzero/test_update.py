@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.muzero.network import ModelShape, networks_of
-from punish_fast.games.learn.muzero.update import losses, muzero_steps
+from punish_fast.games.learn.muzero.network import ModelShape, losses, muzero_steps, networks_of
 from punish_fast.games.learn.networks import random_weights
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")

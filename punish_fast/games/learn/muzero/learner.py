@@ -3,7 +3,7 @@
 Training proceeds in *rounds*. In each round, the learner plays a batch of games by search; it optionally repeats the
 searches of some earlier games with its current weights (*reanalysis*, J. Schrittwieser et al., "Online and offline
 reinforcement learning by planning with a learned model", NeurIPS 2021); and its networks take a number of steps on
-samples from the replay buffer (``replay.py``, ``update.py``).
+samples from the replay buffer (``replay.py``, ``network.py``).
 
 With the model *rules*, the search uses the rules of the game and the dynamics is not trained: this is AlphaZero (D.
 Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
@@ -20,10 +20,10 @@ import numpy as np
 from punish_fast.games.learn.episodes import NONE
 from punish_fast.games.learn.movers import Values
 from punish_fast.games.learn.muzero.method import MuZeroMethod
+from punish_fast.games.learn.muzero.network import muzero_steps
 from punish_fast.games.learn.muzero.replay import Remembered, draw, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
 from punish_fast.games.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedGames, empty_games, play_searched
-from punish_fast.games.learn.muzero.update import muzero_steps
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, stream_of
 
 # Numbers of simulations with which MuZero is judged; 0 uses the policy without a search.

@@ -13,9 +13,9 @@ import numpy as np
 
 from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE
+from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.search import SearchPlan, search
-from punish_fast.games.random_play import random_mover
 
 LAST_SEARCH_SEED = 2**31 - 1
 
