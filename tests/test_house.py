@@ -81,7 +81,7 @@ BUDGET = {
     "study": 793,
     "games": 5775,
     "store": 1920,
-    "equilibrium": 1775,
+    "equilibrium": 1748,
     "records": 1769,
     "enemies": 619,
     "duel": 1392,

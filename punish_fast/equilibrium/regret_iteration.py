@@ -6,8 +6,7 @@ reuse them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from punish_fast.equilibrium.counterfactual_response import CounterfactualRespon
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.regret_minimisers import RegretMinimiser
 from punish_fast.runtime.parallel import for_each
-
-Passes = Iterator[tuple[str, Callable[[], None]]]
 
 
 class RegretIteration:
@@ -65,48 +62,32 @@ class RegretIteration:
         self.minimiser.play(self.strategy)
         self._mix()
 
-    def passes(self, iteration: int, deal: Callable[[], None] | None = None) -> Passes:
-        """Yield the passes of an iteration in order, as pairs of name and function.
+    def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
+        """Run an iteration.
 
         Args:
             iteration: Iteration number, from 1.
             deal: Computes the deals after the measure; if None, reach is not passed on to the nodes.
         """
-        n_breaths = self.graph.n_breaths
-        response = self.response
+        graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
+        choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
-        for number in range(n_breaths if deal is not None else n_breaths - 1):
-            yield f"spread {number + 1}", partial(self._spread, number)
+        for number in range(graph.n_breaths if deal is not None else graph.n_breaths - 1):
+            self.reach.spread(number, strategies, self.minimiser.off_policy_weight, choice)
         if deal is not None:
-            yield "deal", deal
-        for number in reversed(range(n_breaths)):
-            yield f"regret {number + 1}", partial(self._regret, number)
-        yield "nodes", self._back_up
-        yield "learn", partial(self.minimiser.learn, iteration, self.state_reach, self.strategy)
+            deal()
+        args = (graph.full, graph.draws, (graph.state_ptr, graph.action), strategies)
+        tables = (self.reach.table, self.v, self.minimiser.regret, self.state_reach)
+        for number in reversed(range(graph.n_breaths)):
+            graph.for_states(number, _regret_matching.regret_full, *args, *tables)
+        self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
+        self.minimiser.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
-            yield "response", partial(self._improve, response)
+            # Beliefs are those of the previous strategy, which is nearly the same, so no separate pass is needed.
+            response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
+            self._mix()
 
     def _mix(self) -> None:
         if self.response is not None:
             args = (self.graph.state_ptr, self.strategy, self.response.choice, self.share, self.enemy)
             for_each(_regret_matching.mix_response, len(self.state_reach), *args)
-
-    def _spread(self, number: int) -> None:
-        choice = None if self.response is None else self.response.choice
-        self.reach.spread(number, (self.strategy, self.enemy), self.minimiser.off_policy_weight, choice)
-
-    def _regret(self, number: int) -> None:
-        graph, tables = self.graph, (self.reach.table, self.v, self.minimiser.regret, self.state_reach)
-        args = (graph.full, graph.draws, (graph.state_ptr, graph.action), (self.strategy, self.enemy))
-        graph.for_states(number, _regret_matching.regret_full, *args, *tables)
-
-    def _back_up(self) -> None:
-        self.nodes[:] = self.graph.back_up_nodes(self.v[:, None])[:, 0]
-
-    def _improve(self, response: CounterfactualResponse) -> None:
-        """Respond to the new strategy.
-
-        Beliefs are computed from the previous strategy, which is nearly the same, so no separate pass is needed.
-        """
-        response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
-        self._mix()

@@ -24,8 +24,6 @@ in full iterations, and slowly.)
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from punish_fast.equilibrium import _hedge, _regret_matching
@@ -45,36 +43,18 @@ _LEAST_PROBABILITY = 1e-4
 _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
-class RegretMinimiser(Protocol):
-    """Interface of both regret minimisers."""
-
-    # Arrays that determine the strategy, and ``total``, the weighted sum of strategies, by name: float64 ``[n_rows]``
-    # or ``[n_states]``.
-    tables: dict[str, np.ndarray]
-    regret: np.ndarray  # float64 ``[n_rows]``, written by each iteration
-    off_policy_weight: float  # minimum weight of the player's own choices in beliefs about the enemy's hand
-    least_probability: float  # actions with a lower average probability are dropped from the result
-
-    def is_full(self, iteration: int) -> bool:
-        """Return True if an iteration, counted from 1, must run on the whole graph."""
-
-    def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables from `regret`, and write the next strategy.
-
-        Args:
-            iteration: Iteration number, from 1.
-            state_reach: float64 ``[n_states, 2]``, reach of each information state in the iteration.
-            strategy: float64 ``[n_rows]``, the strategy that was played; overwritten with the next.
-        """
-
-    def play(self, strategy: np.ndarray) -> None:
-        """Compute the strategy from the tables and write it to ``strategy``."""
-
-
 class RegretMatching:
-    """Predictive regret matching+."""
+    """Predictive regret matching+.
 
+    Attributes:
+        tables: Arrays that determine the strategy, and ``total``, the weighted sum of strategies, by name: float64
+            ``[n_rows]`` or ``[n_states]``.
+        regret: float64 ``[n_rows]``, written by each iteration.
+    """
+
+    # Minimum weight of the player's own choices in beliefs about the enemy's hand.
     off_policy_weight = 1.0
+    # Actions with a lower average probability are dropped from the result.
     least_probability = 0.0
 
     def __init__(self, state_ptr: np.ndarray) -> None:
@@ -89,19 +69,25 @@ class RegretMatching:
         return True
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Implement `RegretMinimiser.learn`."""
+        """Update the tables from `regret`, and write the next strategy.
+
+        Args:
+            iteration: Iteration number, from 1.
+            state_reach: float64 ``[n_states, 2]``, reach of each information state in the iteration.
+            strategy: float64 ``[n_rows]``, the strategy that was played; overwritten with the next.
+        """
         args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
         for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
         self.play(strategy)
 
     def play(self, strategy: np.ndarray) -> None:
-        """Implement `RegretMinimiser.play`."""
+        """Compute the strategy from the tables and write it to ``strategy``."""
         args = (self._state_ptr, self.tables["regret"], self.regret, strategy)
         for_each(_regret_matching.match_regrets, len(self._state_ptr) - 1, *args)
 
 
 class Hedge:
-    """Multiplicative weights, mixed in equal parts with their mean."""
+    """Multiplicative weights, mixed in equal parts with their mean; attributes as in `RegretMatching`."""
 
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY
@@ -120,11 +106,11 @@ class Hedge:
         self.regret = np.zeros(n_rows)
 
     def is_full(self, iteration: int) -> bool:
-        """Implement `RegretMinimiser.is_full`."""
+        """Return True if an iteration, counted from 1, must run on the whole graph."""
         return iteration <= _FULL_ITERATIONS or iteration % _FULL_EVERY == 0
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Implement `RegretMinimiser.learn`."""
+        """Update the tables; arguments as in `RegretMatching.learn`."""
         tables = (self.tables["variance"], self.tables["logit"], self.tables["total"])
         steps = FIRST_RATE / iteration**0.25, float(iteration) ** _GROWTH, float(_FULL_EVERY)
         args = (self._state_ptr, steps, self._marks, self.regret, state_reach, strategy, tables)
@@ -149,6 +135,9 @@ class Hedge:
             self.tables[name][states if name == "variance" else rows] = table
 
     def play(self, strategy: np.ndarray) -> None:
-        """Implement `RegretMinimiser.play`."""
+        """Compute the strategy from the tables and write it to ``strategy``."""
         args = (self._state_ptr, self.tables["logit"], self.tables["total"], strategy)
         for_each(_hedge.play_logits, len(self._state_ptr) - 1, *args)
+
+
+RegretMinimiser = RegretMatching | Hedge

@@ -31,7 +31,7 @@ from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
 from punish_fast.equilibrium.exploitation.best_response import Start
 from punish_fast.equilibrium.reach import Reach
-from punish_fast.equilibrium.regret_iteration import Passes, RegretIteration
+from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 
@@ -143,38 +143,21 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run one iteration.
+        """Run one iteration, full or restricted.
 
         An interrupt during an iteration leaves the tables invalid; restart from a copy of `tables`.
-        """
-        for _, make in self.passes():
-            make()
-
-    def passes(self) -> Passes:
-        """Yield the passes of the next iteration in order, as pairs of name and function.
-
-        The names are ``spread`` and ``regret`` for each breath, ``deal`` and ``nodes`` between measures, ``learn`` for
-        the update, and ``response``. A restricted iteration has no ``deal`` and no last ``spread``. Before the first
-        restricted iteration, ``restrict`` builds the restricted game. Before a full iteration, ``merge`` copies its
-        tables; after it, ``mark`` marks the next restricted game.
         """
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:
-            yield "restrict", self._restrict
+            self._restrict()
         if not is_full and self._part is not None:
-            yield from self._part.iteration.passes(self.iterations)
+            self._part.iteration.run(self.iterations)
             return
-        if self._part is not None:
-            yield "merge", self._leave_restricted_game
-        yield from self._whole.passes(self.iterations, self._deal)
+        self._leave_restricted_game()
+        self._whole.run(self.iterations, self._deal)
         if is_full and not is_next_full:
-            yield "mark", self._mark
-
-    @property
-    def reach(self) -> Reach:
-        """Reach of each full state and node in the last full iteration."""
-        return self._whole.reach
+            self._mark()
 
     @property
     def tables(self) -> dict[str, np.ndarray]:
@@ -221,8 +204,7 @@ class Equilibrium:
         self._mark()
         found = restrict(self.graph, self._marks, must_pay=False)
         assert found is not None
-        for _, make in _Part(self._whole, found).iteration.passes(self.iterations):
-            make()
+        _Part(self._whole, found).iteration.run(self.iterations)
 
     def _deal(self) -> None:
         whole = self._whole

@@ -31,8 +31,7 @@ def test_a_restricted_game_of_everything_learns_like_the_whole(model):
     part = new_iteration(restricted, graph, Hedge(restricted.state_ptr))
     for iteration in (1, 2, 3):
         for played in (whole, part):
-            for _, make in played.passes(iteration):
-                make()
+            played.run(iteration)
         assert np.array_equal(whole.response.choice, part.response.choice)
         for name in ("strategy", "enemy", "v", "nodes", "state_reach"):
             assert getattr(whole, name) == pytest.approx(getattr(part, name), abs=1e-12), name
