@@ -13,7 +13,6 @@ format are rejected with an error that names them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +31,10 @@ _VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
-# Maximum size of all names of actions in bytes.
-_LONGEST_NAMES = 1 << 26
+# First letters of the names of all members that are read.
+_NEEDED = ("state-", "choice-", "branch-", "actions/", "annotations/")
+# Maximum size of a number, and of the names of all actions, in bytes.
+_LARGEST_NUMBER, _LONGEST_NAMES = 16, 1 << 26
 # Dtype of rational numbers: numerator and denominator.
 _RATIONAL = "<i8,<i8"
 # All integers up to this limit are exact doubles.
@@ -45,11 +46,12 @@ class _Content:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._members: Mapping[str, bytearray] = {}
+        self._members: dict[str, bytearray] = {}
 
-    def read(self, limits: Mapping[str, int]) -> None:
-        """Read the members named by ``limits``, which holds the maximum number of bytes of each."""
-        self._members = read_members(self._path, limits)
+    def read(self, sizes: _Sizes) -> None:
+        """Read all members that may be needed."""
+        largest = max(_LARGEST_NUMBER * (max(sizes) + 1), _LONGEST_NAMES)
+        self._members = read_members(self._path, lambda name: name.startswith(_NEEDED), largest)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members
@@ -133,7 +135,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     content = _Content(path)
     index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
-    content.read(_limits(content, index, sizes))
+    content.read(sizes)
     # In this order, each count is confirmed by the size of a member before it is used.
     target = content.array("branch-to-target.bin", "<u8", sizes.branches)
     indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)
@@ -164,36 +166,11 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     )
 
 
-def _limits(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str, int]:
-    """Return the maximum number of bytes of each member."""
-    counts, folder = {"states": sizes.states, "choices": sizes.choices, "branches": sizes.branches}, "actions/choices"
-    limits = {
-        "state-to-choices.bin": 8 * (sizes.states + 1),
-        "state-is-initial.bin": _bytes_of_bits(sizes.states),
-        "choice-to-branches.bin": 8 * (sizes.choices + 1),
-        "branch-to-target.bin": 8 * sizes.branches,
-    }
-    if sizes.actions:
-        limits[f"{folder}/values.bin"] = 4 * sizes.choices
-        limits[f"{folder}/string-mapping.bin"] = 8 * (sizes.actions + 1)
-        limits[f"{folder}/strings.bin"] = _LONGEST_NAMES
-    numbers = [("branch-to-probability.bin", index["transition-system"].get("branch-probability-type"), sizes.branches)]
-    for place, _, each in _annotations(content, index, "rewards"):
-        kinds = [kind for kind in each["applies-to"] if kind in counts]
-        numbers += [(f"{place}/{kind}/values.bin", each.get("type"), counts[kind]) for kind in kinds]
-    for name, kind, n in numbers:
-        if kind is not None:
-            limits[name] = np.dtype(content.dtype(name, kind)).itemsize * n
-    for place, _, _ in _annotations(content, index, "aps"):
-        limits[f"{place}/states/values.bin"] = _bytes_of_bits(sizes.states)
-    return limits
-
-
 def _bytes_of_bits(n: int) -> int:
     return (n + 63) // 64 * 8
 
 
-def _index(content: _Content, text: bytes) -> dict[str, Any]:
+def _index(content: _Content, text: bytearray) -> dict[str, Any]:
     """Parse the index and check its version."""
     try:
         index = json.loads(text)

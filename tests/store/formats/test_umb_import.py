@@ -241,8 +241,8 @@ def test_rows_in_single_precision_are_normalized_on_purpose(tmp_path):
         ({"#branches": 1 << 61}, "branch-to-target.bin: 40 bytes, but must be"),
         ({"#branches": "many"}, "#branches is many, allowed are counts"),
         ({"#initial-states": None}, "#initial-states is None"),
-        ({"#choice-actions": 1}, "string-mapping.bin has 24 bytes, allowed are 16"),
-        ({"#choices": 2}, "choice-to-branches.bin has 32 bytes, allowed are 24"),
+        ({"#choice-actions": 1}, "action 1, but there are 1"),
+        ({"#choices": 2}, "choice-to-branches.bin: 32 bytes, but must be 24"),
         ({"#choice-actions": 1 << 40}, "string-mapping.bin: 24 bytes, but must be"),
     ],
 )
@@ -276,7 +276,7 @@ def refused(match: str, tmp_path: Path, **changes: Any) -> None:
         # Twice the same target, whose sum is a probability.
         ({"branch-to-probability.bin": numbers([1.5, -0.5, 1, 0.5, 0.5], "<f8")}, r"row 0 .* has 1\.5 in column 1"),
         ({"state-is-initial.bin": b""}, "state-is-initial.bin: 0 bytes"),
-        ({"annotations/aps/id1/states/values.bin": b"1" * 9}, "id1/states/values.bin has 9 bytes, allowed are 8"),
+        ({"annotations/aps/id1/states/values.bin": b"1" * 9}, "id1/states/values.bin: 9 bytes, but must be 8"),
         ({"actions/choices/values.bin": numbers([2, 0, 1], "<u4")}, "values.bin: action 2, but there are 2"),
         ({"annotations/rewards/cost/states/values.bin": numbers([1, np.inf, 0], "<f8")}, "reward cost is not finite"),
         (
