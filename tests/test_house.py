@@ -80,7 +80,7 @@ BUDGET = {
     "arena": 1128,
     "study": 793,
     "games": 5775,
-    "store": 1920,
+    "store": 1806,
     "equilibrium": 1748,
     "records": 1769,
     "enemies": 619,

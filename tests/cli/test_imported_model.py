@@ -57,11 +57,11 @@ def test_infinite_values_have_their_sign(run):
     ],
 )
 def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
-    def answer(process, *_options):
+    def proved(process, *_options):
         v = np.array([-37.25, 34.0, np.inf])
         return ObjectiveValues(v, v, v, 37.25 * relative_bound, process.mdp.state_ptr[:-1])
 
-    monkeypatch.setattr(objective, "answer", answer)
+    monkeypatch.setattr(objective, "solve_objective", proved)
     if tolerance is not None:
         monkeypatch.setenv("PUNISH_FAST_TOLERANCE", tolerance)
     done = run("solve", "model.umb", "--objective", "max R", "-o", "values.npz")

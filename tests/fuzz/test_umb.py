@@ -13,7 +13,7 @@ from fuzz.json_mutations import mutated
 from fuzz.trial import is_refusal
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.conversion.named_process import NameUnknownError
-from punish_fast.mdp.conversion.objective_text import answer, parse_objective
+from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.model import check
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats.umb_import import import_umb
@@ -54,7 +54,7 @@ def read_damaged(path, n: int, generator: np.random.Generator) -> Counter[str]:
         check(model.mdp)
         for objective in OBJECTIVES:
             try:
-                found = answer(model, parse_objective(objective), tolerance=1e-6)
+                found = solve_objective(model, parse_objective(objective), tolerance=1e-6)
             except (NameUnknownError, SolveError) as error:
                 assert "\n" not in str(error)
             else:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.conversion.named_process import NamedProcess, NameUnknownError
-from punish_fast.mdp.conversion.objective_text import ObjectiveError, answer, parse_objective
+from punish_fast.mdp.conversion.objective_text import ObjectiveError, parse_objective, solve_objective
 from punish_fast.mdp.model import from_rows
 
 
@@ -53,7 +53,7 @@ def process() -> NamedProcess:
     ],
 )
 def test_probabilities_of_formulas(process, text, value, choice):
-    found = answer(process, parse_objective(text))
+    found = solve_objective(process, parse_objective(text))
     assert found.v[0] == pytest.approx(value, abs=1e-9)
     assert found.choice[0] == choice
     assert found.error_bound <= 1e-10
@@ -62,25 +62,25 @@ def test_probabilities_of_formulas(process, text, value, choice):
 def test_discounted_rewards_are_the_largest_or_the_smallest(process):
     """Staying pays 0.5 for ever; a leap costs 1 and then, half the time, 3."""
     stay = 0.5 / (1 - 0.5)
-    assert answer(process, parse_objective('min R{"cost"}'), 0.5).v[0] == pytest.approx(stay)
+    assert solve_objective(process, parse_objective('min R{"cost"}'), 0.5).v[0] == pytest.approx(stay)
     walk = 2 + 0.5 * (4 + 0)
-    assert answer(process, parse_objective('max R{"cost"}'), 0.5).v[0] == pytest.approx(walk)
-    time = answer(process, parse_objective('R{"time"}max=?'))
+    assert solve_objective(process, parse_objective('max R{"cost"}'), 0.5).v[0] == pytest.approx(walk)
+    time = solve_objective(process, parse_objective('R{"time"}max=?'))
     assert time.v == pytest.approx(20)
 
 
 def test_rewards_need_their_name_and_a_discount_below_1(process):
     with pytest.raises(NameUnknownError, match=r'name one of "cost", "time"$'):
-        answer(process, parse_objective("max R"), 0.5)
+        solve_objective(process, parse_objective("max R"), 0.5)
     with pytest.raises(SolveError, match=r"^discount: 1 is not allowed, rewards without a goal need one"):
-        answer(process, parse_objective('max R{"cost"}'), 1)
+        solve_objective(process, parse_objective('max R{"cost"}'), 1)
     with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 goes with rewards without a goal only"):
-        answer(process, parse_objective('max P [F "goal"]'), 0.5)
+        solve_objective(process, parse_objective('max P [F "goal"]'), 0.5)
 
 
 def test_an_unknown_label_is_named(process):
     with pytest.raises(NameUnknownError, match=r'^label "gaol" is not in the model, which has "goal", "bad", "mid"$'):
-        answer(process, parse_objective('max P [F "gaol"]'))
+        solve_objective(process, parse_objective('max P [F "gaol"]'))
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def is_imported(path: Path | None) -> bool:
 
 def solve_imported(options: SolveOptions) -> None:
     """Compute the values of the objective, and print the values of the initial states."""
-    from punish_fast.mdp.conversion.objective_text import answer, parse_objective
+    from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE, check_options
-    from punish_fast.store.formats.answers import save_answer
+    from punish_fast.store.formats.npz import export_values
     from punish_fast.store.formats.umb_import import import_umb
 
     assert options.tensor is not None
@@ -52,10 +52,10 @@ def solve_imported(options: SolveOptions) -> None:
     if objective is None:
         raise UsageError(f"--objective is missing, such as 'max P [F \"goal\"]'; {_names(process)}")
     with clock("solve"), progress.stage("solve"):
-        found = answer(process, objective, options.discount, tolerance)
+        found = solve_objective(process, objective, options.discount, tolerance)
     if options.output is not None:
         with clock("write"):
-            save_answer(options.output, process, str(options.objective), found)
+            export_values(options.output, process, str(options.objective), found)
     discount = DEFAULT_DISCOUNT if options.discount is None else options.discount
     report = {
         "file": options.tensor,

@@ -90,7 +90,7 @@ def parse_objective(text: str) -> Objective:
     return Objective(found["aim"] == "max", kind == "P", name, goal, within)
 
 
-def answer(
+def solve_objective(
     process: NamedProcess, objective: Objective, discount: float | None = None, tolerance: float = DEFAULT_TOLERANCE
 ) -> ObjectiveValues | Solution:
     """Find the values of an objective from all states.

@@ -132,9 +132,7 @@ def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -
     win and loss at ``discount``.
     """
     check_options(discount)
-    path = Path(path)
-    cells = Cells(path, space)
-    cells.read()
+    cells = Cells(Path(path), space)
     if cells.kind() == "agent":
         return Values(*cells.values(discount))
     return Probabilities(*cells.strategy())

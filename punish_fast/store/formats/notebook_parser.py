@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -14,8 +15,7 @@ from punish_fast.punish._clash import LOSS, WIN
 from punish_fast.punish.codes import ACTIONS, N_DIGITS, decimals_of, rows_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import COLUMN, StrategyError, policy_of_table
-from punish_fast.runtime.files import ReadError
-from punish_fast.store.formats.json_stream import is_object, pieces
+from punish_fast.runtime.files import ReadError, fault_of_input
 from punish_fast.store.reader import final_values
 
 TERMINALS = (str(WIN), str(LOSS))
@@ -23,60 +23,64 @@ TERMINALS = (str(WIN), str(LOSS))
 _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
+# Maximum mean length of a state and its numbers, in bytes, far more than in any layout.
+_LONGEST_STATE = 1000
+
+
 class Cells:
     """The content of a notebook file: a number for each pair of a state and an action."""
 
     def __init__(self, path: Path, space: StateSpace) -> None:
-        self._path = path
-        self._space = space
+        self._path, self._space = path, space
+        members = self._members()
         self._terminals: dict[str, float] = {}
-        self._decimals: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
-        self._lengths: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
-        self._columns: list[np.ndarray] = [np.zeros(0, dtype=np.int64)]
-        self._numbers: list[np.ndarray] = [np.zeros(0)]
+        for key, actions in members:
+            if key in TERMINALS:
+                self._take_terminal(key, actions)
+            elif len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
+                raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
+            elif not isinstance(actions, tuple):
+                raise self._error(f"state {key}: {_brief(actions)} is no object of actions")
+        states = [member for member in members if member[0] not in TERMINALS]
+        if len(states) > space.n_states:
+            raise self._error(f"more than the {space.n_states} states that the game has")
+        lengths = [len(actions) for _, actions in states]
+        self._decimals = np.array([int(key) for key, _ in states], dtype=np.int64)
+        self._lengths = np.array(lengths, dtype=np.int64)
+        pairs = list(chain.from_iterable(actions for _, actions in states))
+        self._columns, self._numbers = self._checked_pairs([key for key, _ in states], lengths, pairs)
 
     def _error(self, problem: str) -> ReadError:
         return ReadError(f"{self._path}: {problem}")
 
-    def read(self) -> None:
-        """Read the file."""
-        n_left = self._space.n_states
-        for members in pieces(self._path):
-            states = [member for member in members if not self._take_terminal(*member)]
-            self._take(states)
-            n_left -= len(states)
-            # Stop here, because further states would only fill memory.
-            if n_left < 0:
-                raise self._error(f"more than the {self._space.n_states} states that the game has")
+    def _members(self) -> Any:
+        """Parse the file; return its object, like every inner object, as a tuple of pairs of a key and a value."""
+        if fault := fault_of_input(self._path):
+            raise self._error(fault)
+        # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
+        decoder = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float, parse_constant=_refuse_constant)
+        most = _LONGEST_STATE * (self._space.n_states + len(TERMINALS))
+        try:
+            if self._path.stat().st_size > most:
+                raise self._error(f"larger than {most:,} bytes, more than the states of the game need")
+            members = decoder.decode(self._path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise self._error(f"cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as error:
+            raise self._error(f"not JSON, {str(error)[:80]}") from None
+        if not isinstance(members, tuple):
+            raise self._error("allowed is one object of states")
+        return members
 
-    def _take_terminal(self, key: str, actions: Any) -> bool:
-        if key not in TERMINALS:
-            return False
+    def _take_terminal(self, key: str, actions: Any) -> None:
         if key in self._terminals:
             raise self._error(f"state {key} appears twice")
-        if not is_object(actions) or [name for name, _ in actions] != [str(REST_ACTION)]:
+        if not isinstance(actions, tuple) or [name for name, _ in actions] != [str(REST_ACTION)]:
             raise self._error(f"state {key}: allowed is an object with the action {REST_ACTION} alone")
-        self._take_numbers([key], [1], actions)
+        self._checked_pairs([key], [1], actions)
         self._terminals[key] = actions[0][1]
-        return True
 
-    def _take(self, members: list[tuple[str, Any]]) -> None:
-        """Append the states of a piece of the file."""
-        for key, actions in members:
-            if len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
-                raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
-            if not is_object(actions):
-                raise self._error(f"state {key}: {_brief(actions)} is no object of actions")
-        keys = [key for key, _ in members]
-        lengths = [len(actions) for _, actions in members]
-        pairs = list(chain.from_iterable(actions for _, actions in members))
-        columns, numbers = self._take_numbers(keys, lengths, pairs)
-        self._decimals.append(np.array([int(key) for key in keys], dtype=np.int64))
-        self._lengths.append(np.array(lengths, dtype=np.int64))
-        self._columns.append(columns)
-        self._numbers.append(numbers)
-
-    def _take_numbers(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _checked_pairs(self, keys: list[str], lengths: list[int], pairs: Any) -> tuple[np.ndarray, np.ndarray]:
         """Check pairs of an action and a number, and return the columns of the actions, and the numbers."""
         columns = np.array([_COLUMN_OF_KEY.get(name, -1) for name, _ in pairs], dtype=np.int64)
         values = [number for _, number in pairs]
@@ -98,15 +102,14 @@ class Cells:
 
     def _cells(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the rows of the states; then the row and column of each number, and the numbers."""
-        decimals = np.concatenate(self._decimals)
+        decimals = self._decimals
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)
         if len(unknown):
             raise self._error(f"state {decimals[unknown[0]]}: no game by these rules reaches it")
         self._check_once(rows, lambda i: f"state {decimals[i]}")
-        cell_rows = np.repeat(rows, np.concatenate(self._lengths))
-        columns = np.concatenate(self._columns)
-        numbers = np.concatenate(self._numbers)
+        cell_rows = np.repeat(rows, self._lengths)
+        columns, numbers = self._columns, self._numbers
         self._check_once(cell_rows * len(ACTIONS) + columns, lambda i: self._name(cell_rows[i], columns[i]))
         return rows, cell_rows, columns, numbers
 
@@ -172,6 +175,10 @@ class Cells:
             return policy_of_table(self._space, rows, p), covered
         except StrategyError as error:
             raise self._error(str(error)) from None
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _brief(value: Any) -> str:

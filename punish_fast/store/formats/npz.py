@@ -1,7 +1,6 @@
-"""Processes as NumPy archives (``.npz``), which can be read with NumPy and SciPy.
+"""Processes and values as NumPy archives (``.npz``), which ``numpy.load`` reads without pickle.
 
-``numpy.load`` reads them without pickle. ``scipy.sparse.load_npz``, which needs only the first six arrays, reads the
-transitions as a CSR array::
+``scipy.sparse.load_npz``, which needs only the first six arrays of a process, reads its transitions as a CSR array::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [n_entries]     probabilities
@@ -16,7 +15,17 @@ transitions as a CSR array::
     is_initial       bool    [n_columns]     True for states in which a game can begin
     rules, enemy, package_version            text; rules and enemy are JSON
 
-Win and loss have no rows.
+Win and loss have no rows. The values of an imported model for one objective are::
+
+    v             float64 [n_states]       values; infinite if no policy has a finite value
+    choice        int64   [n_states]       index of an optimal choice, in the file's order
+    action        uint32  [n_states]       index of its action; index within the state if the model names no actions
+    action_names  text                     names of the actions
+    initial       int64                    indices of the initial states
+    error_bound   float64                  upper bound on the error of every finite value
+    objective     text
+
+States without choices are counted as having one choice.
 """
 
 from __future__ import annotations
@@ -27,7 +36,9 @@ from typing import Any
 
 import numpy as np
 
+from punish_fast.mdp.conversion.named_process import NamedProcess
 from punish_fast.mdp.model import MDP
+from punish_fast.mdp.solution import ObjectiveValues, Solution
 from punish_fast.punish.codes import CodedStates
 from punish_fast.punish.rules import to_json
 from punish_fast.runtime import __version__
@@ -76,3 +87,18 @@ def _arrays(process: LabelledProcess) -> dict[str, Any]:
         "enemy": json.dumps(process.enemy),
         "package_version": __version__,
     }
+
+
+def export_values(path: str | Path, process: NamedProcess, objective: str, values: ObjectiveValues | Solution) -> None:
+    """Write values and policy to ``path`` (no suffix is added); ``objective`` describes the objective as text."""
+    with replacing(Path(path)) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            v=values.v,
+            choice=values.choice,
+            action=process.mdp.action[values.choice].astype(np.uint32),
+            action_names=np.array(process.actions, dtype=str),
+            initial=process.initial,
+            error_bound=values.error_bound,
+            objective=objective,
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from punish_fast.mdp.solver import SolveError
 from punish_fast.runtime.files import ReadError
-from punish_fast.store.formats import json_stream
 from punish_fast.store.formats.notebook_json import read_notebook
 from store.conftest import KNOWN, write
 
@@ -92,12 +93,53 @@ def test_a_strategy_may_hold_the_terminals(game, tmp_path):
     assert dict(zip(game.space.action[rows], found.policy[rows], strict=True)) == {20: 1, 21: 0, 40: 0, 41: 0}
 
 
-def test_a_file_of_too_many_states_is_left_early(game, tmp_path, monkeypatch):
-    monkeypatch.setattr(json_stream, "_PIECE", 1000)
-    text = ",".join(f'"{10**17 + k}":{{"90":1}}' for k in range(2000))
-    (tmp_path / "x.json").write_text("{" + text + ", and no JSON from here")
-    with pytest.raises(ReadError, match="more than the 558 states that the game has"):
-        read_notebook(tmp_path / "x.json", game.space)
+def test_what_is_no_such_json_is_refused(game, tmp_path):
+    path = tmp_path / "x.json"
+    for text, problem in (
+        (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', f"state {KNOWN}: action 20 appears twice"),
+        (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} appears twice"),
+        ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 appears twice"),
+        (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
+        (f'{{"{KNOWN}":{{"20":{"9" * 5000}}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
+        (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON, NaN is no JSON"),
+        (f'{{"{KNOWN}":{{"20":-Infinity}}}}', "-Infinity is no JSON"),
+        (f'{{"{KNOWN}":{{"20":0.9}}}}', f"state {KNOWN} has probabilities that add up to 0.9"),
+        (f'{{"{KNOWN}":{{"20":2,"21":-1}}}}', f"state {KNOWN} has a probability below 0"),
+        (f'{{"{KNOWN}":{{"50":1}}}}', f"state {KNOWN} plays 50, which is not legal there"),
+        (f'{{"{KNOWN}":{{"20":1}},}}', "not JSON"),
+        (f'{{"{KNOWN}":{{"20":1}}', "not JSON"),
+        (f'{{"{KNOWN}":{{"20":1}}}}}}', "not JSON"),
+        (f'{{"{KNOWN}":{{"20":1}}}} {{}}', "not JSON"),
+        (f"{{'{KNOWN}':1}}", "not JSON"),
+        ("", "not JSON, Expecting value: line 1 column 1"),
+        ("   ", "not JSON"),
+        ("null", "allowed is one object of states"),
+        ("[]", "allowed is one object of states"),
+        ('[{"a":1}]', "allowed is one object of states"),
+        ("[" * 100_000, "not JSON"),
+        ('{"a":' * 100_000, "not JSON"),
+        ("\ufeff{}", "not JSON"),
+        ("[" * 600_000, "larger than 560,000 bytes, more than the states of the game need"),
+    ):
+        path.write_bytes(text.encode())
+        with pytest.raises(ReadError) as caught:
+            read_notebook(path, game.space)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert "\n" not in str(caught.value)
+        assert problem in str(caught.value)
+    path.write_bytes(b'{"\xff\xfe":1}')
+    with pytest.raises(ReadError, match="not JSON, 'utf-8' codec"):
+        read_notebook(path, game.space)
+    with pytest.raises(ReadError, match="is a folder"):
+        read_notebook(tmp_path, game.space)
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+def test_any_layout_and_order_is_read(game, values, written, indent, tmp_path):
+    content, _ = written
+    shuffled = dict(reversed([(key, dict(reversed(actions.items()))) for key, actions in content.items()]))
+    path = write(tmp_path / "x.json", "\n " + json.dumps(shuffled, indent=indent) + "\t\n")
+    assert read_notebook(path, game.space).q.tobytes() == values.q.tobytes()
 
 
 def test_values_of_another_discount_have_other_bounds(game, written):

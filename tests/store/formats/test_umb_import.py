@@ -14,7 +14,7 @@ from hypothesis import given
 from mdp.test_construction import assert_same, flat
 from processes import random_processes
 
-from punish_fast.mdp.conversion.objective_text import answer, parse_objective
+from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.mdp.model import from_rows
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats.umb import export_umb
@@ -148,8 +148,12 @@ def test_files_of_the_authors_library_are_read(tmp_path):
     expected, model = import_umb(ours), import_umb(tmp_path / "theirs.umb")
     assert_same(model.paying(), expected.paying())
     assert (model.actions, model.initial.tolist()) == (expected.actions, expected.initial.tolist())
-    found = answer(model, parse_objective('min P [F "the goal"]'))
-    assert found.v.tolist() == answer(expected, parse_objective('min P [F "the goal"]')).v.tolist() == [1.0, 1.0, 1.0]
+    found = solve_objective(model, parse_objective('min P [F "the goal"]'))
+    assert (
+        found.v.tolist()
+        == solve_objective(expected, parse_objective('min P [F "the goal"]')).v.tolist()
+        == [1.0, 1.0, 1.0]
+    )
 
 
 # Chains, rational numbers, and what may be left out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from punish_fast.mdp.conversion.objective_text import answer, parse_objective
+from punish_fast.mdp.conversion.objective_text import parse_objective, solve_objective
 from punish_fast.store.formats.umb_import import import_umb
 
 TOLERANCE = 1e-9
@@ -112,7 +112,7 @@ def storm_values(model: Any, formula: str) -> np.ndarray:
 
 def assert_agrees(models, name: str, formula: str) -> None:
     model, path = models[name]
-    found = answer(import_umb(path), parse_objective(formula), tolerance=TOLERANCE)
+    found = solve_objective(import_umb(path), parse_objective(formula), tolerance=TOLERANCE)
     theirs = storm_values(model, formula)
     assert np.array_equal(np.isinf(found.v), np.isinf(theirs))
     finite = np.isfinite(theirs)
@@ -158,7 +158,7 @@ def test_rewards_are_those_of_storm(models, name, formula):
 def test_discounted_rewards_are_those_of_storm(models):
     model, path = models["gambler"]
     theirs = storm_values(model, 'R{"bets"}max=? [Cdiscount=0.9]')
-    found = answer(import_umb(path), parse_objective('max R{"bets"}'), 0.9, TOLERANCE)
+    found = solve_objective(import_umb(path), parse_objective('max R{"bets"}'), 0.9, TOLERANCE)
     assert np.abs(found.v - theirs).max() <= found.error_bound + TOLERANCE
 
 
