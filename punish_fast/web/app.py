@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, Header, HTTPException, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -36,6 +36,13 @@ from punish_fast.web.players import AnyPlayer, PlayerRegistry, player_routes
 from punish_fast.web.sessions import OpenSessions, session_routes
 from punish_fast.web.workers import Workers
 
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
 # Errors answered with 409 Conflict.
 _CONFLICTS = (GameDatabaseError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
 
@@ -60,7 +67,6 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         (421, "Unknown host name."),
         (422, "Invalid value."),
         (429, "Too many requests or games."),
-        (431, "Headers too long."),
     )
 }
 
@@ -120,7 +126,8 @@ def create_app(config: ServerConfig) -> FastAPI:
     ):
         app.include_router(routes, dependencies=[costs(1)])
     # A browser loads all files of the page together, so they cost only `LEAST_COST`.
-    app.include_router(page_routes())
+    for path in (Path(__file__).parent / "page").iterdir():
+        app.add_route("/" if path.name == "index.html" else f"/page/{path.name}", page_file(path))
     return app
 
 
@@ -138,43 +145,15 @@ def _refusal(status: int, detail: str) -> JSONResponse:
     return JSONResponse({"detail": printable(detail, MOST_OF_LINE)}, status)
 
 
-_FOLDER = Path(__file__).parent / "page"
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".json": "application/json",
-    ".webmanifest": "application/manifest+json",
-}
+def page_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
+    """Return the route of a file of the page, which is read now."""
+    content = path.read_bytes()
+    tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
 
-
-def page_routes() -> APIRouter:
-    """Return the routes ``/`` and ``/page/...``; names are looked up in a dictionary, never in the file system."""
-    files = {
-        path.relative_to(_FOLDER).as_posix(): (path.read_bytes(), _TYPES[path.suffix])
-        for path in sorted(_FOLDER.rglob("*"))
-        if path.suffix in _TYPES
-    }
-    tags = {name: f'"{blake2b(content, digest_size=8).hexdigest()}"' for name, (content, _) in files.items()}
-    routes = APIRouter(include_in_schema=False)
-
-    def answer(name: str, known: str | None) -> Response:
-        if name not in files:
-            raise HTTPException(404, "page: has no such file")
-        headers = {"ETag": tags[name], "Cache-Control": "no-cache"}
-        if known == tags[name]:
+    async def answer(request: Request) -> Response:
+        if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
-        content, kind = files[name]
-        return Response(content, headers=headers, media_type=kind)
+        return Response(content, headers=headers, media_type=_TYPES[path.suffix])
 
-    @routes.get("/")
-    async def index(if_none_match: Annotated[str | None, Header()] = None) -> Response:
-        return answer("index.html", if_none_match)
-
-    @routes.get("/page/{name:path}")
-    async def file(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
-        return answer(name, if_none_match)
-
-    return routes
+    return answer

@@ -27,23 +27,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of, sender
-from punish_fast.web.protocol import MOST_HEAD
 
 _LOGGER = logging.getLogger("punish_fast.web")
 
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "manifest-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -85,8 +74,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, and pass it to the application or refuse it."""
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         begun, is_head = False, scope["method"] == "HEAD"
         session: str | None = None
@@ -108,7 +96,7 @@ class Guard:
             await send(message)
 
         try:
-            headers = _headers_of(scope)
+            headers = Headers(scope=scope)
             self._check(scope, headers)
             client, session = client_of(scope, headers.get("cookie", ""))
             self._meter.charge(client, LEAST_COST)
@@ -185,17 +173,6 @@ async def _left(receive: Receive) -> None:
             pass
     except HTTPException:
         await asyncio.Event().wait()
-
-
-def _headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request; raise HTTPException if they are too long or a checked one is repeated."""
-    headers = Headers(scope=scope)
-    if sum(len(name) + len(value) for name, value in headers.raw) > MOST_HEAD:
-        raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
-    for key in ("host", "origin", "content-type", "content-length", "authorization"):
-        if len(headers.getlist(key)) > 1:
-            raise HTTPException(400, f"{key}: is given twice")
-    return headers
 
 
 def host_name(text: str) -> str:

@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from punish_fast.runtime.errors import PunishFastError
-from punish_fast.web.protocol import BoundedProtocol
+from punish_fast.web.protocol import MOST_HEAD, BoundedProtocol
 
 # Maximum numbers of connections waiting to be accepted, and accepted per iteration of the event loop.
 _BACKLOG, _ACCEPTED = 2048, 64
@@ -107,6 +107,7 @@ def serve(app: FastAPI, listening: socket.socket, ready: Callable[[], None], pro
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         http=BoundedProtocol,
+        h11_max_incomplete_event_size=MOST_HEAD,
         # uvloop accepts one connection per iteration, so the page loads slowly under load.
         loop="asyncio",
         backlog=_ACCEPTED,

@@ -33,16 +33,17 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "games.db"
 
 
-@pytest.fixture
-def client(models: list[PunishPlayer], database: Path) -> Iterator[TestClient]:
+@pytest.fixture(scope="session")
+def client(models: list[PunishPlayer], tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client of their server."""
-    config = ServerConfig(models, database, TINY, limits=Limits(rate=None))
+    config = ServerConfig(models, tmp_path_factory.mktemp("server") / "games.db", TINY, limits=Limits(rate=None))
     with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client
 
 
-@pytest.fixture
-def naive(client: TestClient) -> str:
+@pytest.fixture(scope="session")
+def naive(models: list[PunishPlayer]) -> str:
     """The hash of the agent naive."""
-    return next(entry["hash"] for entry in entries_of(client) if entry["name"] == "naive")
+    models[0].open()
+    return models[0].identity

@@ -26,9 +26,9 @@ def boards() -> list[GamePlayer]:
     return [model for game in GAMES for model in level_players(game, None)]
 
 
-@pytest.fixture
-def client(boards, tmp_path) -> Iterator[TestClient]:
-    config = config_of("random", game_players=boards, database=tmp_path / "games.db")
+@pytest.fixture(scope="module")
+def client(boards, tmp_path_factory) -> Iterator[TestClient]:
+    config = config_of("random", game_players=boards, database=tmp_path_factory.mktemp("cards") / "games.db")
     with TestClient(create_app(config), base_url=BASE) as client:
         entries_of(client)
         yield client

@@ -24,34 +24,49 @@ AUTHORISED = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/j
 GAMES = some_games(24, seed=1, names=("Ann", "Ben", "Cay"), rules=TINY)
 
 
-@pytest.fixture
-def filled(database):
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
     """A database with games."""
-    log = database.with_suffix(".json")
+    folder = tmp_path_factory.mktemp("games")
+    log = folder / "log.json"
     log.write_text(write_log(GAMES), encoding="utf-8")
-    import_logs(StateSpace(TINY), [log], database)
-    return database
+    import_logs(StateSpace(TINY), [log], folder / "games.db")
+    return folder / "games.db"
 
 
-@pytest.fixture
-def writing(models, database):
-    config = ServerConfig(models, database, TINY, token=TOKEN, limits=Limits(rate=None))
-    with TestClient(create_app(config), base_url=BASE) as client:
+def client_of(models, database, token):
+    config = ServerConfig(models, database, TINY, token=token, limits=Limits(rate=None))
+    return TestClient(create_app(config), base_url=BASE)
+
+
+@pytest.fixture(scope="module")
+def client(models, filled):
+    with client_of(models, filled, None) as client:
         entries_of(client)
         yield client
 
 
-@pytest.mark.parametrize("path", ["/games", "/players"])
-def test_without_games_lists_are_empty(client, path):
-    assert client.get(path).json() == []
+@pytest.fixture
+def writing(models, database):
+    """A client of a server that takes games, and has none."""
+    with client_of(models, database, TOKEN) as client:
+        entries_of(client)
+        yield client
 
 
-def test_without_games_the_dashboard_has_none(client):
-    report = client.get("/dashboard").json()
+def test_without_games_nothing_is_listed(writing, naive):
+    assert writing.get("/games").json() == writing.get("/players").json() == []
+    report = writing.get("/dashboard").json()
     assert (report["games"], report["players"], report["plots"]) == (0, [], [])
+    for path in ("/games/1", f"/games/1/review?model={naive}"):
+        assert writing.get(path).status_code == 404
+    # Practice is then on simulated positions.
+    asked = {"model": naive, "n": 4, "seed": 1}
+    practice = writing.get("/practice", params=asked).json()
+    assert practice == writing.get("/practice", params=asked).json()
+    assert [position["game"] for position in practice["positions"]] == [None] * 4
 
 
-@pytest.mark.usefixtures("filled")
 def test_games_are_listed_from_the_latest_on(client):
     listed = client.get("/games", params={"limit": 200}).json()
     found = {entry["game"]: (entry["winner"], entry["loser"]) for entry in listed}
@@ -67,7 +82,6 @@ def test_games_are_listed_from_the_latest_on(client):
     assert client.get("/games", params={"player": "nobody"}).json() == []
 
 
-@pytest.mark.usefixtures("filled")
 def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
     listed = client.get("/games").json()
     recorded = {game.id: game for game in GAMES}
@@ -84,7 +98,6 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
         assert len(game["winner"]["choices"]) == len(recorded[entry["game"]].winner.states)
 
 
-@pytest.mark.usefixtures("filled")
 def test_a_strategy_judges_by_the_best_choices_against_it(client):
     random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
     game = client.get("/games").json()[0]["game"]
@@ -92,11 +105,6 @@ def test_a_strategy_judges_by_the_best_choices_against_it(client):
     assert report["enemy"] == "random"
     wins = [choice["win_probability"] for side in report["players"] for choice in side["choices"]]
     assert all(0 <= win <= 1 for win in wins)
-
-
-@pytest.mark.parametrize("path", ["/games/1", "/games/1/review?model={naive}"])
-def test_a_game_that_is_not_there_is_not_found(client, naive, path):
-    assert client.get(path.format(naive=naive)).status_code == 404
 
 
 def test_the_dashboard_is_the_summary(client, filled):
@@ -107,7 +115,6 @@ def test_the_dashboard_is_the_summary(client, filled):
     assert {entry["name"] for entry in players} == {"Ann", "Ben", "Cay"}
 
 
-@pytest.mark.usefixtures("filled")
 def test_plots_are_drawn(client):
     answer = client.get("/plots/win-rates.svg")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
@@ -115,16 +122,20 @@ def test_plots_are_drawn(client):
     assert client.get("/plots/nonsense.svg").status_code == 404
 
 
-def test_nobody_posts_without_leave(client, database):
-    answer = client.post("/games", content=write_log(GAMES), headers=AUTHORISED)
-    assert answer.status_code == 403
-    assert not database.exists()
+def test_nobody_posts_without_leave(client, filled):
+    before = filled.read_bytes()
+    assert client.post("/games", content=write_log(GAMES), headers=AUTHORISED).status_code == 403
+    assert filled.read_bytes() == before
 
 
-@pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ü"])
-def test_nobody_posts_without_the_token(writing, database, authorization):
-    headers = AUTHORISED | {"Authorization": authorization.encode("latin-1")}
-    assert writing.post("/games", content=write_log(GAMES), headers=headers).status_code == 401
+def test_what_is_no_log_or_comes_without_the_token_changes_nothing(writing, database):
+    for authorization in ("", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ü"):
+        headers = AUTHORISED | {"Authorization": authorization.encode("latin-1")}
+        assert writing.post("/games", content=write_log(GAMES), headers=headers).status_code == 401, authorization
+    for content in (b"", b"{", b"[1]", b"[" * 10_000, b"\xff", b'[{"GameID": 1}]', b"null", b"7"):
+        answer = writing.post("/games", content=content, headers=AUTHORISED)
+        assert 400 <= answer.status_code < 500, content
+        assert str(database) not in answer.text
     assert not database.exists()
 
 
@@ -142,14 +153,6 @@ def test_posted_games_are_imported_once(writing, database, tmp_path):
     assert database.read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"[" * 10_000, b"\xff", b'[{"GameID": 1}]', b"null", b"7"])
-def test_what_is_no_log_changes_nothing(writing, database, content):
-    answer = writing.post("/games", content=content, headers=AUTHORISED)
-    assert 400 <= answer.status_code < 500
-    assert str(database) not in answer.text
-    assert not database.exists()
-
-
 def test_a_file_that_is_no_database_is_not_named(models, database):
     database.write_text("secret" * 1000)
     with TestClient(create_app(ServerConfig(models, database, TINY)), base_url=BASE) as client:
@@ -160,14 +163,6 @@ def test_a_file_that_is_no_database_is_not_named(models, database):
             assert "secret" not in answer.text
 
 
-def test_practice_without_records_is_on_simulated_positions(client, naive):
-    practice = client.get("/practice", params={"model": naive, "n": 4, "seed": 1}).json()
-    assert practice == client.get("/practice", params={"model": naive, "n": 4, "seed": 1}).json()
-    assert len(practice["positions"]) == 4
-    assert {position["game"] for position in practice["positions"]} == {None}
-
-
-@pytest.mark.usefixtures("filled")
 def test_practice_asks_about_what_somebody_lost_most_by(client, naive):
     positions = client.get("/practice", params={"model": naive, "n": 5}).json()["positions"]
     assert len(positions) == 5

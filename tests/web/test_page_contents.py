@@ -6,8 +6,6 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
-
 import punish_fast
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.rules import CARDS
@@ -55,16 +53,16 @@ def test_every_file_that_is_asked_for_is_there_and_every_file_is_asked_for():
     assert asked | {"index.html"} == set(FILES)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_no_file_names_another_host(name):
-    addresses = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'`]*", text_of(name).replace(NAMESPACE, ""))
-    assert addresses == []
+def test_no_file_names_another_host():
+    for name in FILES:
+        text = text_of(name).replace(NAMESPACE, "")
+        assert re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'`]*", text) == [], name
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_no_script_makes_markup_or_code_of_text(name):
+def test_no_script_makes_markup_or_code_of_text():
     forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setAttribute\(\"style"
-    assert re.findall(forbidden, text_of(name)) == []
+    for name in SCRIPTS:
+        assert re.findall(forbidden, text_of(name)) == [], name
 
 
 def test_cards_have_the_colours_of_the_plots():
@@ -76,8 +74,9 @@ def test_cards_have_the_colours_of_the_plots():
 def test_every_file_is_answered_with_its_type(client):
     kind = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
     for name in FILES:
-        answer = client.get(f"/page/{name}")
+        path = "/" if name == "index.html" else f"/page/{name}"
+        answer = client.get(path)
         assert answer.content == (FOLDER / name).read_bytes(), name
         assert answer.headers["content-type"].startswith(kind.get(Path(name).suffix, "")), name
-        again = client.get(f"/page/{name}", headers={"If-None-Match": answer.headers["etag"]})
+        again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b""), name

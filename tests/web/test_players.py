@@ -24,15 +24,10 @@ def test_the_values_of_a_state_are_those_of_the_agent(client, naive, models):
         assert sum(entry["probability"] for entry in found["actions"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("state", "status"),
-    [("111111111111111111", 422), ("000000000000000000", 422), ("1", 422), ("x" * 18, 422), ("9" * 19, 422)],
-)
-def test_what_is_no_state_is_refused(client, naive, state, status):
-    for route in ("q", "why"):
-        answer = client.get(f"/models/{naive}/{route}/{state}")
-        assert answer.status_code == status
-        assert "\n" not in answer.json()["detail"]
+def test_what_is_no_state_is_refused(client, naive):
+    for state in ("111111111111111111", "000000000000000000", "1", "x" * 18, "9" * 19):
+        for route in ("q", "why"):
+            assert client.get(f"/models/{naive}/{route}/{state}").status_code == 422, (route, state)
 
 
 @pytest.mark.parametrize("name", ["naive", "random"])
@@ -77,11 +72,7 @@ def _fail(model):
 def test_every_route_is_documented(client):
     text = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
     for path, operations in client.get("/openapi.json").json()["paths"].items():
-        assert all(f"`{method.upper()} {path}`" in text for method in operations), path
-
-
-def test_every_route_is_described(client):
-    for path, operations in client.get("/openapi.json").json()["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
+            assert f"`{method.upper()} {path}`" in text
             assert operation["description"].endswith("."), path
             assert {"404", "422", "429"} <= set(operation["responses"])

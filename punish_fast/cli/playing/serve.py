@@ -77,7 +77,7 @@ def serve(options: ServeOptions) -> None:
     It listens on this machine alone unless told otherwise. The veteran and naive are always among the opponents. Ctrl-C
     ends it; every finished game is kept. With --json, one line tells the address once it answers.
     """
-    require("web", "fastapi", "uvicorn", "httptools")
+    require("web", "fastapi", "uvicorn")
     from punish_fast.web.server import address_of, listen, proxy_of
     from punish_fast.web.server import serve as answer
 
