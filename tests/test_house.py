@@ -82,7 +82,7 @@ BUDGET = {
     "games": 5775,
     "store": 1806,
     "equilibrium": 1748,
-    "records": 1769,
+    "records": 1641,
     "enemies": 619,
     "duel": 1392,
     "punish": 2652,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import count
 from pathlib import Path
 
 from punish_fast.records.schema import (
@@ -22,13 +22,10 @@ from punish_fast.records.schema import (
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import OutputError, WriteError, fault_of_input
 from punish_fast.runtime.json_values import brief
+from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
 # Maximum number of seconds to wait while another process writes.
 BUSY_SECONDS = 10.0
-
-# Maximum number of instructions of SQLite's virtual machine per connection (about a minute), and interval between
-# checks.
-_MAX_STEPS, _STEPS_AT_ONCE = 5_000_000_000, 100_000
 
 _FileState = tuple[tuple[int, ...], ...]
 # States of files whose rows were checked, and the age, in seconds, after which any change alters a file's times.
@@ -46,31 +43,14 @@ class LockedError(RecordsError):
     exit_code = 1
 
 
-_UNFINISHED = (
-    OutputError,
-    "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that",
-)
-# Errors by SQLite result code, extended or primary.
-_ERRORS: dict[int, tuple[type[Exception], str]] = {
-    sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
-    sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
-    sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
-    sqlite3.SQLITE_READONLY_DIRECTORY: (
-        OutputError,
-        "its folder may not be written to, where SQLite writes files to change a database, or to read one in WAL mode;"
-        " copy it to another folder",
-    ),
-    sqlite3.SQLITE_BUSY: (LockedError, "is locked by another process; nothing was changed"),
-    sqlite3.SQLITE_LOCKED: (LockedError, "is locked by another process; nothing was changed"),
-    sqlite3.SQLITE_READONLY: (OutputError, "may not be written to; nothing was changed"),
-    sqlite3.SQLITE_PERM: (OutputError, "may not be written to; nothing was changed"),
-    sqlite3.SQLITE_FULL: (WriteError, "no space left on the disk; nothing was changed"),
-    sqlite3.SQLITE_IOERR: (WriteError, "cannot be read or written to its end; nothing was changed"),
-    sqlite3.SQLITE_NOTADB: (RecordsError, "is no SQLite database"),
-    sqlite3.SQLITE_CORRUPT: (RecordsError, "is a damaged database"),
-    sqlite3.SQLITE_CANTOPEN: (RecordsError, "cannot be opened here"),
-    sqlite3.SQLITE_INTERRUPT: (RecordsError, "takes too long to read; nothing was changed"),
-    sqlite3.SQLITE_TOOBIG: (RecordsError, "holds a value that is too large; nothing was changed"),
+# Classes of errors by SQLite's primary result code; `RecordsError` for all others.
+_ERRORS: dict[int, type[PunishFastError]] = {
+    sqlite3.SQLITE_BUSY: LockedError,
+    sqlite3.SQLITE_LOCKED: LockedError,
+    sqlite3.SQLITE_READONLY: OutputError,
+    sqlite3.SQLITE_PERM: OutputError,
+    sqlite3.SQLITE_FULL: WriteError,
+    sqlite3.SQLITE_IOERR: WriteError,
 }
 
 
@@ -134,7 +114,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
         creates: Create the database if it is missing.
         erases: Overwrite deleted and replaced data in the file.
     """
-    if not creates or _exists(path):
+    if not creates or os.path.exists(path):  # noqa: PTH110 - accepts invalid file names
         _require_file(path)
     with _explained(path), closing(_connect(path, "rwc" if creates else "rw")) as connection:
         with _transaction(path, connection, erases):
@@ -182,17 +162,7 @@ def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
 def _connect(path: Path | None, mode: str = "") -> sqlite3.Connection:
     """Connect to a file, or to a new database in memory."""
     address = ":memory:" if path is None else f"{path.absolute().as_uri()}?mode={mode}"
-    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-    steps = count(_STEPS_AT_ONCE, _STEPS_AT_ONCE)
-    connection.set_progress_handler(lambda: next(steps) > _MAX_STEPS, _STEPS_AT_ONCE)
-    return connection
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return True
+    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
 
 
 def read_file(path: Path) -> bytes:
@@ -201,39 +171,23 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise RecordsError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _require_file(path: Path) -> None:
     """Raise `RecordsError` if a path is not a regular file."""
     # The file is not opened, since closing it would release all locks of this process on the database.
-    try:
-        if fault := fault_of_input(path):
-            raise RecordsError(f"{path}: {fault}")
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: Exception) -> RecordsError:
-    return RecordsError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")
+    if fault := fault_of_input(path):
+        raise RecordsError(f"{path}: {fault}")
 
 
 def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of a database, one less if names written by the original program have to be normalised."""
     # This query makes SQLite roll back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    # SQLite treats a file of one byte as an empty database and would overwrite it.
-    try:
-        is_other = path.stat().st_size == 1
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    if is_other:
-        raise RecordsError(f"{path}: is no SQLite database")
     if version > FORMAT_VERSION:
         this = f"this one reads versions up to {FORMAT_VERSION}"
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
-    if version < 0:
-        raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
     if version == FORMAT_VERSION:
         require_tables(connection, is_current=True)
         version -= has_other_spellings(connection)
@@ -246,14 +200,10 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _translated(path, error) from None
+        kind = _ERRORS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+        text = printable(f"{path}: {error}", MOST_OF_LINE)
+        raise (RecordsError(text) if kind is None else kind(f"{text}; nothing was changed")) from None
     except SchemaError as error:
         raise RecordsError(f"{path}: {error}") from None
     except UnicodeError:
         raise RecordsError(f"{path}: is a damaged database, or holds text that is not UTF-8") from None
-
-
-def _translated(path: Path, error: sqlite3.Error) -> Exception:
-    code = getattr(error, "sqlite_errorcode", 0)
-    kind, text = _ERRORS.get(code) or _ERRORS.get(code & 0xFF) or (RecordsError, f"cannot be used ({error})")
-    return kind(f"{path}: {text}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -46,14 +46,6 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
     )
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Source of a game."""
-
-    digest: str | None  # SHA-256 of the log; None if the game was recorded by this program
-    imported: str  # time of insertion (ISO 8601)
-
-
 class GameWriter:
     """Writes games, and new players and parameters, in an open transaction.
 
@@ -62,11 +54,11 @@ class GameWriter:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._people: set[int] = set()
+        self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
-    def write(self, game_id: int, game: RecordedGame, origin: Origin) -> None:
-        """Insert a game under ``game_id``."""
-        is_imported = origin.digest is not None
+    def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
+        """Insert a game under ``game_id``; ``digest`` is that of its log, None if this program recorded the game."""
+        is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
         loser, loser_parameters = self._player(game.loser, is_imported, winner)
         self._connection.execute(
@@ -74,7 +66,7 @@ class GameWriter:
             " source_digest, logged_id, played) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(game_id, winner, loser, winner_parameters, loser_parameters),
-                *(origin.imported, origin.digest, game.id, game.second),
+                *(self._time, digest, game.id, game.second),
             ),
         )
         for is_winner, side in ((1, game.winner), (0, game.loser)):
@@ -109,15 +101,11 @@ class GameWriter:
 
     def _is_person(self, number: int) -> bool:
         """Return True if this program recorded a game of the player, so a player not marked as a bot is a person."""
-        if number not in self._people:
-            recorded = (
-                "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
-                f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND})"
-            )
-            if self._connection.execute(f"{recorded} LIMIT 1", (number,)).fetchone() is None:
-                return False
-            self._people.add(number)
-        return True
+        recorded = (
+            "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
+            f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND}) LIMIT 1"
+        )
+        return self._connection.execute(recorded, (number,)).fetchone() is not None
 
     def _paramset(self, temperature: float | None) -> int:
         number, _ = self._known("SELECT paramset_id, NULL FROM bot_parameters WHERE temperature IS ?", temperature)
@@ -132,7 +120,4 @@ class GameWriter:
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str) -> int:
-        # Rows of a migrated database are not checked before each game, so ignore invalid ids.
-        sound = f"typeof({column}) = 'integer' AND {column} < {2**63 - 1}"
-        (largest,) = self._connection.execute(f"SELECT max({column}) FROM {table} WHERE {sound}").fetchone()
-        return int(largest or 0) + 1
+        return int(self._connection.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").fetchone()[0])

@@ -13,18 +13,17 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_write
-from punish_fast.records.games import GameWriter, Origin, read_games
-from punish_fast.records.log_fields import explains, roundings_of
+from punish_fast.records.games import GameWriter, read_games
+from punish_fast.records.log_fields import may_be_rounded
 from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
 from punish_fast.records.schema import new_id
-from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
+from punish_fast.records.validation import UNREACHABLE, Fault, check_games
 
 CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
 REJECTED, WARNING = "rejected", "warning"
@@ -93,11 +92,10 @@ def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path
     """Import logs in one transaction into a database, created if missing; ``space`` must be of the rules played."""
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
-        imported = datetime.now(UTC).isoformat(timespec="seconds")
         with open_to_write(Path(database), creates=True) as connection:
-            inserter = _Inserter(connection, imported)
-            for game, log, warnings in candidates:
-                inserter.insert(game, log, warnings, report)
+            writer = GameWriter(connection)
+            for candidate in candidates:
+                _insert(connection, writer, candidate, report)
     return report
 
 
@@ -117,10 +115,10 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
     candidates = []
     for log in logs:
         faults = check_games(space, log.games)
-        rounded = _rounded_games(space, log, faults)
+        is_rounded = _is_rounded(log, faults)
         for game, found in zip(log.games, faults, strict=True):
             rejects = [fault for fault in found if fault.is_fatal]
-            if game in rounded:
+            if is_rounded:
                 report.remarks.append(_remark(REJECTED, ROUNDED, _WHY_ROUNDED, game, log))
             elif rejects:
                 report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
@@ -132,21 +130,14 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
 _WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the log it was given, with states as text"
 
 
-def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
-    """Return the games whose states may be rounded codes of other reachable states."""
-    # These are games whose states a rounding explains and which have unreachable states or, if states are numbers,
-    # faults other than wrong feints. If states are numbers or one of these games has unreachable states, the result
-    # includes every game whose states are explained by a rounding that changes no state of the log.
-    codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
-    rounded, is_proved = set(), log.in_numbers
-    for game, found in zip(log.games, faults, strict=True):
-        kinds = {fault.kind for fault in found}
-        is_suspect = UNREACHABLE in kinds or (log.in_numbers and not kinds <= {FEINTS})
-        if is_suspect and any(explains(each, space, codes[game]) for each in roundings_of(codes[game])):
-            rounded.add(game)
-            is_proved |= UNREACHABLE in kinds
-    common = roundings_of(code for game in log.games for code in codes[game]) if is_proved else []
-    return rounded | {game for game in log.games if any(explains(each, space, codes[game]) for each in common)}
+def _is_rounded(log: GameLog, faults: Sequence[list[Fault]]) -> bool:
+    """Return True if a program has rounded the states: none of them changes by rounding, and one is unreachable.
+
+    States that are numbers need not be unreachable, since the writer of logs writes states as text in this case.
+    """
+    is_suspect = log.in_numbers or any(fault.kind == UNREACHABLE for found in faults for fault in found)
+    codes = (code for game in log.games for side in (game.winner, game.loser) for code in side.states)
+    return is_suspect and may_be_rounded(codes)
 
 
 def _describe(log: GameLog) -> dict[str, Any]:
@@ -182,34 +173,27 @@ _CANDIDATES = (
 )
 
 
-class _Inserter:
-    """Inserts games that are not in a database, each under a free id."""
-
-    def __init__(self, connection: sqlite3.Connection, imported: str) -> None:
-        self._connection = connection
-        self._imported = imported
-        self._writer = GameWriter(connection)
-
-    def insert(self, game: RecordedGame, log: GameLog, warnings: list[Remark], report: ImportReport) -> None:
-        """Insert a game unless it is known, and update the report."""
-        keys = {
-            **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},
-            **{"winner": game.winner.name, "loser": game.loser.name},
-        }
-        numbers = [number for (number,) in self._connection.execute(_CANDIDATES, keys)]
-        others = [other for number in numbers for _, other in read_games(self._connection, Selection(game=number))]
-        if any(_breaths_of(game) <= _breaths_of(other) for other in others):
-            report.known += 1
-            return
-        if any(_is_other_version(game, other) for other in others):
-            reason = "the database holds another version of this game"
-            report.remarks.append(_remark(REJECTED, CONFLICT, reason, game, log))
-            return
-        number = game.id
-        if number in numbers:
-            number = new_id()
-            reason = f"another game has this id: stored as {number}"
-            report.remarks.append(_remark(WARNING, SAME_SECOND, reason, game, log))
-        self._writer.write(number, game, Origin(log.digest, self._imported))
-        report.imported += 1
-        report.remarks += warnings
+def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Candidate, report: ImportReport) -> None:
+    """Insert a game under a free id unless it is known, and update the report."""
+    game, log, warnings = candidate
+    keys = {
+        **{"id": game.id, "second": game.second, "only_second": game.id if game.played is None else None},
+        **{"winner": game.winner.name, "loser": game.loser.name},
+    }
+    numbers = [number for (number,) in connection.execute(_CANDIDATES, keys)]
+    others = [other for number in numbers for _, other in read_games(connection, Selection(game=number))]
+    if any(_breaths_of(game) <= _breaths_of(other) for other in others):
+        report.known += 1
+        return
+    if any(_is_other_version(game, other) for other in others):
+        reason = "the database holds another version of this game"
+        report.remarks.append(_remark(REJECTED, CONFLICT, reason, game, log))
+        return
+    number = game.id
+    if number in numbers:
+        number = new_id()
+        reason = f"another game has this id: stored as {number}"
+        report.remarks.append(_remark(WARNING, SAME_SECOND, reason, game, log))
+    writer.write(number, game, log.digest)
+    report.imported += 1
+    report.remarks += warnings

@@ -17,19 +17,6 @@ from typing import Any, NamedTuple
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.json_values import brief
 
-# First bytes of files that are easily mistaken for logs.
-_SIGNATURES = {
-    b"\x1f\x8b": "a gzip file; unpack it first",
-    b"PK\x03\x04": "a ZIP archive; unpack it first",
-    b"BZh": "a bzip2 file; unpack it first",
-    b"\xfd7zXZ": "an xz file; unpack it first",
-    b"(\xb5/\xfd": "a Zstandard file; unpack it first",
-    b"7z\xbc\xaf'\x1c": "a 7z archive; unpack it first",
-    b"SQLite format 3\0": "an SQLite database",
-    b"\x89HDF": "an HDF5 file",
-    b"%PDF-": "a PDF file",
-    b"\x89PNG": "a PNG image",
-}
 _LONGEST_NUMBER = 4000
 # Reasons given by decoders if the input ends within a character.
 _CUT_OFF = ("unexpected end of data", "truncated data")
@@ -53,8 +40,6 @@ def read_entries(content: bytes) -> Entries:
     text, is_cut = _decode(content)
     if not text.strip():
         raise EntryError("is empty, allowed is a JSON list")
-    if text.lstrip().startswith("<"):
-        raise EntryError("is HTML or XML, allowed is a JSON list")
     entries = _Reader(text).read()
     if entries.flaw and not entries.values:
         raise EntryError(entries.flaw)
@@ -63,9 +48,6 @@ def read_entries(content: bytes) -> Entries:
 
 def _decode(content: bytes) -> tuple[str, bool]:
     """Return the text of a file, and True if it ends within a character."""
-    for signature, kind in _SIGNATURES.items():
-        if content.startswith(signature):
-            raise EntryError(f"is {kind}")
     encoding = json.detect_encoding(content)
     try:
         return content.decode(encoding), False
@@ -78,14 +60,11 @@ def _decode(content: bytes) -> tuple[str, bool]:
 
 
 class _Reader:
-    """Reader of the entries of a text, in linear time."""
+    """Reader of the entries of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._values: list[Any] = []
-        self._is_damaged = False  # True after a damaged entry
-        # Position up to which lines are counted, its line number, and the start of that line.
-        self._counted, self._line, self._begin = 0, 1, 0
 
     def read(self) -> Entries:
         place = self._skip(0)
@@ -116,23 +95,17 @@ class _Reader:
 
     def _read_value(self, place: int) -> tuple[str, int]:
         """Append the value at `place`; return the flaw that stopped reading, or an empty string, and the next place."""
-        # After an error, the decoder counts all lines before it. To keep the total time linear, only the first error
-        # is decoded within the whole text.
-        end = self._end_of(place) if self._is_damaged else -1
-        text, begin = (self._text, place) if end < 0 else (self._text[place:end], 0)
         try:
-            value, length = _DECODER.raw_decode(text, begin)
-            end = place + length - begin
+            value, end = _DECODER.raw_decode(self._text, place)
         except (json.JSONDecodeError, EntryError, RecursionError) as error:
-            end = end if self._is_damaged else self._end_of(place)
-            self._is_damaged = True
+            end = self._end_of(place)
             if isinstance(error, RecursionError):
                 value = EntryError("is nested too deeply")
             elif isinstance(error, EntryError):
                 value = error
             else:
                 is_cut = end < 0 and self._text.startswith(("{", "["), place)
-                value = EntryError(self._flaw(error.msg, place + error.pos - begin, is_cut))
+                value = EntryError(self._flaw(error.msg, error.pos, is_cut))
             if end < 0:
                 return str(value), place
         self._values.append(value)
@@ -156,13 +129,11 @@ class _Reader:
         return found.end()
 
     def _flaw(self, message: str, place: int, is_cut: bool = False) -> str:
-        """Return the text of a flaw with its line; calls must be in order of `place`."""
-        self._line += self._text.count("\n", self._counted, place)
-        self._begin = max(self._begin, self._text.rfind("\n", self._counted, place) + 1)
-        self._counted = place
+        """Return the text of a flaw with its line."""
+        error = json.JSONDecodeError(message, self._text, place)
         if is_cut or place >= len(self._text):
-            return f"is cut off in entry {len(self._values) + 1} (line {self._line})"
-        return f"is not JSON: {message} at line {self._line}, column {place - self._begin + 1}"
+            return f"is cut off in entry {len(self._values) + 1} (line {error.lineno})"
+        return f"is not JSON: {message} at line {error.lineno}, column {error.colno}"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 from punish_fast.records import log_fields
 from punish_fast.records.database import RecordsError, read_file
 from punish_fast.records.json_entries import EntryError, read_entries
-from punish_fast.records.log_fields import roundings_of
+from punish_fast.records.log_fields import may_be_rounded
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
@@ -314,7 +314,7 @@ def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
     check_names(games)
     if layout == "games":
         states = (state for game in games for side in (game.winner, game.loser) for state in side.states)
-        state_type = str if roundings_of(states) else int
+        state_type = str if may_be_rounded(states) else int
         entries = [_entry_of(game, state_type) for game in games]
     else:
         entries = [entry for game in games for entry in _entries_of(game)]

@@ -49,9 +49,9 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
         require_player(path, connection, name)
         players = "(SELECT player_id FROM players WHERE username = :name)"
         games = f"(SELECT game_id FROM games WHERE winner_id IN {players} OR loser_id IN {players})"
-        breaths = _run(connection, f"DELETE FROM breaths WHERE game_id IN {games}", name)
-        n_games = _run(connection, f"DELETE FROM games WHERE game_id IN {games}", name)
-        _run(connection, "DELETE FROM players WHERE username = :name", name)
+        breaths = connection.execute(f"DELETE FROM breaths WHERE game_id IN {games}", {"name": name}).rowcount
+        n_games = connection.execute(f"DELETE FROM games WHERE game_id IN {games}", {"name": name}).rowcount
+        connection.execute("DELETE FROM players WHERE username = ?", (name,))
         _require_gone(path, connection, name)
     return n_games, breaths
 
@@ -61,7 +61,3 @@ def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")
-
-
-def _run(connection: sqlite3.Connection, statement: str, name: str) -> int:
-    return connection.execute(statement, {"name": name}).rowcount

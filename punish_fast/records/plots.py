@@ -19,6 +19,7 @@ from punish_fast.runtime.figures import (
     VERMILION,
     YELLOW,
     add_share_bar,
+    draw_labels,
     draw_share_map,
     picture,
     set_headline,
@@ -94,57 +95,26 @@ def _win_rates(figure: Figure, results: Results, _player: str | None) -> None:
     _explain_marks(axes, table, "lower right")
 
 
-def _is_significant(table: list[dict[str, Any]]) -> bool:
-    """Return True if the rank correlation of win rates and games played is significant."""
+def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> None:
     from scipy.stats import spearmanr
 
-    games, rates = ([entry[key] for entry in table] for key in ("games", "win_rate"))
-    return len(table) > 2 and bool(spearmanr(games, rates).pvalue < _SIGNIFICANCE)
-
-
-def _games_win_rate(figure: Figure, results: Results, _player: str | None) -> None:
     figure.set_size_inches(7.5, 5)
     axes = figure.subplots()
     table = player_table(results)
-    for entry in table:
-        axes.plot(entry["games"], 100 * entry["win_rate"], **_mark(entry))
+    played, rates = [entry["games"] for entry in table], [100 * entry["win_rate"] for entry in table]
+    for entry, x, y in zip(table, played, rates, strict=True):
+        axes.plot(x, y, **_mark(entry))
     axes.axhline(50, color=INK, linestyle=":", linewidth=1)
-    axes.margins(x=0.2, y=0.12)
-    _annotate_apart(axes, table)
+    low, high = axes.get_ylim()
+    draw_labels(axes, played, rates, [entry["name"] for entry in table], (high - low) / 24)
     rank = correlations(table)["rank"]
     title = "Those who play more do not clearly win more often"
-    if rank is not None and _is_significant(table):
+    if rank is not None and len(table) > 2 and spearmanr(played, rates).pvalue < _SIGNIFICANCE:
         title = f"Those who play more win {'more' if rank > 0 else 'less'} often"
     said = "" if rank is None else f" (rank correlation {rank:+.2f})"
     set_headline(figure, title + said)
     axes.set(xlabel="games played", ylabel="games won, in per cent")
     _explain_marks(axes, table, "upper right")
-
-
-def _annotate_apart(axes: Axes, table: Sequence[dict[str, Any]]) -> None:
-    """Write names beside their points, at the nearest height at which they overlap no point and no other name."""
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    letter, line, gap = (right - left) / 72, (high - low) / 24, (right - left) / 70
-    points = [(float(entry["games"]), 100 * float(entry["win_rate"])) for entry in table]
-    # Occupied rectangles: left, right, and vertical centre.
-    taken = [(x - gap / 2, x + gap / 2, y) for x, y in points]
-    for entry, (x, y) in sorted(zip(table, points, strict=True), key=lambda each: -each[1][1]):
-        width = letter * len(entry["name"])
-        free = (
-            (begin, at)
-            for distance in range(100)
-            for at in (y + distance * line / 2, y - distance * line / 2)
-            for begin in (x + gap, x - gap - width)
-            if left <= begin and not any(begin < v and u < begin + width and abs(at - w) < line for u, v, w in taken)
-        )
-        begin, at = next(free, (x + gap, y))
-        taken.append((begin, begin + width, at))
-        side, align = (1, "right") if begin < x else (0, "left")
-        leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "relpos": (side, 0.5)}
-        place = begin + side * width, at
-        style: dict[str, Any] = {"va": "center", "ha": align, "arrowprops": None if at == y else leader}
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-        axes.annotate(entry["name"], (x, y), place, bbox=box, **style)
 
 
 def _over_time(figure: Figure, results: Results, player: str | None) -> None:

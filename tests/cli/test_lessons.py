@@ -110,7 +110,7 @@ def test_lessons_are_drawn(run, equilibria):
     ("arguments", "text"),
     [
         (["view.h5", "--plot", "x.pdf"], "allowed are .png and .svg"),
-        (["view.h5", "--records", "view.h5"], "is no SQLite database"),
+        (["view.h5", "--records", "view.h5"], "file is not a database"),
         (
             ["view.h5", "--records", "bots.db"],
             "bots.db: holds 0 games between people in this selection, at least 1 is needed",

@@ -116,7 +116,7 @@ def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
         (["--host", "192.0.2.1"], ["--host: 192.0.2.1 port 0 cannot be listened on"]),
         (["--allow-host", "https://games.example"], ["--allow-host: 'https://games.example' is not a host name"]),
         (["--proxy", "games.example"], ["--proxy: 'games.example' does not appear to be"]),
-        (["--db", "token"], ["token: is no SQLite database"]),
+        (["--db", "token"], ["token: file is not a database"]),
         (["--db", "none/games.db"], ["none/games.db"]),
     ],
 )

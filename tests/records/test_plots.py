@@ -9,7 +9,7 @@ import pytest
 from punish_fast.records import plots
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import RecordsError
-from punish_fast.records.plots import PLOTS, draw
+from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, read_results
 from punish_fast.runtime.figures import FigureError
 from punish_fast.runtime.files import OutputError
@@ -21,20 +21,24 @@ def results(db):
     return read_results(db)
 
 
-@pytest.mark.parametrize("kind", PLOTS)
-def test_plots_are_the_same_every_time(tmp_path, results, kind):
-    for name in ("a.svg", "b.svg"):
-        draw(kind, results, tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    ET.parse(tmp_path / "a.svg")
-
-
-@pytest.mark.parametrize("kind", PLOTS)
-def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind):
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("durations", "Games take 1.5 breaths on average, and half of them end within 1.5"),
+        ("contributions", r"$\frac_{2}$ played most: 2 of 2 games"),
+        ("win-rates", "naive wins most often: 100%"),
+        ("games-win-rate", "Those who play more win less often (rank correlation "),
+        ("over-time", "Win rates vary from game to game"),
+        ("matchups", "People won 0% of their 1 game against bots"),
+    ],
+)
+def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind, title):
     run_sql(original, r"UPDATE players SET username = '$\frac_{' || player_id || '}$' WHERE player_id < 3")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         draw(kind, read_results(original), tmp_path / "x.svg")
+    ET.parse(tmp_path / "x.svg")
+    assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
@@ -73,7 +77,6 @@ def made_up_results(names):
 @pytest.mark.parametrize(
     ("rates", "said"),
     [
-        ([0.9, 0.1], "do not clearly win more often"),
         ([0.3, 0.5, 0.4, 0.6, 0.45], "do not clearly win more often"),
         ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "win more often"),
         ([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], "win less often"),

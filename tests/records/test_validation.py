@@ -107,14 +107,14 @@ def test_a_game_begins_with_all_hp():
     rules = RULES._replace(hp=3)
     space, generator = StateSpace(rules), np.random.default_rng(0)
     reasons = []
-    for number in range(300):
+    for number in range(60):
         breaths = play(rules, generator)
         games = [game_of(number, ("Ann", "Ben"), breaths[k:]) for k, each in enumerate(breaths) if each.own.breath == 1]
         for game, faults in zip(games, check_games(space, games), strict=True):
             hp = {int(str(game.winner.states[0])[place]) for place in (6, 9)}
             assert [fault.kind for fault in faults] == [SUCCESSION] * (hp != {3})
             reasons += [fault.reason for fault in faults]
-    assert len(reasons) > 10
+    assert len(reasons) > 2
     assert set(reasons) == {"breath 1: the game begins with HP already lost"}
 
 

@@ -79,4 +79,4 @@ def test_a_game_that_cannot_be_kept_is_told(database, games, caplog):
     assert {(game_id, flaw) for _, game_id, flaw in told} == {
         (None, "the game could not be kept; the server's log says why")
     }
-    assert "is no SQLite database" in caplog.text
+    assert "file is not a database" in caplog.text

@@ -207,7 +207,7 @@ def test_a_locked_database_fails_in_one_line(run, db, house, monkeypatch):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_database_that_may_not_be_written_to_is_refused(run, db):
     db.chmod(0o400)
-    run("records", "player", "Ann", "--db", db, "--delete", "--yes").refused("x.db", "may not be written to")
+    run("records", "player", "Ann", "--db", db, "--delete", "--yes").refused("x.db", "readonly database")
     assert run("records", "summary", "--db", db, "--rules", "house.toml").code == 0
 
 
