@@ -26,7 +26,7 @@ _PANELS = {
     "Lessons": ("strategies.openings", "strategies.lessons"),
     "House rules": ("house_rules.survey", "house_rules.balance"),
     "People and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
-    "Installation": ("files.agents", "installation.doctor", "installation.warmup"),
+    "Installation": ("files.agents", "installation.doctor", "installation.warmup", "help"),
 }
 
 app = family(
@@ -56,7 +56,7 @@ def _options(
     print_help(context)
 
 
-@app.command("help", rich_help_panel="Installation")
+@app.command("help")
 def _help(
     context: typer.Context,
     verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,35 @@ from punish_fast.store.policies import save_policy
 from punish_fast.store.tensors import save
 
 COMMAND = [sys.executable, "-m", "punish_fast"]
+DOCS = Path(__file__).parents[2] / "docs"
+# Objects whose keys are names of agents, cards, stages, rules, players or datasets, or options of a method.
+BY_NAME = {
+    *("agents", "cards", "changes", "checks", "counts", "discard", "enemy", "enemy_holds_one", "exploiters", "fields"),
+    *("given_up", "hand", "in_hand", "kept", "labels", "methods", "models", "origin", "packages", "plays", "position"),
+    *("possible", "rejected_by_kind", "revealed", "rounds", "rules", "seconds", "shapes", "shares", "training"),
+    *("variant", "warnings_by_kind", "when_possible"),
+}
+
+
+@lru_cache
+def documented(verb: str) -> set[str]:
+    """The names in code in the pages about a verb or family."""
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")]
+    about = [page for page in pages if f"punish-fast {verb}" in page]
+    return set(re.findall(r"`(\w+)`", "".join([*about, (DOCS / "json.md").read_text(encoding="utf-8")])))
+
+
+def check_documented(report: Any, verb: str) -> None:
+    """Insist that all keys are documented, and that no number is one that other programs would round."""
+    if isinstance(report, list):
+        for value in report:
+            check_documented(value, verb)
+    elif isinstance(report, dict):
+        assert report.keys() <= documented(verb)
+        for value in (value for key, value in report.items() if key not in BY_NAME):
+            check_documented(value, verb)
+    elif isinstance(report, int | float):
+        assert abs(report) <= 2**53
 
 
 @pytest.fixture(scope="session")
@@ -48,16 +79,18 @@ class Done:
     code: int
     out: str
     err: str
+    verb: str = ""
     # What was said about kernels that a process compiled.
     compiled: tuple[str, ...] = ()
 
     @property
     def report(self) -> dict[str, Any]:
-        """The one JSON object on stdout, of a command that did what it should."""
+        """The one JSON object on stdout, with documented keys, of a command that did what it should."""
         # Kernels that are compiled first are told of on stderr.
         assert self.code == 0, self.err
         report = json.loads(self.out)
         assert isinstance(report, dict)
+        check_documented(report, self.verb)
         return report
 
     def refused(self, *texts: str, code: int = 2) -> None:
@@ -115,7 +148,7 @@ def run(
     def run_here(*arguments: str | Path) -> Done:
         capfd.readouterr()
         code = run_app([str(argument) for argument in arguments])
-        return Done(code, *capfd.readouterr())
+        return Done(code, *capfd.readouterr(), str(arguments[0]) if arguments else "")
 
     yield run_here
     for number, handler in handlers.items():
@@ -140,7 +173,8 @@ def run_apart(*arguments: str | Path, **options: Any) -> Done:
     child = subprocess.run([*COMMAND, *map(str, arguments)], check=False, **options)
     lines = (child.stderr or "").splitlines(keepends=True)
     compiled = tuple(line for line in lines if line.startswith("compiling kernels"))
-    return Done(child.returncode, child.stdout, "".join(line for line in lines if line not in compiled), compiled)
+    err = "".join(line for line in lines if line not in compiled)
+    return Done(child.returncode, child.stdout, err, str(arguments[0]), compiled)
 
 
 @pytest.fixture(scope="session")

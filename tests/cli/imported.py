@@ -2,8 +2,6 @@
 
 import pytest  # noqa: F401 - the main module of the tests, which every fork imports
 
-import punish_fast.equilibrium.run
-import punish_fast.store.checkpoints
 import punish_fast.store.tensors  # noqa: F401
 from punish_fast.punish._codes import pair_digit
 

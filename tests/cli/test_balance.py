@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+
+from punish_fast.arena.survey import balance as study
 
 TINY = ("balance", "--base", "tiny")
 
@@ -22,9 +26,15 @@ def test_rules_come_from_a_file(run, folder):
     assert report["change"] == "hp=1 instead of 2, healing=0 instead of 1"
 
 
-def test_a_game_that_never_ends_is_a_failure(run):
-    done = run(*TINY, "--set", "damage=[0, 0, 0, 0, 0]", "-q")
-    done.refused("the game of the changed rules could not be studied: duel: not converged", code=1)
+def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
+    good, bad = SimpleNamespace(reason=None), SimpleNamespace(reason="duel: not converged")
+    for found, which in (
+        (SimpleNamespace(standard=good, changed=bad), "changed"),
+        (SimpleNamespace(standard=bad, changed=good), "base"),
+    ):
+        monkeypatch.setattr(study, "balance", lambda *_args, found=found, **_options: found)
+        done = run(*TINY, "--set", "hp=1")
+        done.refused(f"the game of the {which} rules could not be studied: duel: not converged", code=1)
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,6 @@ def test_doctor_finds_nothing(run, folder):
     assert list(folder.iterdir()) == []
 
 
-def test_doctor_in_words(run):
-    done = run("doctor")
-    assert (done.code, done.err) == (0, "")
-    for word in ("numba", "h5py", "threads", "cache", "memory", "46, 462 and 50 states by breath"):
-        assert word in done.out
-
-
 def test_doctor_tells_what_is_missing(run, monkeypatch):
     monkeypatch.setattr(doctor, "_PACKAGES", ("numpy", "no-such-package"))
     monkeypatch.setattr(_jit, "cache_folder", None)
@@ -45,8 +38,9 @@ def test_doctor_tells_what_is_missing(run, monkeypatch):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
-def test_warmup_compiles_and_tells_where(run, folder, monkeypatch):
-    monkeypatch.setattr(warmup, "_COMMANDS", warmup._COMMANDS[:2])
+def test_warmup_runs_its_commands_and_tells_where(run, folder, monkeypatch):
+    monkeypatch.setattr(warmup, "_COMMANDS", warmup._COMMANDS[:1])
+    monkeypatch.setattr(warmup, "_call_library", lambda: None)
     report = run("warmup", "--json").report
     assert report["seconds"] > 0
     assert report["cache"] == _jit.cache_folder

@@ -71,7 +71,6 @@ def test_iterations_are_not_taken_back(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--information", "everything"], ["everything", "view"]),
         (["--iterations", "0"], ["--iterations is 0, allowed is more than 0"]),
         (["--target", "-1"], ["--target is -1"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),

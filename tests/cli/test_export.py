@@ -65,8 +65,6 @@ def test_what_the_values_are_is_told(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["agent.h5", "--to", "drn"], ["'drn' is not one of 'umb', 'npz', 'notebook-json'"]),
-        (["--to", "umb"], ["FILE.h5"]),
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),
         (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy is no tensor"]),
         (["agent.h5", "--to", "umb", "-o", "no/x.umb"], ["there is no folder no"]),

@@ -42,22 +42,18 @@ def equilibria(made, folder):
     return folder
 
 
-@pytest.mark.usefixtures("equilibria")
-def test_progress_goes_to_stderr(run, monkeypatch):
+def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    lines = run("lessons", "view.h5", "--records", "games.db", "--json").err.splitlines()
+    done = run("lessons", "view.h5", "--records", "games.db", "--json")
     # Stages that take longer say so every second.
-    assert [line for line in lines if not line.endswith(" s")] == [
+    assert [line for line in done.err.splitlines() if not line.endswith(" s")] == [
         "game: agents (1 of 2)",
         "game: graph (2 of 2)",
         "lessons: self-play (1 of 3)",
         "lessons: values and frequencies (2 of 3)",
         "lessons: recorded choices (3 of 3)",
     ]
-
-
-def test_lessons_are_those_of_the_library(run, equilibria):
-    report = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--json").report
+    report = done.report
     space = StateSpace(RULES)
     play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)

@@ -13,15 +13,12 @@ from typing import Annotated, Literal
 import pytest
 import typer
 
-from punish_fast.cli.frame.family import family
 from punish_fast.cli.frame.options import (
     CommonOptions,
     OutputOption,
-    add_verb,
     argument,
     complete_agents,
     complete_rules,
-    environment_variable,
     option,
     verb,
 )
@@ -36,7 +33,6 @@ class TrialOptions(CommonOptions):
     start: Annotated[str | None, option("Where to start.", "--from", "-f")] = None
     kind: Annotated[Literal["one", "two"] | None, option("Which.  [default: both]")] = None
     delete: Annotated[bool, option("Delete it.", "--delete", writes=True)] = False
-    softmax: Annotated[bool | None, option("End in a softmax.", "--softmax/--no-softmax")] = None
     output: OutputOption = None
 
 
@@ -54,74 +50,53 @@ def trial(monkeypatch):
         given.append(options)
 
     monkeypatch.setattr("punish_fast.cli.frame.options._prepare", lambda _options: None)
-    group = family("trial", "Trials.", "trial run-it a.h5")
-    add_verb(group, run_it, "Verbs")
 
     def call(*arguments: str) -> TrialOptions:
         given.clear()
-        group(args=list(arguments), prog_name="trial", standalone_mode=False)
+        run_it(args=list(arguments), prog_name="trial run", standalone_mode=False)
         return given[0] if given else None
 
     return call
 
 
 def test_values_arrive_as_the_dataclass(trial):
-    assert trial("run-it", "a.h5", "b.h5") == TrialOptions(files=[Path("a.h5"), Path("b.h5")])
-    found = trial(
-        "run-it", "a.h5", "--n-rounds", "5", "-f", "x", "--kind", "two", "--no-softmax", "-q", "-o", "y", "--json"
-    )
+    assert trial("a.h5", "b.h5") == TrialOptions(files=[Path("a.h5"), Path("b.h5")])
+    found = trial("a.h5", "--n-rounds", "5", "-f", "x", "--kind", "two", "-q", "-o", "y", "--json")
     assert found == TrialOptions(
         files=[Path("a.h5")],
         n_rounds=5,
         start="x",
         kind="two",
-        softmax=False,
         quiet=True,
         output=Path("y"),
         as_json=True,
     )
 
 
-@pytest.mark.parametrize(
-    ("flag", "variable"),
-    [("--threads", "PUNISH_FAST_THREADS"), ("--no-tensor", "PUNISH_FAST_NO_TENSOR"), ("--a/--no-a", "PUNISH_FAST_A")],
-)
-def test_the_variable_follows_from_the_flag(flag, variable):
-    assert environment_variable(flag) == variable
-
-
 def test_options_come_from_the_environment_except_those_that_write(trial, monkeypatch):
-    for name, value in {"N_ROUNDS": "7", "FROM": "x", "SOFTMAX": "0", "DELETE": "1", "OUTPUT": "y"}.items():
+    for name, value in {"N_ROUNDS": "7", "FROM": "x", "DELETE": "1", "OUTPUT": "y"}.items():
         monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
-    found = trial("run-it", "a.h5")
-    assert (found.n_rounds, found.start, found.softmax) == (7, "x", False)
+    found = trial("a.h5")
+    assert (found.n_rounds, found.start) == (7, "x")
     assert (found.delete, found.output) == (False, None)
-    assert trial("run-it", "a.h5", "--n-rounds", "2").n_rounds == 2
+    assert trial("a.h5", "--n-rounds", "2").n_rounds == 2
 
 
 def test_choices_are_checked_and_shown(trial, capsys):
     with pytest.raises(typer.BadParameter, match="one"):
-        trial("run-it", "a.h5", "--kind", "three")
-    trial("run-it", "--help")
+        trial("a.h5", "--kind", "three")
+    trial("--help")
     assert re.search(r"--kind .one\|two.", capsys.readouterr().out)
 
 
 def test_help_has_own_options_first_and_examples_line_by_line(trial, capsys):
-    trial("run-it", "--help")
+    trial("--help")
     text = capsys.readouterr().out
     flags = ["--n-rounds", "--from", "--kind", "--delete", "--output", "--quiet", "--json", "--help"]
     assert sorted(flags, key=text.index) == flags
     assert "  Examples:\n    trial run a.h5\n    trial run a.h5 --n-rounds 5\n" in text
     assert text.count("PUNISH_FAST_") == 1
     assert "except --delete, --output" in " ".join(text.split())
-
-
-def test_a_family_without_a_verb_prints_its_help(trial, capsys):
-    trial()
-    bare = capsys.readouterr().out
-    trial("--help")
-    assert capsys.readouterr().out == bare
-    assert "Verbs:\n  run-it  Run a trial.\n" in bare
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
@@ -135,9 +110,7 @@ def test_a_stage_is_a_sign_of_life_until_the_verb_prints(monkeypatch, capsys, qu
         options.print({}, lambda _: print(threading.active_count()))
 
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    group = family("trial", "Trials.", "trial work")
-    add_verb(group, work)
-    group(args=["work", *quiet], prog_name="trial", standalone_mode=False)
+    work(args=[*quiet], prog_name="trial work", standalone_mode=False)
     printed = capsys.readouterr()
     assert printed.out == f"{before}\n"
     assert (during, printed.err[:10]) == (([before], "") if quiet else ([before + 1], "\rhard work"))
@@ -165,13 +138,10 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["solve", "--rules="], "'--rules': must not be empty"),
         (["help", "solve", "extra"], "help: solve has no verb 'extra'"),
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no verb 'extra'"),
-        (["records", "review", "x"], "Invalid value for '[GAME_ID]'"),
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
         (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
         (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
-        (["records", "list", "--db", "x.db", "-n", "9" * 20], "Invalid value for '--most' / '-n'"),
-        (["practice", "-n", "0"], "'-n': '0' is not allowed, it must be greater than or equal to 1"),
     ],
 )
 def test_values_are_named_where_they_are_wrong(run, folder, line, text):

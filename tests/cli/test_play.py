@@ -25,7 +25,6 @@ from punish_fast.records import database
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 
-JSON_PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 TINY = ("play", "--rules", "tiny", "--db", "games.db")
 
@@ -53,7 +52,7 @@ def stored(path="games.db"):
         return list(read_games(connection))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_game_through_a_pipe_is_the_simulators(run, say, seed):
     actions, won = first_moves(seed)
     say(*typed(actions))
@@ -64,8 +63,6 @@ def test_a_game_through_a_pipe_is_the_simulators(run, say, seed):
     assert [breath["actions"] for breath in game["breaths"]] == actions
     assert game["winner"] == ("you" if won else "naive")
     assert [game_id for game_id, _ in stored()] == [game["game"]]
-    documented = set(re.findall(r"`(\w+)`", JSON_PAGE.read_text(encoding="utf-8")))
-    assert report.keys() | game.keys() | game["breaths"][0].keys() <= documented
 
 
 def sides(database):

@@ -34,29 +34,22 @@ def games(folder, run):
     return folder / "games.db"
 
 
-@pytest.mark.parametrize("arguments", [["show", "agent.h5"], ["solve", "tensor.h5", "-o", "x.h5"], ["--help"]])
-def test_a_closed_stdout_is_told_before_any_work(files, arguments):
-    done = run_in_shell(">&-", *arguments)
+def test_a_closed_stdout_is_told_before_any_work(files):
+    done = run_in_shell(">&-", "solve", "tensor.h5", "-o", "x.h5")
     assert (done.returncode, done.stderr) == (1, "error: the results cannot be printed (stdout is closed)\n")
     assert not (files / "x.h5").exists()
 
 
-def test_a_closed_stdin_is_told_before_any_work():
-    done = run_in_shell("<&-", "games", "play", "tapnswap")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: stdin is closed, but moves are read from there\n"
-
-
-def test_nothing_is_deleted_without_stdin(games):
+def test_a_closed_stdin_is_told_before_any_work(run, monkeypatch, games):
+    monkeypatch.setattr(sys, "stdin", None)
+    run("games", "play", "tapnswap").refused("stdin is closed, but moves are read from there")
     before = games.read_bytes()
-    done = run_in_shell("<&-", "records", "player", "Ben", "--db", "games.db", "--delete")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "confirm with --yes" in done.stderr
+    run("records", "player", "Ben", "--db", games, "--delete").refused("confirm with --yes")
     assert games.read_bytes() == before
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")  # noqa: PTH110
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
 def test_an_export_that_is_not_printed_to_its_end_fails(games, unbuffered):
     arguments = ("records", "player", "Ben", "--db", games.name, "--export")
     with open("/dev/full", "w") as full:  # noqa: PTH123
@@ -76,42 +69,24 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_part_of_an_export_is_not_taken_for_all_of_it(games, tmp_path, unbuffered):
-    arguments = ["records", "player", "Ben", "--db", str(games), "--export"]
+    command = [sys.executable, "-c", _LIMITED, "records", "player", "Ben", "--db", str(games), "--export"]
+    environment = clean_environment(PYTHONUNBUFFERED=unbuffered)
     with (tmp_path / "e.json").open("w") as out:
         done = subprocess.run(
-            [sys.executable, "-c", _LIMITED, *arguments],
-            stdout=out,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=clean_environment(PYTHONUNBUFFERED=unbuffered),
-            timeout=60,
-            check=False,
+            command, stdout=out, stderr=subprocess.PIPE, text=True, env=environment, timeout=60, check=False
         )
     assert done.returncode == 1
     assert done.stderr == "error: the results cannot be printed (File too large)\n"
 
 
-def test_names_beyond_the_encoding_are_printed_all_the_same(games):
-    arguments = ("records", "player", "Renée", "--db", games.name, "--anonymise")
-    done = run_apart(*arguments, env=clean_environment(PYTHONIOENCODING="ascii"))
-    assert (done.code, done.err) == (0, "")
-    assert r"Ren\xe9e" in done.out.split()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("value", ["0", "-1", "abc", "", "1.5", "99999", "٣"])
+@pytest.mark.parametrize("value", ["0", "abc", "99999", "٣"])
 def test_an_impossible_limit_of_threads_is_refused(run, files, monkeypatch, value):
     monkeypatch.setenv("NUMBA_NUM_THREADS", value)
     done = run("solve", "tensor.h5", "-o", "x.h5")
     done.refused("NUMBA_NUM_THREADS is ", "allowed are whole numbers from 1 to 4096")
-    assert not (files / "x.h5").exists()
-
-
-def test_an_impossible_limit_of_threads_is_refused_before_numba_reads_it(files):
-    done = run_apart("solve", "tensor.h5", "-o", "x.h5", env=clean_environment(NUMBA_NUM_THREADS="abc"))
-    done.refused("NUMBA_NUM_THREADS is ")
     assert not (files / "x.h5").exists()
 
 
@@ -143,7 +118,7 @@ def test_a_console_of_another_encoding_gets_text_that_it_can_show(monkeypatch, i
     assert [console.shown for console in consoles] == ["Renée \\u2503 ± \\u2665\n", "über\n"]
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("files")
 def test_a_pipe_that_is_closed_ends_the_command_without_a_word(unbuffered):
     reader, writer = os.pipe()

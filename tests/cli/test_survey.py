@@ -10,7 +10,7 @@ import pytest
 from punish_fast.arena.survey import studies
 
 GRID = 'base = "tiny"\n[grid]\nhp = [1, 2]\n'
-ENDLESS = GRID + "[[points]]\ndamage = [0, 0, 0, 0, 0]\n"
+ENDLESS = 'base = "tiny"\n[grid]\nhp = [1]\ndamage = [[0, 0, 0, 0, 0]]\n'
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_a_point_without_a_result_ends_with_1(run, folder):
     (folder / "survey.toml").write_text(ENDLESS, encoding="utf-8")
     done = run("survey", "survey.toml", "-q")
     assert done.code == 1
-    assert "error: 1 of 3 points could not be studied\n" in done.err
+    assert "error: 1 of 1 point could not be studied\n" in done.err
     assert "duel: not converged" in done.out
     # That is known now, and still a failure.
     assert run("survey", "survey.toml", "-q").code == 1
@@ -62,7 +62,6 @@ def test_an_interrupt_says_what_is_kept(run, monkeypatch):
 
 def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     (folder / "survey.toml").write_text('base = "tiny"\nenemies = ["random", "careful"]\n[grid]\nhp = [1]\n')
-    out = run("survey", "survey.toml", "-q", "--equilibrium").out
     out = run("survey", "survey.toml", "-q", "--equilibrium").out
     before, after = out.split("\nequilibrium\n", 1)
     assert before.count("hp=1 enemy=careful") > 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.options import CommonOptions, OutputOption, RulesOption, argument, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import rules_report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +46,8 @@ def import_flux(options: ImportFluxOptions) -> None:
         raise NetworkError(f"{file}: {error}") from None
     with clock("states"):
         space = StateSpace(rules)
-    report: dict[str, Any] = {
-        "rules": name_of(rules),
-        "rules_digest": rules.digest,
+    report = {
+        **rules_report(rules),
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
         **write_network(space, network, file.stem, origin, output, clock),
     }

@@ -9,6 +9,7 @@ from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.options import OutputOption, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import rules_report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,6 @@ def model(options: ChoiceModelOptions) -> None:
     from punish_fast.enemies.choice_model import FOLDS, LAPSE, RIDGE, choice_model_policy, fit_choice_model
     from punish_fast.enemies.counts import locate_choices
     from punish_fast.enemies.cross_validation import Located, free_choices
-    from punish_fast.punish.rules import name_of
     from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
@@ -52,8 +52,7 @@ def model(options: ChoiceModelOptions) -> None:
     save_policy(output, space, policy, name=name, origin=origin)
     report: dict[str, Any] = {
         "name": name,
-        "rules": name_of(space.rules),
-        "rules_digest": space.rules.digest,
+        **rules_report(space.rules),
         "origin": origin,
         "games": len(np.unique(choices.game)),
         "choices": len(choices.row),

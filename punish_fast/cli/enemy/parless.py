@@ -10,6 +10,7 @@ from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Stopwatch
+from punish_fast.cli.frame.report import rules_report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,6 @@ def parless(options: ParlessOptions) -> None:
 
     from punish_fast.enemies import parless as method
     from punish_fast.enemies.counts import count_choices
-    from punish_fast.punish.rules import name_of
     from punish_fast.store.policies import save_policy
 
     clock = Stopwatch()
@@ -54,8 +54,7 @@ def parless(options: ParlessOptions) -> None:
     save_policy(output, space, method.parless(space, counts, options.prior), covered, name, origin)
     report: dict[str, Any] = {
         "name": name,
-        "rules": name_of(space.rules),
-        "rules_digest": space.rules.digest,
+        **rules_report(space.rules),
         "origin": origin,
         "games": len(np.unique(choices.game)),
         "choices": len(choices),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.enemy.choices import write_network
 from punish_fast.cli.frame.errors import UsageError
@@ -12,25 +12,16 @@ from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, Output
 from punish_fast.cli.frame.outputs import check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.settings import SetOption, with_changes
+from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.enemies.training import Examples, TrainingOptions
     from punish_fast.punish.rules import Rules
 
-Preset = Literal[
-    "final",
-    "initial",
-    "more-hidden",
-    "gradient-descent",
-    "mse",
-    "mse-more-hidden",
-    "mse-adam",
-    "no-softmax",
-    "dropouts",
-    "scaled",
-    "one-hot",
-    "longer",
-]
+_PRESETS = (
+    "final, initial, more-hidden, gradient-descent, mse, mse-more-hidden, mse-adam, no-softmax, dropouts, scaled, "
+    "one-hot, longer"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +29,7 @@ class PawnnOptions(CommonOptions):
     """Options of ``enemy pawnn``."""
 
     source: Annotated[Path, option("The strategy to learn.", "--from", metavar="PARLESS.h5")]
-    preset: Annotated[
-        Preset, option(f"A published experiment to start from: {', '.join(get_args(Preset))}.", metavar="NAME")
-    ] = "final"
+    preset: Annotated[str, option(f"A published experiment to start from: {_PRESETS}.", metavar="NAME")] = "final"
     set: SetOption = None
     seed: FixedSeedOption = 0
     cross_validate: Annotated[
@@ -53,6 +42,8 @@ class PawnnOptions(CommonOptions):
         """Return the training options of the preset with the user's changes."""
         from punish_fast.enemies.training import PRESETS
 
+        if self.preset not in PRESETS:
+            raise UsageError(f"--preset: {printable(self.preset)!r} is not allowed, it must be one of {_PRESETS}")
         preset, changes = PRESETS[self.preset], self.set or []
         names = [change.partition("=")[0].strip() for change in changes]
         if "hidden" in names and "dropout" not in names:
@@ -117,7 +108,6 @@ def pawnn(options: PawnnOptions) -> None:
         with progress.stage("evaluation"):
             report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
         report |= {"mse": trained["mse"]}
-    progress.clear()
     options.print(report | {"seconds": clock.seconds | {"total": clock.total()}})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, TemperatureOption, argument, verb
-from punish_fast.cli.frame.report import finite
+from punish_fast.cli.frame.report import rules_report
 
 if TYPE_CHECKING:
     from punish_fast.enemies.entropy import Entropies
@@ -42,14 +42,11 @@ def show(options: EnemyShowOptions) -> None:
 
 
 def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict[str, Any]:
-    from punish_fast.punish.rules import name_of
-
     report: dict[str, Any] = {
         "file": file.path,
         "kind": file.kind,
         "name": file.attributes.get("name", file.path.stem),
-        "rules": name_of(file.rules),
-        "rules_digest": file.rules.digest,
+        **rules_report(file.rules),
         "information": file.information,
     }
     if file.kind == "agent":
@@ -60,16 +57,12 @@ def _report(file: Artefact, temperature: float | None, found: Entropies) -> dict
     return report | {
         "states": int(found.n_states.sum()),
         "covered": int(found.n_covered.sum()),
-        "entropy": finite(mean),
-        "uniform_entropy": finite(uniform),
+        "entropy": mean,
+        "uniform_entropy": uniform,
         "breaths": [
-            {
-                "breath": layer + 1,
-                "states": int(found.n_states[layer]),
-                "covered": int(found.n_covered[layer]),
-                "entropy": finite(found.mean[layer]),
-                "uniform_entropy": finite(found.uniform[layer]),
-            }
-            for layer in range(len(found.n_states))
+            {"breath": layer, "states": states, "covered": n_covered, "entropy": entropy, "uniform_entropy": most}
+            for layer, (states, n_covered, entropy, most) in enumerate(
+                zip(found.n_states, found.n_covered, found.mean, found.uniform, strict=True), start=1
+            )
         ],
     }

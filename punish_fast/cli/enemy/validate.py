@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ from punish_fast.cli.enemy.choices import ChoicesOptions
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
-from punish_fast.cli.frame.report import finite
+from punish_fast.cli.frame.report import rules_report
 
 if TYPE_CHECKING:
     from punish_fast.enemies.cross_validation import GameMean
@@ -59,7 +60,6 @@ def validate(options: ValidateOptions) -> None:
         held_out_losses,
         mean_by_games,
     )
-    from punish_fast.punish.rules import name_of
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     names = options.names()
@@ -73,7 +73,6 @@ def validate(options: ValidateOptions) -> None:
 
     progress.start()
     losses = held_out_losses(space, choices, names, on_fold=on_fold)
-    progress.clear()
     game = choices.game[free_choices(space, choices)]
     reference = losses[names[-1]]
     models = {
@@ -84,8 +83,7 @@ def validate(options: ValidateOptions) -> None:
         for name, loss in losses.items()
     }
     report = {
-        "rules": name_of(space.rules),
-        "rules_digest": space.rules.digest,
+        **rules_report(space.rules),
         "origin": options.note(),
         "games": len(np.unique(choices.game)),
         "choices": len(choices.row),
@@ -100,6 +98,6 @@ def validate(options: ValidateOptions) -> None:
 
 
 def _to_json(mean: GameMean) -> dict[str, Any]:
-    """Convert a mean to JSON; infinite values are replaced by None."""
-    error = finite(mean.error)
-    return {"mean": finite(mean.value), "error": error, "interval": None if error is None else list(mean.interval)}
+    """Return a mean as JSON values, without an interval if the error is unknown."""
+    interval = mean.interval if math.isfinite(mean.error) else None
+    return {"mean": mean.value, "error": mean.error, "interval": interval}

@@ -11,7 +11,7 @@ from punish_fast.cli.files.agents import learner_at
 from punish_fast.cli.files.explanation import explanation_report, print_explanation
 from punish_fast.cli.files.position import position_report, print_position
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, option, verb
+from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, option, verb
 from punish_fast.cli.solving.build import reachable
 from punish_fast.punish.rules import Rules, name_of, to_mapping
 from punish_fast.runtime.files import ReadError
@@ -52,14 +52,7 @@ class ShowOptions(CommonOptions):
     ] = None
 
     why: Annotated[bool, option("Say what each action of the enemy makes of every action of yours.")] = False
-    enemy: Annotated[
-        str | None,
-        option(
-            "With --why: the enemy that the agent was solved against.  [default: as the file notes]",
-            metavar="AGENT",
-            complete=complete_agents,
-        ),
-    ] = None
+    enemy: EnemyOption = None
 
     def position(self, rules: Rules) -> State | None:
         """Return the position under ``rules``, or None if no option specifies one."""

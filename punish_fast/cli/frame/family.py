@@ -11,16 +11,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from punish_fast.cli.frame.options import add_verb, epilog_of, verb_name
+from punish_fast.cli.frame.options import epilog_of, verb_name
 
 
-def family(
-    name: str,
-    help: str,
-    *examples: str,
-    package: str = "",
-    panels: Mapping[str, Sequence[str]] | None = None,
-) -> typer.Typer:
+def family(name: str, help: str, *examples: str, package: str, panels: Mapping[str, Sequence[str]]) -> typer.Typer:
     """Return a family of verbs, which prints its help if called without a verb.
 
     Args:
@@ -32,7 +26,7 @@ def family(
     """
     group = typer.Typer(
         name=name,
-        cls=type("_Family", (_Group,), {"package": package, "panels": panels or {}}),
+        cls=type("_Family", (_Group,), {"package": package, "panels": panels}),
         help=help,
         epilog=epilog_of(examples, {}),
         invoke_without_command=True,
@@ -66,9 +60,7 @@ class _Group(TyperGroup):
 
     def __init__(self, *, commands: dict[str, Any], **settings: Any) -> None:
         later = {
-            verb_name(module.rpartition(".")[2]): partial(_command, f"{self.package}.{module}", panel)
-            for panel, modules in self.panels.items()
-            for module in modules
+            _name(module): partial(self._command, module) for modules in self.panels.values() for module in modules
         }
         super().__init__(**settings)
         self.commands = _Commands(later | commands)
@@ -77,27 +69,17 @@ class _Group(TyperGroup):
         """Return the names of the verbs without importing them."""
         return list(self.commands)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        panels: dict[str, list[tuple[str, str]]] = {panel: [] for panel in self.panels}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            panel = getattr(command, "rich_help_panel", None)
-            heading = panel if isinstance(panel, str) else "Commands"
-            panels.setdefault(heading, []).append((name, command.get_short_help_str(200)))
-        for heading, rows in panels.items():
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        for heading, modules in self.panels.items():
             with formatter.section(heading):
-                formatter.write_dl(rows)
+                names = map(_name, modules)
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
+
+    def _command(self, module: str) -> Any:
+        """Return the verb or family defined in a module, as a command of Typer."""
+        member = getattr(import_module(f"{self.package}.{module}"), module.rpartition(".")[2])
+        return (typer.main.get_group if member.registered_callback else typer.main.get_command)(member)
 
 
-def _command(module: str, panel: str) -> Any:
-    """Return the verb or family defined in a module, as a command of Typer."""
-    member = getattr(import_module(module), module.rpartition(".")[2])
-    group = typer.Typer(rich_markup_mode=None, add_completion=False)
-    group.callback()(print_help)
-    if isinstance(member, typer.Typer):
-        group.add_typer(member, rich_help_panel=panel)
-    else:
-        add_verb(group, member, panel)
-    made: Any = typer.main.get_command(group)
-    [command] = made.commands.values()
-    return command
+def _name(module: str) -> str:
+    return verb_name(module.rpartition(".")[2])

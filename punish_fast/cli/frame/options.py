@@ -1,7 +1,6 @@
 """Declare options in one place: signature, help, environment variable, and value.
 
-The options and arguments of a verb are the fields of one frozen dataclass. The help lists shared options, defined in
-this file, last. The verb is a function of that dataclass::
+The options and arguments of a verb are the fields of one frozen dataclass. The verb is a function of that dataclass::
 
     @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
@@ -13,7 +12,7 @@ this file, last. The verb is a function of that dataclass::
     def solve(options: SolveOptions) -> None:
         '''Solve a game. (This is the help text.)'''
 
-`add_verb` registers a verb with a family of verbs (`family`). A field ``no_tensor`` is set by the flag ``--no-tensor``
+`family` finds a verb by the name of its module. A field ``no_tensor`` is set by the flag ``--no-tensor``
 and the variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something
 is never read from the environment. Nothing heavy is imported here.
 """
@@ -23,14 +22,16 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from copy import copy
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
+from typer.models import OptionInfo
 
 from punish_fast.cli.frame.errors import UsageError, clear_progress
 from punish_fast.cli.frame.progress import Progress
@@ -45,38 +46,14 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
+# Environment variables of options begin with it.
+_PREFIX = "PUNISH_FAST_"
+# Options that the help lists last.
+_LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
 # Stage of the running verb.
 _working = ExitStack()
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """An option whose flag and environment variable are derived from the name of its field."""
-
-    help: str
-    flags: tuple[str, ...]
-    writes: bool
-    settings: dict[str, Any]
-
-    def flags_of(self, field: str) -> tuple[str, ...]:
-        """Return the flags, the long one first."""
-        return self.flags if self.flags[:1] and self.flags[0].startswith("--") else (_flag(field), *self.flags)
-
-    def variable_of(self, field: str) -> str | None:
-        """Return the environment variable, or None if the option ``writes``."""
-        return None if self.writes else environment_variable(self.flags_of(field)[0])
-
-    def for_typer(self, field: str) -> Any:
-        """Return the option as a Typer option."""
-        variable = self.variable_of(field)
-        return typer.Option(*self.flags_of(field), help=self.help, envvar=variable, show_envvar=False, **self.settings)
-
-
-def environment_variable(flag: str) -> str:
-    """Return the environment variable of a flag: ``PUNISH_FAST_NO_TENSOR`` for ``--no-tensor``."""
-    return "PUNISH_FAST_" + flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
 
 
 def option(help: str, *flags: str, writes: bool = False, complete: Complete | None = None, **settings: Any) -> Any:
@@ -89,7 +66,8 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
         complete: Shell completion of a value.
         settings: Further arguments of ``typer.Option``: ``metavar``, ``min``, ``max``.
     """
-    return Declaration(help, flags, writes, settings | {"autocompletion": complete})
+    variable = None if writes else _PREFIX
+    return typer.Option(*flags, help=help, envvar=variable, show_envvar=False, autocompletion=complete, **settings)
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
@@ -97,22 +75,13 @@ def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
 
 
-@dataclass(frozen=True)
-class Verb:
-    """A verb that `add_verb` can register."""
-
-    call: Callable[..., None]
-    name: str
-    epilog: str
-
-
-def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], Verb]:
-    """Turn a function of an options dataclass into a verb; its help ends with ``examples``, one per line.
+def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], None]], typer.Typer]:
+    """Turn a function of an options dataclass into a command; its help ends with ``examples``, one per line.
 
     If the verb reports no progress of its own, ``stage`` is shown until it prints.
     """
 
-    def declare(function: Callable[[O], None]) -> Verb:
+    def declare(function: Callable[[O], None]) -> typer.Typer:
         options_class = next(iter(get_type_hints(function).values()))
         parameters, variables = _parameters(options_class)
 
@@ -127,7 +96,9 @@ def verb(*examples: str, stage: str | None = None) -> Callable[[Callable[[O], No
         call.__doc__ = function.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return Verb(call, verb_name(function.__name__), epilog_of(examples, variables))
+        command = typer.Typer(rich_markup_mode=None, add_completion=False)
+        command.command(verb_name(function.__name__), cls=_Command, epilog=epilog_of(examples, variables))(call)
+        return command
 
     return declare
 
@@ -137,12 +108,7 @@ def verb_name(function: str) -> str:
     return function.rstrip("_").replace("_", "-")
 
 
-def add_verb(group: typer.Typer, added: Verb, panel: str | None = None) -> None:
-    """Register a verb with a family, listed under the heading ``panel``."""
-    group.command(added.name, cls=_Command, epilog=added.epilog, rich_help_panel=panel)(added.call)
-
-
-def epilog_of(examples: Iterable[str], variables: dict[str, str | None]) -> str:
+def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> str:
     """Return the end of a help text: examples, and a note on environment variables."""
     # Click does not rewrap paragraphs that begin with \b.
     parts = ["\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in _folded(example))])]
@@ -172,36 +138,26 @@ def _flag(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
-def _parameters(options_class: type) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
+def _parameters(options_class: Any) -> tuple[list[inspect.Parameter], dict[str, str | None]]:
     """Return the parameters of a command, and the environment variable of each flag."""
     hints = get_type_hints(options_class, include_extras=True)
     parameters, variables = [], {}
-    for field in _in_order(options_class):
+    # Sorting is stable: other options keep their order, inherited ones first.
+    for field in sorted(fields(options_class), key=lambda each: _LAST.get(each.name, 0)):
         kind, told = get_args(hints[field.name])
-        if isinstance(told, Declaration):
-            variables[told.flags_of(field.name)[0]] = told.variable_of(field.name)
-            told = told.for_typer(field.name)
+        if isinstance(told, OptionInfo):
+            told = copy(told)
+            # Typer keeps the first flag as the default.
+            flags = [flag for flag in (told.default, *(told.param_decls or ())) if isinstance(flag, str)]
+            flag = flags.pop(0) if flags and flags[0].startswith("--") else _flag(field.name)
+            told.default, told.param_decls = flag, (*flags,)
+            if told.envvar is not None:
+                told.envvar = _PREFIX + flag.removeprefix("--").replace("-", "_").upper()
+            variables[flag] = told.envvar
         default = inspect.Parameter.empty if field.default is MISSING else field.default
-        parameters.append(
-            inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, told]
-            )
-        )
+        kinds = {"default": default, "annotation": Annotated[kind, told]}
+        parameters.append(inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, **kinds))
     return parameters, variables
-
-
-def _in_order(options_class: Any) -> list[Any]:
-    """Return the fields: inherited ones first, shared options of this file last."""
-    depth: dict[str, tuple[bool, int]] = {}
-    for number, each in enumerate(options_class.__mro__):
-        if is_dataclass(each):
-            depth |= {field.name: (each.__module__ == __name__, number) for field in fields(each)}
-
-    def place(field: Any) -> tuple[bool, int]:
-        is_shared, number = depth[field.name]
-        return is_shared, number if is_shared else -number
-
-    return sorted(fields(options_class), key=place)
 
 
 def _prepare(options: Any) -> None:
@@ -273,15 +229,13 @@ RulesOption = Annotated[
 ]
 
 
-def game_rules_option(default: str) -> Any:
-    """Declare ``--rules`` for the real game; ``default`` is shown at the end of the help."""
+def _game_rules_option(default: str) -> Any:
     return _rules_option(f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]")
 
 
-GameRulesOption = Annotated[str | None, game_rules_option("the agent's rules, or tabletop")]
-LineupRulesOption = Annotated[str | None, game_rules_option("the first file's rules, or tabletop")]
-
-
+# Rules of the real game.
+GameRulesOption = Annotated[str | None, _game_rules_option("tabletop")]
+PlayerRulesOption = Annotated[str | None, _game_rules_option("the first file's rules, or tabletop")]
 TemperatureOption = Annotated[
     float | None,
     option(
@@ -294,6 +248,18 @@ SeedOption = Annotated[
     int | None, option("Random seed.  [default: a random one]", metavar="N", min=0, max=(1 << 64) - 1)
 ]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
+EnemyOption = Annotated[
+    str | None,
+    option(
+        "The enemy that an agent file was solved against.  [default: as the file notes]",
+        metavar="AGENT",
+        complete=complete_agents,
+    ),
+]
+KeptGamesOption = Annotated[
+    Path | None,
+    option("The database that finished games are added to.  [default: one in your data folder]", metavar="DB"),
+]
 OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
 PlotOption = Annotated[Path | None, option("Draw a plot, as a .png or .svg file.", metavar="FILE", writes=True)]
 DatabaseOption = Annotated[Path, option("A database of recorded games.", "--db", metavar="DB")]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from punish_fast.cli.frame.errors import check_interrupt, clear_progress, say, show_progress
+from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
 from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
@@ -140,10 +140,6 @@ class Progress:
         if self._live or now - self._compiling_shown >= _SECONDS_BETWEEN_LINES:
             self._compiling_shown = now
             self._write(f"compiling kernels (first run only): {kernel}, {number} of at most {total}")
-
-    def clear(self) -> None:
-        """Remove the progress line from the terminal."""
-        clear_progress()
 
     def _write(self, text: str) -> None:
         (show_progress if self._live else say)(text)

@@ -13,6 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.filesize import decimal
+
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.runtime.printable import MOST_OF_LINE, printable
 
@@ -49,8 +51,8 @@ def plain(result: Any) -> Any:
         result = result.tolist()
     if isinstance(result, list | tuple):
         return [plain(value) for value in result]
-    if isinstance(result, float):
-        return finite(result)
+    if isinstance(result, float) and not math.isfinite(result):
+        return None
     return str(result) if isinstance(result, Path) else result
 
 
@@ -170,17 +172,12 @@ def _number(name: str, value: float) -> str:
     if not isinstance(value, int):
         return f"{value:.6g}"
     if "bytes" in name or name == "memory":
-        return in_units(value, "B")
+        return decimal(value)
     return str(value) if name in ("seed", "game") else f"{value:,}"
 
 
 def _words(name: str) -> str:
     return name if name.startswith("/") else name.replace("_", " ")
-
-
-def finite(value: float) -> float | None:
-    """Return a number for JSON, or None if it is not finite."""
-    return float(value) if math.isfinite(value) else None
 
 
 def peak_memory() -> int | None:
@@ -196,14 +193,6 @@ def peak_memory() -> int | None:
 def in_words(fields: Mapping[str, Any]) -> str:
     """Format names and values in a line: iterations 80, share 0.9."""
     return printable(_text("", printable_report(plain(fields))), MOST_OF_LINE)
-
-
-def in_units(number: float, unit: str = "") -> str:
-    """Format a number with a decimal prefix: 17.0 M."""
-    for limit, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(number) >= limit:
-            return f"{number / limit:.1f} {prefix}{unit}" if len(unit) < 2 else f"{number / limit:.1f} {prefix} {unit}"
-    return f"{number:.0f} {unit}".rstrip()
 
 
 def count(number: int, noun: str) -> str:

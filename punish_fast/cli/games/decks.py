@@ -47,7 +47,6 @@ def decks(options: DecksOptions) -> None:
     progress.start()
     with clock("search"):
         run_search(search, options.generations, on_generation, on_games)
-    progress.clear()
     with clock("measure"):
         best, (spread, error) = best_decks(search, _N_BEST), noise_of(search.history)
     report = {

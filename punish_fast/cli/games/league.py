@@ -61,10 +61,8 @@ def league(options: LeagueOptions) -> None:
             plans = grid_plans(grid, options.games)
             rounds = run_league(options.folder, game, plans, options.seed, options.rounds, usable_cores(), on_task)
         except KeyboardInterrupt:
-            progress.clear()
             say(f"{options.folder} holds all finished work; resume with the same command")
             raise
-    progress.clear()
     report = {"game": game.name, "folder": options.folder, "rounds": [asdict(each) for each in rounds]}
     options.print(report | {"seconds": clock.seconds}, _print)
 

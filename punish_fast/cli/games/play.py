@@ -131,7 +131,6 @@ def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
     """Choose a move once, so that JAX compiles the network before the game begins."""
     with progress.stage("play: the agent gets ready"):
         choices(game.initial())
-    progress.clear()
 
 
 def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:

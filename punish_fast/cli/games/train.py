@@ -98,7 +98,6 @@ def train(options: TrainOptions) -> None:
         try:
             clock.seconds["games"] = train(trainer, strength, on_round)
         except KeyboardInterrupt:
-            progress.clear()
             if trainer.games > before:
                 save_agent(output, trainer)
                 say(f"{output} is a checkpoint; resume with --from {output}")
@@ -106,7 +105,6 @@ def train(options: TrainOptions) -> None:
     save_agent(output, trainer)
     with clock("judge"):
         judged = _judged(trainer, strength, progress)
-    progress.clear()
     _draw(trainer, options.plot)
     report = {
         "game": game.name,

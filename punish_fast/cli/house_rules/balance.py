@@ -8,10 +8,10 @@ from typing import Annotated
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
+    GameRulesOption,
     PlotOption,
     argument,
     complete_rules,
-    game_rules_option,
     option,
     verb,
 )
@@ -30,7 +30,7 @@ class BalanceOptions(ComputeOptions):
         str | None, argument("RULES", "Changed rules, a TOML file or a preset; without, the base.", complete_rules)
     ] = None
     set: Annotated[list[str] | None, option("Change one field of the rules; repeatable.", metavar="FIELD=VALUE")] = None
-    base: Annotated[str | None, game_rules_option("tabletop")] = None
+    base: GameRulesOption = None
     plot: PlotOption = None
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import (
     CommonOptions,
+    KeptGamesOption,
+    PlayerRulesOption,
     SeedOption,
     argument,
     complete_agents,
-    game_rules_option,
     option,
     verb,
 )
@@ -53,11 +54,8 @@ class PlayOptions(CommonOptions):
     name: Annotated[
         list[str] | None, option("Your name in the records; twice with --hotseat.  [default: you]", metavar="NAME")
     ] = None
-    db: Annotated[
-        Path | None,
-        option("The database that your games are added to.  [default: one in your data folder]", "--db", metavar="DB"),
-    ] = None
-    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
+    db: KeptGamesOption = None
+    rules: PlayerRulesOption = None
     seed: SeedOption = None
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import (
     CommonOptions,
+    EnemyOption,
+    PlayerRulesOption,
     SeedOption,
     argument,
     complete_agents,
-    game_rules_option,
     option,
     verb,
 )
@@ -47,16 +48,9 @@ class PracticeOptions(CommonOptions):
         Path | None,
         option("Ask for choices that lost much in these recorded games.  [default: simulate]", "--db", metavar="DB"),
     ] = None
-    enemy: Annotated[
-        str | None,
-        option(
-            "The enemy that an agent file was solved against.  [default: as the file notes]",
-            metavar="AGENT",
-            complete=complete_agents,
-        ),
-    ] = None
+    enemy: EnemyOption = None
     questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
-    rules: Annotated[str | None, game_rules_option("the agent's rules, or tabletop")] = None
+    rules: PlayerRulesOption = None
     seed: SeedOption = None
 
 

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError, say
-from punish_fast.cli.frame.options import CommonOptions, argument, complete_agents, game_rules_option, option, verb
+from punish_fast.cli.frame.options import (
+    CommonOptions,
+    KeptGamesOption,
+    PlayerRulesOption,
+    argument,
+    complete_agents,
+    option,
+    verb,
+)
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.report import plain, print_report, printable_report
 from punish_fast.cli.playing.table import games_database
@@ -34,15 +42,8 @@ class ServeOptions(CommonOptions):
         list[str] | None,
         argument("[AGENT]...", "More opponents: agents of `agents`, or files, also of other games.", complete_agents),
     ] = None
-    db: Annotated[
-        Path | None,
-        option(
-            "The database to show, which finished games are added to.  [default: one in your data folder]",
-            "--db",
-            metavar="DB",
-        ),
-    ] = None
-    rules: Annotated[str | None, game_rules_option("those of the first file, or tabletop")] = None
+    db: KeptGamesOption = None
+    rules: PlayerRulesOption = None
     host: Annotated[str, option("The address to listen on; 0.0.0.0 lets the whole network in.")] = "127.0.0.1"
     port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=65535)] = 8248
     allow_host: Annotated[

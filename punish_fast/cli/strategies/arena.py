@@ -12,8 +12,7 @@ from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
-    GameRulesOption,
-    LineupRulesOption,
+    PlayerRulesOption,
     SeedOption,
     argument,
     complete_agents,
@@ -43,7 +42,7 @@ _LEAST = 5e-4
 class RealGameOptions(ComputeOptions):
     """Options of verbs that play the real game."""
 
-    rules: GameRulesOption = None
+    rules: PlayerRulesOption = None
 
     def lineup(self, players: list[str]) -> PlayerGroup:
         """Return the players and their game."""
@@ -65,7 +64,6 @@ class ArenaOptions(RealGameOptions):
             complete_agents,
         ),
     ]
-    rules: LineupRulesOption = None
     games: Annotated[
         int | None,
         option(

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from rich.filesize import decimal
+
 from punish_fast.cli.frame.errors import CheckError, UsageError, say
-from punish_fast.cli.frame.options import ComputeOptions, OutputOption, game_rules_option, option, verb
+from punish_fast.cli.frame.options import ComputeOptions, GameRulesOption, OutputOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Progress, Stopwatch, interrupt_note
-from punish_fast.cli.frame.report import in_units, rules_report, work_report
+from punish_fast.cli.frame.report import rules_report, work_report
 from punish_fast.punish.rules import Rules, load_rules, name_of, true_rules
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.limits import require_memory
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 class EquilibriumOptions(ComputeOptions):
     """Options of ``equilibrium``."""
 
-    rules: Annotated[str | None, game_rules_option("tabletop")] = None
+    rules: GameRulesOption = None
     information: Annotated[
         Literal["view", "memory"],
         option("Information model: view (the discard pile) or memory (also which side played which card)."),
@@ -76,7 +78,7 @@ def equilibrium(options: EquilibriumOptions) -> None:
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
-        memory = in_units(size["memory_bytes"], "B")
+        memory = decimal(size["memory_bytes"])
         say(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
     require_memory(size["memory_bytes"], "this equilibrium")
     with progress.stage("game: graph (2 of 2)"), clock("graph"):

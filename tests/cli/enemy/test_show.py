@@ -49,7 +49,6 @@ def test_entropies_of_an_agent(run):
         (["no.h5"], ["no.h5: there is no such file"]),
         (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is a strategy"]),
         (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
-        ([], ["FILE.h5"]),
     ],
 )
 def test_what_is_no_enemy_is_refused(run, arguments, texts):

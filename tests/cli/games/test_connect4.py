@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from punish_fast.cli.games import connect4
+from punish_fast.games.connect4.known_scores import position_sets, shares
+from punish_fast.games.registry import make_game, vectorise
 from punish_fast.runtime.errors import are_installed
 
 # A win of the player to move, in the one column that does not lose.
@@ -56,15 +60,15 @@ def test_yardsticks_are_judged_by_positions(run):
     agents = {each["agent"]: each["sets"] for each in report["agents"]}
     assert list(agents) == ["random", "search-2", "search-4", "search-8"]
     for better, worse in (("search-2", "random"), ("search-4", "search-2"), ("search-8", "search-4")):
-        for name, shares in agents[better].items():
-            assert all(shares[key] > agents[worse][name][key] for key in ("keeps_value", "best_score"))
+        for name, found in agents[better].items():
+            assert all(found[key] > agents[worse][name][key] for key in ("keeps_value", "best_score"))
     (perfect,) = run("games", "judge", "connect4", "search-42", "--json").report["agents"]
     assert all(shares == {"keeps_value": 1, "best_score": 1} for shares in perfect["sets"].values())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("illegal", ["mask", "punish"])
-def test_networks_are_judged_by_positions(run, illegal):
+def test_networks_of_files_are_judged(run, illegal):
     pytest.importorskip("jax")
     size = ["--games", "32", "--set", "filters=2", "--set", "hidden=4", "--set", f"illegal={illegal}"]
     assert run("games", "train", "connect4", "--method", "dqn", *size, "--quiet").code == 0
@@ -75,6 +79,7 @@ def test_networks_are_judged_by_positions(run, illegal):
         assert (agent[seat]["illegal"] == 0) == (illegal == "mask")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.skipif(not are_installed("jax", "optax"), reason="needs the extra learn")
 def test_the_network_that_comes_with_the_package_is_judged(run):
@@ -82,6 +87,20 @@ def test_the_network_that_comes_with_the_package_is_judged(run):
     assert (agent["agent"], agent["simulations"], agent["games"]) == ("trained", None, 2000)
     assert agent["sets"]["easy-ends"]["keeps_value"] > 0.85
     assert agent["first"]["win"] > 0.99
+
+
+def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
+    vector = vectorise(make_game("connect4", {}))
+    values = -np.arange(7.0)
+    monkeypatch.setattr(
+        connect4, "trained_values", lambda _game: (vector, lambda boards: np.tile(values, (len(boards), 1)))
+    )
+    monkeypatch.setattr(connect4, "_GAMES", 20)
+    (agent,) = run("games", "judge", "connect4", "trained", "--json").report["agents"]
+    assert (agent["games"], sum(agent["first"].values())) == (20, pytest.approx(1))
+    for name, found in position_sets().items():
+        leftmost = np.eye(7)[vector.legal(found.boards).argmax(axis=1)]
+        assert agent["sets"][name] == shares(found, leftmost)._asdict()
 
 
 @pytest.mark.parametrize(

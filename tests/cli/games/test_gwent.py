@@ -15,7 +15,7 @@ DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
 
 @pytest.mark.compiled
 def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
-    report = run("games", "judge", "gwent", "--games", "301", "--seed", "3", "--json").report
+    report = run("games", "judge", "gwent", "--games", "101", "--seed", "3", "--json").report
     assert [variant["decks"] for variant in report["variants"]] == ["default", "random"]
     assert [agent["agent"] for agent in report["agents"]] == ["random", "rule-of-thumb"]
     for agent in report["agents"]:
@@ -23,7 +23,7 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
         for matches in agent["matches"].values():
             assert list(matches) == ["random", "rule-of-thumb"]
             for seats in matches.values():
-                assert [match["games"] for match in seats.values()] == [151, 151, 302]
+                assert [match["games"] for match in seats.values()] == [51, 51, 102]
                 for match in seats.values():
                     assert match["win"] + match["tie"] + match["loss"] == pytest.approx(1)
                     assert match["win_error"] == pytest.approx(

@@ -65,7 +65,6 @@ def test_a_killed_league_resumes_to_the_same_end(run, folder):
         (["--set", "epsilon=a"], "epsilon: 'a' is not allowed, it must be a number"),
         (["--set", "beta=1"], "--set: 'beta' is unknown"),
         (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
-        (["--games", "0"], "Invalid value for '--games'"),
         (["--seed", "-1"], "seed: -1 is not allowed"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 
 import pytest
@@ -30,7 +29,7 @@ def test_people_play_through_a_pipe(run, say):
 def test_json_goes_to_stdout_and_the_board_to_stderr(run, say):
     say(*["1"] * 30)
     done = run(*PLAY, "--level", "random", "--seed", "1", "--second", "--json")
-    result = json.loads(done.out)
+    result = done.report
     assert (result["game"], result["players"]) == ("tapnswap", ["random", "you"])
     assert result["ended"]
     assert result["winner"] in result["players"]
@@ -53,11 +52,11 @@ def test_the_default_agent_plays(run, say):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("level", ["random", "casual", "trained", "perfect"])
+@pytest.mark.parametrize("level", ["casual", "trained", "perfect"])
 def test_tic_tac_toe_is_played_at_every_level(run, say, level):
     say("hint", "centre", "undo", *"123456789")
     done = run("games", "play", "tictactoe", "--level", level, "--seed", "2", "--json")
-    result = json.loads(done.out)
+    result = done.report
     assert (result["game"], result["players"], result["ended"]) == ("tictactoe", ["you", level], True)
     assert 5 <= len(result["actions"]) == len(set(result["actions"])) <= 9
     assert "(draw with perfect play)" in done.err
@@ -75,7 +74,7 @@ def test_a_perfect_player_sees_every_board_as_it_lies(run, say):
 def test_a_perfect_player_of_connect_four_wins_and_gives_hints(run, say):
     say("hint", *"123456" * 7)
     done = run("games", "play", "connect4", "--level", "perfect", "--second", "--json")
-    result = json.loads(done.out)
+    result = done.report
     assert (result["players"], result["winner"], result["ended"]) == (["perfect", "you"], "perfect", True)
     assert result["actions"][0] == "column 4"
     assert "column 4 (loss in 40 with perfect play)" in done.err
@@ -118,7 +117,7 @@ def test_a_network_of_a_file_plays_card_games(run, say, tmp_path, game, agents, 
     save_agent(tmp_path / "mine.h5", network)
     say(*[answer] * 40)
     options = ("--agent", str(tmp_path / "mine.h5"), "--seed", "4", "--json")
-    results = [json.loads(run("games", "play", game, *options).out) for _ in range(2)]
+    results = [run("games", "play", game, *options).report for _ in range(2)]
     assert results[0] == results[1]
     assert (results[0]["players"], results[0]["ended"]) == (["you", *agents], True)
     assert all(any(words.startswith(name) for words in results[0]["story"]) for name in agents)
@@ -128,7 +127,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
     say("hint", "?", "rules", "3", "stay", "undo", *["leave"] * 80)
     options = ("--level", "rule-of-thumb,random", "--seed", "3", "--json")
     done = run("games", "play", "incan-gold:artifact_value=taken", *options)
-    result = json.loads(done.out)
+    result = done.report
     assert result["players"] == ["you", "rule-of-thumb", "random"]
     assert result["variant"] == {"artifact_value": "taken"}
     assert result["ended"]
@@ -148,7 +147,7 @@ def test_one_person_plays_incan_gold_against_two(run, say):
 def test_gwent_is_played_with_hidden_hands(run, say):
     say("rules", "11", "9", "4", *["pass"] * 9)
     done = run("games", "play", "gwent:decks=random", "--level", "rule-of-thumb", "--seed", "3", "--json")
-    result = json.loads(done.out)
+    result = done.report
     assert (result["players"], result["variant"]["decks"], result["ended"]) == (
         ["you", "rule-of-thumb"],
         "random",
@@ -188,13 +187,11 @@ def test_agents_of_other_variants_are_refused(run):
     [
         (["--level", "hard"], ["--level: 'hard' is not allowed at tapnswap, only random, casual, trained, perfect"]),
         (["--level", "random,casual"], ["--level: 2 are not allowed at tapnswap, only one"]),
-        (["--players", "3"], ["Invalid value for '--players'"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
         (["--agent", "no.h5", "--players", "2"], ["--agent goes with --level trained and one person"]),
         (["--players", "2", "--level", "random"], ["--level and --second go with one person only"]),
         (["--players", "2", "--second"], ["--level and --second go with one person only"]),
         (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
-        (["--seed", "-1"], ["Invalid value for '--seed'"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

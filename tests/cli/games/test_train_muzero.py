@@ -110,6 +110,7 @@ def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch
     assert agents["tictactoe"][:2] == ["tictactoe", "random-tictactoe"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
     vector = vectorise(make_game("tictactoe", {}))
