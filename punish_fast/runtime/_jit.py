@@ -11,10 +11,8 @@ take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import shutil
 import tempfile
 import threading
 import warnings
@@ -38,8 +36,6 @@ from punish_fast.runtime.kernel_files import KernelFiles
 from punish_fast.runtime.limits import usable_cores
 
 _PACKAGE = Path(__file__).parent.parent
-# Free space required for the cache of all kernels, in bytes, with a margin.
-_ROOM = 64 << 20
 
 # Numba sets these attributes from the environment on import, so type checkers do not know them.
 config: Any = numba.config
@@ -66,13 +62,8 @@ def _find_cache_folder() -> str | None:
     base = config.CACHE_DIR or platformdirs.user_cache_dir("punish-fast", appauthor=False)
     folder = Path(base) / f"kernels-{source_digest()}"
     try:
-        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-        # A full disk prevents saving kernels, but existing files can still be read.
-        if is_new and shutil.disk_usage(folder).free < _ROOM:
-            folder.rmdir()
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
         warnings.warn(f"kernels are compiled anew every time: cannot write {folder} ({error})", stacklevel=2)
         return None

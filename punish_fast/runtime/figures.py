@@ -185,19 +185,8 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            with _missing_glyphs_in_one_line(path):
+            # Report one warning, since there is one for each character that the font lacks.
+            with warnings.catch_warnings(record=True) as told:
                 figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
-
-
-@contextmanager
-def _missing_glyphs_in_one_line(path: Path) -> Iterator[None]:
-    """Replace matplotlib's warnings, one for each glyph missing from the font, by a single warning."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.filterwarnings("always", "Glyph .* missing from font")
-        yield
-    glyphs = [each for each in told if "missing from font" in str(each.message)]
-    for each in told:
-        if each not in glyphs:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    if glyphs:
-        warnings.warn(f"{path}: the font lacks some characters of the names; boxes stand for them", stacklevel=2)
+            if told:
+                warnings.warn(f"{path}: {told[0].message}", stacklevel=2)

@@ -7,7 +7,6 @@ the new one is complete. If a process is killed, the next writer to the folder r
 from __future__ import annotations
 
 import ctypes
-import errno
 import itertools
 import os
 import platform
@@ -46,8 +45,8 @@ _temporaries: set[Path] = set()
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
 # Process ids are valid on their own machine only.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
-# File name, machine (missing in names from older versions) and process id.
-_TEMPORARY = re.compile(r"\.(.+)\.(?:([0-9a-f]{8})-)?([0-9]{1,9})(?:-[0-9]+)?\.tmp", re.DOTALL)
+# File name, machine and process id.
+_TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
 
 
 def _temporary_of(path: Path) -> Path:
@@ -92,8 +91,7 @@ def _remove_leftovers(path: Path) -> None:
     with suppress(OSError):
         for leftover in path.parent.iterdir():
             found = _TEMPORARY.fullmatch(leftover.name)
-            is_ours = found is not None and (found[2] == _MACHINE or (found[2] is None and found[1] == path.name))
-            if found is not None and is_ours and not _is_alive(int(found[3])):
+            if found is not None and not _is_alive(int(found[1])):
                 leftover.unlink()
 
 
@@ -142,15 +140,10 @@ def _is_standard_stream(path: Path) -> bool:
     return False
 
 
-def explain(path: Path, error: Exception) -> WriteError:
+def explain(path: Path, error: OSError) -> WriteError:
     """Convert an error raised while writing ``path`` to a `WriteError` with a message of one line."""
-    number = getattr(error, "errno", None)
-    text = str(error)
-    if number == errno.ENOSPC or "No space left" in text or "errno = 28" in text:
-        return WriteError(f"{path}: no space left on the disk; nothing was changed")
-    if number == errno.EFBIG or "File too large" in text or "errno = 27" in text:
-        return WriteError(f"{path}: the file would be too large here; nothing was changed")
-    return WriteError(f"{path}: cannot be written ({text.splitlines()[0] if text else type(error).__name__})")
+    text = error.strerror or str(error) or type(error).__name__
+    return WriteError(f"{path}: cannot be written ({text.splitlines()[0]}); nothing was changed")
 
 
 @contextmanager

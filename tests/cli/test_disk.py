@@ -62,4 +62,4 @@ def test_a_full_disk(small_disk, verb):
     path = small_disk / "x.h5"
     path.write_bytes(OLD)
     done = run_apart(verb, "--rules", "tiny", "-o", path, "--json", cwd=small_disk.parent)
-    assert_failed_cleanly(done, path, "no space left")
+    assert_failed_cleanly(done, path, "No space left")

@@ -30,7 +30,7 @@ def test_the_same_drawing_gives_the_same_file(tmp_path):
 
 def test_characters_that_the_font_lacks_are_one_warning(path):
     with (
-        pytest.warns(UserWarning, match=r"x\.png: the font lacks some characters") as told,
+        pytest.warns(UserWarning, match=r"x\.png: Glyph 12398 .*missing from") as told,
         picture(path, "kind") as figure,
     ):
         figure.subplots().set_title("\N{HIRAGANA LETTER NO}\N{HIRAGANA LETTER I}")

@@ -16,7 +16,6 @@ from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
-PACKAGE = Path(_jit.__file__).parent.parent
 
 # Kernels that a process compiles, and kernels that it finds in the cache.
 CALLS = """
@@ -39,18 +38,19 @@ def run_in(base: Path, *command: str) -> str:
 
 
 @WITH_JIT
-def test_a_kernel_is_announced_when_it_is_compiled_and_cached_for_other_processes(tmp_path):
+def test_a_kernel_is_cached_for_other_processes_and_compiled_again_if_its_file_is_damaged(tmp_path):
     for expected in ("['pair_digit'] 0", "[] 1"):
         assert run_in(tmp_path, "-c", CALLS).strip() == expected
+    (path,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    path.write_bytes(damaged(path.read_bytes(), 2))
+    assert run_in(tmp_path, "-c", CALLS).strip() == "['pair_digit'] 0"
 
 
-# A kernel whose folder cannot be written any more, before or after it is imported.
+# A kernel whose folder cannot be written any more.
 IN_THE_WAY = """
 import shutil
 from pathlib import Path
 from punish_fast.runtime import _jit
-if {is_imported}:
-    from punish_fast.punish import _codes
 shutil.rmtree(_jit.cache_folder)
 Path(_jit.cache_folder).write_text("a file")
 from punish_fast.punish import _codes
@@ -60,9 +60,8 @@ print(_codes.pair_digit.stats.cache_path)
 
 
 @WITH_JIT
-@pytest.mark.parametrize("is_imported", [False, True])
-def test_a_kernel_runs_if_its_folder_cannot_be_written_any_more(tmp_path, is_imported):
-    assert run_in(tmp_path, "-c", IN_THE_WAY.format(is_imported=is_imported)).startswith(str(tmp_path))
+def test_a_kernel_runs_if_its_folder_cannot_be_written_any_more(tmp_path):
+    assert run_in(tmp_path, "-c", IN_THE_WAY).startswith(str(tmp_path))
 
 
 def damaged(content: bytes, how: int) -> bytes:
@@ -74,15 +73,6 @@ def damaged(content: bytes, how: int) -> bytes:
     changed = bytearray(content)
     changed[place] ^= 1 << generator.randrange(8)
     return bytes(changed)
-
-
-@WITH_JIT
-def test_a_damaged_kernel_is_compiled_and_saved_again(tmp_path):
-    run_in(tmp_path, "-c", CALLS)
-    (path,) = [path for path in tmp_path.rglob("*") if path.is_file()]
-    path.write_bytes(damaged(path.read_bytes(), 2))
-    assert run_in(tmp_path, "-c", CALLS).strip() == "['pair_digit'] 0"
-    assert run_in(tmp_path, "-c", CALLS).strip() == "[] 1"
 
 
 @pytest.mark.slow
@@ -157,29 +147,20 @@ def test_without_a_folder_there_is_no_cache_and_one_warning(home):
     assert len(caught) == 1
 
 
-ROOMS = sorted({path.parent.name for path in PACKAGE.rglob("_*.py") if not path.name.endswith("__.py")})
-
-
-def test_rooms_with_kernels_are_found():
-    assert {"connect4", "duel", "equilibrium", "learn", "mdp", "punish", "runtime"} <= set(ROOMS)
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_digest_changes_with_kernels_and_named_tuples_of_a_room_and_with_nothing_else(monkeypatch, tmp_path, room):
-    shutil.copytree(PACKAGE, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path / "copy")
+def test_digest_changes_with_kernels_and_named_tuples_and_with_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.setattr(_jit, "_PACKAGE", tmp_path)
+    sources = {"room/_kernels.py": "", "room/tuples.py": "class Pair(NamedTuple):\n", "room/api.py": ""}
+    (tmp_path / "room").mkdir()
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
     digests = [_jit.source_digest()]
-    for path in sorted((tmp_path / "copy").rglob(f"{room}/*.py")):
-        has_tuples = "(NamedTuple)" in path.read_text(encoding="utf-8")
-        with path.open("a", encoding="utf-8") as file:
+    for name in sources:
+        with (tmp_path / name).open("a") as file:
             file.write("# edited\n")
-        after = _jit.source_digest()
-        assert (after not in digests) == (path.name.startswith("_") or has_tuples)
-        digests.append(after)
-        if path.name.startswith("_") and not path.name.endswith("__.py"):
-            path.rename(path.with_name("_renamed_" + path.name))
-            assert _jit.source_digest() not in digests
-            digests.append(_jit.source_digest())
+        assert (_jit.source_digest() in digests) == (name == "room/api.py")
+        digests.append(_jit.source_digest())
+    (tmp_path / "room" / "_kernels.py").rename(tmp_path / "room" / "_renamed.py")
+    assert _jit.source_digest() not in digests
 
 
 @pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
@@ -208,24 +189,9 @@ def test_threads_can_be_set_from_one_to_the_most():
         for count in (1, _jit.max_threads()):
             _jit.set_threads(count)
             assert _jit.threads() == count
+        for count in (0, -1, _jit.max_threads() + 1):
+            with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here, allowed are 1 to"):
+                _jit.set_threads(count)
+            assert _jit.threads() == _jit.max_threads()
     finally:
         _jit.set_threads(before)
-
-
-@pytest.mark.parametrize("count", [0, -1, 10**6])
-def test_impossible_thread_count_is_refused_with_what_is_allowed(count):
-    before = _jit.threads()
-    with pytest.raises(_jit.ThreadsError, match=rf"^threads: {count} is not possible here, allowed are 1 to"):
-        _jit.set_threads(count)
-    assert _jit.threads() == before
-
-
-@WITH_JIT
-def test_without_room_there_is_no_cache_and_one_warning(monkeypatch, home):
-    usage = shutil.disk_usage(home)
-    monkeypatch.setattr(_jit.shutil, "disk_usage", lambda _folder: usage._replace(free=1000))
-    with pytest.warns(UserWarning, match=r"cannot write .*kernels-.*No space left") as caught:
-        assert _jit._find_cache_folder() is None
-    assert len(caught) == 1
-    (home / "cache" / f"kernels-{_jit.source_digest()}").mkdir()
-    assert _jit._find_cache_folder() is not None

@@ -155,19 +155,3 @@ def test_an_error_in_a_thread_ends_the_work_of_all(two_threads, is_here):
     with pytest.raises((ArithmeticError, threading.BrokenBarrierError)):
         for_chunks(fail, np.arange(100))
     assert two_threads <= len(begun) <= two_threads + 1
-
-
-@pytest.mark.parametrize("count", [1, max_threads()])
-def test_error_in_a_piece_reaches_the_caller(count):
-    before = threads()
-
-    def fail(begin, _end):
-        if begin > 0:
-            raise ArithmeticError("no good")
-
-    set_threads(count)
-    try:
-        with pytest.raises(ArithmeticError, match="no good"):
-            for_chunks(fail, np.arange(100))
-    finally:
-        set_threads(before)

@@ -87,7 +87,7 @@ def test_a_file_too_large_leaves_the_old_one_and_a_sound_process(originals, tmp_
     child = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert path.read_bytes() == originals["agent"].read_bytes()
     assert not list(tmp_path.glob(".*.tmp"))
-    assert child.stdout.splitlines()[:1] == [f"{path}: the file would be too large here; nothing was changed"]
+    assert child.stdout.splitlines()[:1] == [f"{path}: cannot be written (File too large); nothing was changed"]
     assert (child.returncode, child.stdout.splitlines()[1:], child.stderr) == (0, ["alive"], "")
 
 
