@@ -26,6 +26,11 @@ def cut_small(monkeypatch):
     monkeypatch.setattr(row_batches, "_BATCH", 300)
 
 
+@pytest.fixture(scope="module")
+def tiny():
+    return StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"))
+
+
 def both(client, batches):
     """The game with the workers of the cluster, and with the threads of this process."""
     return MatrixFree(batches, executor=ClusterBlocks(client, batches)), MatrixFree(batches)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from exact import random_policy, random_table
-from fuzz.reading import read_everything
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,9 +69,7 @@ def test_tensor_survives_bit_by_bit(tiny, tiny_mdp, tmp_path):
     [
         {},
         {"method": "jacobi", "sweeps": 5},
-        {"discount": 0},
         {"discount": 1.0},
-        {"tolerance": 1},
         {"objective": "win-probability"},
     ],
 )
@@ -111,7 +108,7 @@ def test_agent_plays_greedily_or_by_softmax(game, originals):
     assert file.covered(game.space).all()
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(house_rules(), st.integers(0, 99))
 def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
     folder = tmp_path_factory.mktemp("house")
@@ -124,14 +121,6 @@ def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
     assert_same_bits(file.code, space.code)
     assert_same_arrays(mdp, file.mdp())
     assert_same_solution(solution, file.solution())
-
-
-@pytest.mark.parametrize("kind", ["tensor", "agent", "strategy"])
-def test_writing_twice_differs_in_nothing_but_the_time(game, tmp_path, kind):
-    first, second = (read_everything(game.save(tmp_path / f"{n}.h5", kind)) for n in "ab")
-    first.pop("attributes")
-    second.pop("attributes")
-    assert first == second
 
 
 def test_one_row_is_read_without_the_others(game, originals):
