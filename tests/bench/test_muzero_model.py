@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from learn.muzero.test_learner import METHOD
 from bench import muzero_model
 from bench.muzero_model import main, sampled_states, unrolled_errors
 from punish_fast.games.learn.agent_file import save_agent
-from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.registry import oracle_of, vectorise
 from punish_fast.games.tictactoe import TicTacToe
@@ -90,48 +88,6 @@ def test_wrong_models_have_the_errors_of_what_they_say(learner, oracle, monkeypa
         if each.actions:
             assert each.reward == pytest.approx(0.5)
             assert each.past_value == pytest.approx(0.25)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("fast_compilation")
-def test_errors_are_those_of_a_slow_loop(learner, tictactoe, oracle):
-    from punish_fast.games.learn.muzero.network import mean_of, networks_of
-
-    states = sampled_states(learner.vector, 8, np.random.default_rng(3))
-    networks, game = networks_of(learner.shape, learner.weights), TicTacToe()
-    found = unrolled_errors(learner, oracle, states, 2, np.random.default_rng(4))
-    lines, action = muzero_model._random_lines(game, states, 2, np.random.default_rng(4))
-    errors = {name: [[] for _ in range(3)] for name in found[0]._fields}
-    for row, line in enumerate(lines):
-        hidden = networks.represent(tictactoe.features(tictactoe.pack([line[0]])))
-        for k, state in enumerate(line):
-            if k:
-                hidden, reward = networks.advance(hidden, action[row : row + 1, k - 1])
-                was_over = game.is_terminal(line[k - 1])
-                true = 0 if was_over else game.returns(state)[game.player(line[k - 1])]
-                errors["past_reward" if was_over else "reward"][k].append(abs(float(mean_of(reward)[0]) - true))
-            value = float(mean_of(networks.predict(hidden)[1])[0])
-            if game.is_terminal(state):
-                errors["past_value"][k].append(abs(value))
-                continue
-            moves = oracle.move_values(state)
-            exact = max(move.value for move in moves)
-            seen = networks.represent(tictactoe.features(tictactoe.pack([state])))
-            for name, each in (("", hidden), ("_if_seen", seen)):
-                logits, said = networks.predict(each)
-                errors[f"value{name}"][k].append(abs(float(mean_of(said)[0]) - exact))
-                best = max(moves, key=lambda move, logits=logits: float(logits[0, move.action]))
-                errors[f"keeps_value{name}"][k].append(best.value == exact)
-    for name, by_actions in errors.items():
-        for k, numbers in enumerate(by_actions):
-            if numbers:
-                assert getattr(found[k], name) == pytest.approx(np.mean(numbers), abs=1e-5), (name, k)
-
-
-def test_rules_need_no_judge(tictactoe, oracle):
-    learner = MuZeroLearner.new(tictactoe, replace(METHOD, model="rules"), 1)
-    with pytest.raises(LearnError, match=r"^model: it plans in the rules of the game, so there is no model to judge$"):
-        unrolled_errors(learner, oracle, [], 3, np.random.default_rng(1))
 
 
 @pytest.mark.slow
