@@ -12,12 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 from documents import agrees, blocks_of, steps_of
 from playing import some_games
 
+from punish_fast.cli.app import app as cli
 from punish_fast.cli.app import run as run_app
 from punish_fast.games.learn.muzero import learner
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import PRESETS, name_of
 from punish_fast.records.logs import write_log
 
 ROOT = Path(__file__).parents[1]
@@ -96,6 +98,19 @@ def shortened(source: str) -> str:
     return source
 
 
+def follow(page: Path, run_line: Callable[[str], tuple[int, str, str]]) -> None:
+    """Run everything that a page shows."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    for step in steps_of(page):
+        if step.kind == "python":
+            exec(compile(shortened(step.source), f"line {step.line}", "exec"), names)
+            continue
+        code, out, err = run_line(shortened(step.source))
+        assert code == 0, f"line {step.line}: {step.source}\n{err}"
+        if step.shown is not None:
+            assert agrees(step.shown, out.splitlines()), f"line {step.line}: {step.source}\n{out}"
+
+
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -108,15 +123,50 @@ def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
         # Compiling searches, and judging by long ones, takes most of the time.
         request.getfixturevalue("fast_compilation")
         monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
-    names: dict[str, object] = {"__name__": "__main__"}
-    for step in steps_of(page):
-        if step.kind == "python":
-            exec(compile(shortened(step.source), f"line {step.line}", "exec"), names)
-            continue
-        code, out, err = run_line(shortened(step.source))
-        assert code == 0, f"line {step.line}: {step.source}\n{err}"
-        if step.shown is not None:
-            assert agrees(step.shown, out.splitlines()), f"line {step.line}: {step.source}\n{out}"
+    follow(page, run_line)
+
+
+SMALL_PAGE = """
+```sh
+echo 'hp = 1' > house.toml
+```
+```console
+$ punish-fast agents
+...
+  house.toml  rules  {rules}
+$ punish-fast solve --rules tiny
+...
+output             tiny-naive.h5
+...
+```
+```python
+import punish_fast as pf
+
+assert pf.load("tiny-naive.h5").solution().converged
+```
+"""
+
+
+def test_a_small_page_runs(tmp_path, folder, monkeypatch, run_line):
+    monkeypatch.chdir(folder)
+    page = tmp_path / "page.md"
+    page.write_text(SMALL_PAGE.format(rules=name_of(PRESETS["notebook"]._replace(hp=1))), encoding="utf-8")
+    follow(page, run_line)
+    # Now there is another file to list.
+    with pytest.raises(AssertionError, match="line 5: punish-fast agents"):
+        follow(page, run_line)
+
+
+def test_every_command_that_a_page_shows_is_one():
+    app = typer.main.get_command(cli)
+    for page in PAGES:
+        for step in steps_of(page):
+            if not step.source.startswith("punish-fast ") or set(step.source) & set("<>|&;$*"):
+                continue
+            command, words = app, shlex.split(step.source)[1:]
+            while hasattr(command, "commands"):
+                command, words = command.commands[words[0]], words[1:]
+            command.make_context(step.source, words)
 
 
 def test_every_block_says_what_it_is():

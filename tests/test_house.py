@@ -74,7 +74,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5356,
+    "cli": 5337,
     "web": 1178,
     "play": 2148,
     "arena": 1128,

@@ -37,7 +37,7 @@ def stop(monkeypatch):
     return stop
 
 
-@pytest.mark.parametrize("options", [(), ("--objective", "win-probability")])
+@pytest.mark.parametrize("options", [("--objective", "win-probability")])
 @pytest.mark.usefixtures("every_sweep")
 def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop, options):
     run(*TINY, *options, "-o", "whole.h5")

@@ -1,11 +1,8 @@
-"""A disk that is full, or lets no file grow: one line, exit code 1, and the old output stays."""
+"""A disk that lets no file grow: one line, exit code 1, and the old output stays."""
 
 from __future__ import annotations
 
-import os
 import resource
-import shutil
-import subprocess
 
 import pytest
 
@@ -25,9 +22,7 @@ def assert_failed_cleanly(done, path, text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("verb", "limit"), [("solve", 1), ("solve", 3000), ("solve", 20_000), ("solve", 80_000), ("build", 50_000)]
-)
+@pytest.mark.parametrize(("verb", "limit"), [("solve", 1), ("solve", 20_000), ("build", 50_000)])
 def test_a_file_that_may_not_grow(folder, verb, limit):
     path = folder / "x.h5"
     path.write_bytes(OLD)
@@ -39,27 +34,3 @@ def test_a_file_that_may_not_grow(folder, verb, limit):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert_failed_cleanly(done, path, "too large")
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of a few pages."""
-    mount, unmount = shutil.which("mount"), shutil.which("umount")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if os.geteuid() != 0 or mount is None or unmount is None:
-        pytest.skip("only root can mount a disk")
-    command = [mount, "-t", "tmpfs", "-o", "size=48k", "none", str(disk)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("no disk can be mounted here")
-    yield disk
-    subprocess.run([unmount, "-l", str(disk)], check=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("verb", ["solve", "build"])
-def test_a_full_disk(small_disk, verb):
-    path = small_disk / "x.h5"
-    path.write_bytes(OLD)
-    done = run_apart(verb, "--rules", "tiny", "-o", path, "--json", cwd=small_disk.parent)
-    assert_failed_cleanly(done, path, "No space left")

@@ -133,31 +133,6 @@ def test_an_interrupt_saves_a_checkpoint(run, folder):
     assert np.array_equal(one, other)
 
 
-@pytest.mark.slow
-def test_better_informed_exploiters_win_no_less(run):
-    run("equilibrium", *TINY, "--iterations", "40")
-    report = run("exploit", "tiny-equilibrium.h5", "-q", "--json", "--upper-bound").report
-    wins, error = report["exploiters"], report["bayes_standard_error"]
-    assert wins["uniform"] <= wins["true"] + 1e-9
-    assert 0.5 < wins["true"] <= wins["memory"] + 1e-9
-    assert wins["true"] - 4 * error <= wins["bayes"] <= report["upper_bound"] + 4 * error
-    assert wins["memory"] <= report["upper_bound"] + 1e-4
-    assert (report["seed"], report["games"]) == (0, 20_000)
-    run("equilibrium", *TINY, "--information", "memory", "--iterations", "40")
-    wins = run("exploit", "tiny-equilibrium-memory.h5", "-q", "--json").report["exploiters"]
-    assert wins["uniform"] is None
-    assert wins["true"] == wins["memory"] > 0.5
-    only = run("exploit", "tiny-equilibrium.h5", "-q", "--json", "--exploiter", "true").report["exploiters"]
-    assert set(only) == {"true"}
-    run("exploit", "tiny-equilibrium-memory.h5", "-q", "--exploiter", "uniform").refused(
-        "policy of the information model 'memory'"
-    )
-    told = run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "bayes", "--upper-bound").out
-    assert "upper bound" in told
-    assert "bayes standard error" in told
-    run("exploit", "tiny-equilibrium.h5", "-q", "--exploiter", "luck").refused("--exploiter is 'luck'", "uniform, true")
-
-
 @pytest.mark.parametrize(
     ("status", "line"),
     [

@@ -37,16 +37,6 @@ def test_a_strategy_goes_and_comes_back(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_what_was_done_is_told(run):
-    run("export", "agent.h5", "--to", "notebook-json")
-    report = run("import", "agent.json", *TINY, "-o", "x.h5", "--json").report
-    assert [report[name] for name in ("kind", "values", "discount")] == ["agent", 911, 0.95]
-    run("export", "strategy.h5", "--to", "notebook-json")
-    report = run("import", "strategy.json", *TINY, "-o", "y.h5", "--json").report
-    assert (report["kind"], report["states"]) == ("strategy", 558)
-
-
-@pytest.mark.usefixtures("files")
 def test_an_agent_without_its_tensor_goes_too(run):
     assert run("solve", *TINY, "--no-tensor", "-o", "x.h5").code == 0
     assert run("export", "x.h5", "--to", "notebook-json").code == 0

@@ -53,38 +53,6 @@ def test_ended_at_the_moment_that_matters(run, folder, number, name, when):
     assert leftovers(folder) == []
 
 
-# An interrupt while the first thread of the pool starts.
-_WHILE_A_THREAD_STARTS = """
-import signal, threading
-from punish_fast.__main__ import main
-start = threading.Thread.start
-
-def interrupted_start(self):
-    start(self)
-    if "kernel" in self.name or "Pool" in self.name:
-        signal.raise_signal(signal.SIGINT)
-
-threading.Thread.start = interrupted_start
-main()
-"""
-
-
-@pytest.mark.slow
-def test_interrupted_while_a_thread_starts(folder):
-    child = subprocess.Popen(
-        [sys.executable, "-c", _WHILE_A_THREAD_STARTS, *SOLVE],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=clean_environment(),
-    )
-    _, err = child.communicate(timeout=SECONDS_TO_END)
-    code = child.returncode
-    if code == 0:
-        pytest.skip("no thread was started")
-    assert (code, err) == (130, "interrupted: every file is as it was or complete, none is half-written\n")
-    assert list(folder.iterdir()) == []
-
-
 # An interrupt before the command itself has begun.
 _WHILE_IMPORTING = """
 import signal, sys

@@ -9,7 +9,6 @@ import pytest
 from fuzz.trial import contents
 
 from cli.commands import all_verbs, make_files
-from cli.conftest import run_apart
 
 SETTINGS = [
     (["--discount", "0.9"], ["--discount", "0.9"], True),
@@ -144,14 +143,3 @@ def test_no_verb_replaces_what_it_reads(run, made, folder, name):
 
 def test_every_verb_with_outputs_is_tried():
     assert READING.keys() == {name for name, verb in all_verbs().items() if writing_options(verb)}
-
-
-def test_stdout_is_not_replaced(folder):
-    with (folder / "out.txt").open("w") as out:
-        out.write("mine\n")
-        out.flush()
-        done = run_apart(
-            *("solve", "--rules", "tiny", "-q", "-o", "/dev/stdout"), capture_output=False, stdout=out, stderr=-1
-        )
-    assert (done.code, (folder / "out.txt").read_text()) == (2, "mine\n")
-    assert done.err == "error: /dev/stdout: is no regular file and will not be replaced\n"

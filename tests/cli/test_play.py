@@ -99,17 +99,6 @@ def test_a_move_is_taken_back_and_an_interrupt_loses_no_finished_game(folder):
     assert len(stored(folder / "games.db")) == 1
 
 
-@pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"NO_COLOR": "1"}], ids=["dumb", "no-color"])
-@pytest.mark.slow
-def test_every_terminal_will_do(folder, variables):  # noqa: ARG001
-    actions, _ = first_moves(3)
-    answers = [line for move in typed(actions) for line in (move, "")]
-    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*answers, "n"], **variables)
-    assert code == 0
-    assert not re.search(r"\x1b\[(?:\d+;)*[34]\d", drawn)
-    assert drawn.isascii() == ("TERM" in variables)
-
-
 @pytest.mark.slow
 def test_two_people_do_not_see_each_others_hands(folder):  # noqa: ARG001
     move = first_moves(1)[0][0][0]

@@ -7,7 +7,6 @@ import re
 import pytest
 from playing import some_games
 
-from cli.terminal import plain, run_in_terminal
 from punish_fast.records.logs import write_log
 
 TINY = ("practice", "--rules", "tiny", "--seed", "1", "-n", "2")
@@ -68,19 +67,6 @@ def test_the_values_of_a_file_judge(run, say):
     done = run("practice", "strategy.h5", "--seed", "1", "-n", "1")
     assert "best choices against strategy" in done.out
     assert done.out.endswith("You left the practice.\n")
-
-
-@pytest.mark.slow
-def test_an_interrupt_in_a_terminal_tells_the_score(run, say):
-    say(*ANYTHING)
-    first, _ = run(*TINY, "naive", "--json").report["questions"]
-    code, drawn = run_in_terminal([*TINY, "naive"], ["?", first["best_action"].replace("feint with", "f")])
-    assert code == 130
-    text = plain(drawn)
-    assert "1 of 1 right, 0.0 points of win chance lost in all." in text
-    assert "In each position, choose the move that is best against naive." in text
-    assert "Question 1 of 2" in text
-    assert "interrupted" in text
 
 
 @pytest.mark.usefixtures("files")

@@ -51,4 +51,4 @@ def import_flux(options: ImportFluxOptions) -> None:
         "units": [len(network.layers[0][0]), *(len(bias) for _, bias in network.layers)],
         **write_network(space, network, file.stem, origin, output, clock),
     }
-    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}})
+    options.print(report | {"seconds": clock.seconds_in_all()})

@@ -61,7 +61,7 @@ def model(options: ChoiceModelOptions) -> None:
         "unreachable": fitted.counts.n_unknown,
         "states_seen": len(fitted.counts.state),
         "states": space.n_states,
-        "seconds": clock.seconds | {"total": clock.total()},
+        "seconds": clock.seconds_in_all(),
         "output": output,
         "output_bytes": output.stat().st_size,
     }

@@ -108,7 +108,7 @@ def pawnn(options: PawnnOptions) -> None:
         with progress.stage("evaluation"):
             report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
         report |= {"mse": trained["mse"]}
-    options.print(report | {"seconds": clock.seconds | {"total": clock.total()}})
+    options.print(report | {"seconds": clock.seconds_in_all()})
 
 
 def _train(rules: Rules, examples: Examples, training: TrainingOptions, progress: Progress) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import count, print_table, print_text
-from punish_fast.punish.rules import CARDS, by_card
+from punish_fast.punish.rules import CARDS, by_card, cards_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +144,7 @@ def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
 def _change(before: State, after: State) -> str:
     """Describe the changes made by a breath."""
     if after.breath == 1:
-        return f"new hand {_cards(after.hand)}; revealed {_cards(after.discard)}"
+        return f"new hand {cards_text(after.hand)}; revealed {cards_text(after.discard)}"
     parts = []
     for who, hp, then in (("you", before.own_hp, after.own_hp), ("enemy", before.enemy_hp, after.enemy_hp)):
         if hp != then:
@@ -155,13 +155,8 @@ def _change(before: State, after: State) -> str:
     if after.enemy_feinted > before.enemy_feinted:
         parts.append("enemy feinted")
     joined = tuple(a - b for a, b in zip(after.discard, before.discard, strict=True))
-    parts.append(f"discarded {_cards(joined)}")
+    parts.append(f"discarded {cards_text(joined)}")
     return ", ".join(parts)
-
-
-def _cards(counts: tuple[int, ...]) -> str:
-    names = [f"{n} {card}" if n > 1 else card for card, n in zip(CARDS, counts, strict=True) if n > 0]
-    return ", ".join(names) or "nothing"
 
 
 def _status(exhausted: int, feinted: int, feints: int) -> str:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,6 @@ from punish_fast.cli.frame.errors import check_interrupt, say, show_progress
 from punish_fast.cli.frame.report import count
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from punish_fast.arena.survey.jobs import Job, Watch
 
 _SECONDS_BETWEEN_LINES = 10.0
@@ -60,6 +58,10 @@ class Stopwatch:
     def total(self) -> float:
         """Return the seconds since the stopwatch was created."""
         return time.perf_counter() - self._begin
+
+    def seconds_in_all(self) -> dict[str, float]:
+        """Return the seconds of each stage, and in total."""
+        return self.seconds | {"total": self.total()}
 
 
 class Progress:
@@ -143,6 +145,23 @@ class Progress:
 
     def _write(self, text: str) -> None:
         (show_progress if self._live else say)(text)
+
+
+class Stages:
+    """Duration and progress of the stages of a command."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.clock, self.progress = Stopwatch(), Progress(quiet)
+
+    @contextmanager
+    def __call__(self, name: str, text: str = "") -> Iterator[None]:
+        """Time a stage and show its progress; ``text`` is shown instead of the name if given."""
+        with self.clock(name), self.progress.stage(text or name):
+            yield
+
+    def of_game(self, name: str) -> AbstractContextManager[None]:
+        """Time and show a stage of `PlayerGroup.with_graph`."""
+        return self(name, f"game: {name}")
 
 
 def watch_jobs(verb: str, quiet: bool) -> Watch:

@@ -36,7 +36,7 @@ def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
     """Return the fields of reports that describe a computation and its output file."""
     from punish_fast.runtime import _jit
 
-    report = {"threads": _jit.threads(), "seconds": clock.seconds | {"total": clock.total()}}
+    report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all()}
     report["peak_memory_bytes"] = peak_memory()
     return report if output is None else report | {"output": output, "output_bytes": output.stat().st_size}
 

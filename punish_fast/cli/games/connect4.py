@@ -21,8 +21,8 @@ from punish_fast.games.learn.strength import SampledStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
 
 if TYPE_CHECKING:
+    from punish_fast.cli.frame.progress import Stages
     from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.options import Stages
     from punish_fast.cli.games.solve import GamesSolveOptions
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")

@@ -17,8 +17,8 @@ from punish_fast.games.registry import vectorise
 from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
+    from punish_fast.cli.frame.progress import Stages
     from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.options import Stages
 
 _SHARES = ("win", "tie", "loss")
 

@@ -16,8 +16,8 @@ from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 
 if TYPE_CHECKING:
+    from punish_fast.cli.frame.progress import Stages
     from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.options import Stages
     from punish_fast.cli.games.solve import GamesSolveOptions
 
 # Every agent plays against two copies of each; by default these agents are judged too.

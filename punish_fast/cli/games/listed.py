@@ -19,8 +19,8 @@ from punish_fast.games.solve.retrograde import OUTCOMES, PerfectPlay, check_perf
 from punish_fast.play.games.policies import trained_table
 
 if TYPE_CHECKING:
+    from punish_fast.cli.frame.progress import Stages
     from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.options import Stages
     from punish_fast.cli.games.solve import GamesSolveOptions
 
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")

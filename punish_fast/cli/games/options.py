@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.options import CommonOptions, FixedSeedOption, argument, option
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:
@@ -66,23 +64,6 @@ class LearningOptions(GameOptions):
     seed: FixedSeedOption = 0
 
 
-class Stages:
-    """Progress and duration of the stages of a command."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._clock, self._progress = Stopwatch(), Progress(quiet)
-
-    @contextmanager
-    def __call__(self, name: str, text: str = "") -> Iterator[None]:
-        """Time a stage and show its progress; ``text`` is shown instead of the name if given."""
-        with self._clock(name), self._progress.stage(text or name):
-            yield
-
-    def seconds(self) -> dict[str, float]:
-        """Return the seconds of each stage, and in total."""
-        return self._clock.seconds | {"total": self._clock.total()}
-
-
 def report_on(game: TableGame, verb: str, options: GameOptions) -> None:
     """Print the report of ``verb`` on a game.
 
@@ -93,4 +74,4 @@ def report_on(game: TableGame, verb: str, options: GameOptions) -> None:
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)
     report = {"game": game.name, "variant": game.parameters()} | getattr(module, verb)(game, options, stages)
-    options.print(report | {"seconds": stages.seconds()})
+    options.print(report | {"seconds": stages.clock.seconds_in_all()})

@@ -31,10 +31,8 @@ from punish_fast.runtime.printable import printable
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import PlayerGroup, PolicyPlayer
-    from punish_fast.play.punish.game_data import GameData
     from punish_fast.play.punish.match import PunishMatch
-    from punish_fast.play.punish.records import Finished, Keeper
-    from punish_fast.play.punish.screen import Screen
+    from punish_fast.play.punish.records import Finished
     from punish_fast.play.session import SessionPlayer
 
 _YOU = "you"
@@ -143,9 +141,9 @@ class _Session:
         self.seed = seed_of(options.seed)
         with Progress(options.quiet).stage("setting the table"):
             space, opponents = lineup.in_game()
-            self.table: GameData = GameData(space)
+            self.table = GameData(space)
             view = space if space.is_view else StateSpace(space.rules)
-        self.keeper: Keeper = Keeper(view, database)
+        self.keeper = Keeper(view, database)
         self.is_new = database is not None and options.db is None and not database.exists()
         self.seats = self._seated(people, opponents)
         self.opponent = opponents[0]
@@ -154,7 +152,7 @@ class _Session:
         names = [printable(player.name) for player in self.seats]
         if len(people) == 1:
             names[0] = _YOU
-        self.screen: Screen = Screen(self.console, self.rules, (names[0], names[1]))
+        self.screen = Screen(self.console, self.rules, (names[0], names[1]))
         self.coach = self._coach(view) if people else None
         self.games: list[dict[str, Any]] = []
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +18,7 @@ from punish_fast.cli.frame.options import (
     verb,
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import print_table, print_text, rules_report, work_report
 from punish_fast.cli.playing.table import seed_of
 from punish_fast.punish.rules import load_rules
@@ -109,16 +107,16 @@ def arena(options: ArenaOptions) -> None:
             raise UsageError(f"--record stores games of the view only, a player is of the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.record)
     seed = None if options.games is None else seed_of(options.seed)
-    clock, progress = Stopwatch(), Progress(options.quiet)
-    graph, opponents = lineup.with_graph(game_stages(clock, progress))
-    with progress.stage("arena: matches"), clock("matches"):
-        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=progress.step)
+    stages = Stages(options.quiet)
+    graph, opponents = lineup.with_graph(stages.of_game)
+    with stages("matches", "arena: matches"):
+        tournament = round_robin(graph, opponents, options.games, seed or 0, progress=stages.progress.step)
     lengths = None
     if len(opponents) == 2:
-        with progress.stage("arena: lengths of games"), clock("lengths"):
+        with stages("lengths", "arena: lengths of games"):
             lengths = _lengths(graph, opponents, tournament)
     if options.record is not None:
-        with progress.stage("arena: recording games"), clock("record"):
+        with stages("record", "arena: recording games"):
             _record(graph, opponents, options, seed or 0)
     report = {
         "agents": tournament.agents,
@@ -132,18 +130,7 @@ def arena(options: ArenaOptions) -> None:
         "game_lengths": lengths,
         "record": options.record,
     }
-    options.print(report | rules_report(lineup.rules) | work_report(clock), _print_report)
-
-
-def game_stages(clock: Stopwatch, progress: Progress) -> Callable[[str], AbstractContextManager[None]]:
-    """Return a function that times and shows the stages of `PlayerGroup.with_graph`."""
-
-    @contextmanager
-    def stage(name: str) -> Iterator[None]:
-        with progress.stage(f"game: {name} ({('agents', 'graph').index(name) + 1} of 2)"), clock(name):
-            yield
-
-    return stage
+    options.print(report | rules_report(lineup.rules) | work_report(stages.clock), _print_report)
 
 
 def _lengths(graph: Graph, opponents: list[PolicyPlayer], tournament: Tournament) -> list[dict[str, Any]]:

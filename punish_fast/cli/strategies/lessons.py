@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from punish_fast.cli.frame.options import PlotOption, argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
-from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.report import plain, rules_report, work_report
 from punish_fast.cli.records.selection import require_games
-from punish_fast.cli.strategies.arena import RealGameOptions, game_stages
+from punish_fast.cli.strategies.arena import RealGameOptions
 from punish_fast.cli.strategies.lessons_text import print_lessons
 from punish_fast.cli.strategies.openings import worth_of_cards
 from punish_fast.punish.rules import CARDS, by_card
@@ -71,20 +71,19 @@ def study_file(options: LessonsOptions) -> Study:
     choices = None if options.records is None else read_choices(options.records)
     if options.records is not None and choices is not None:
         require_games(options.records, choices)
-    clock, progress = Stopwatch(), Progress(options.quiet)
-    graph, (player,) = lineup.with_graph(game_stages(clock, progress))
-    n_parts = 2 if choices is None else 3
-    with progress.stage(f"lessons: self-play (1 of {n_parts})"), clock("lessons"):
+    stages = Stages(options.quiet)
+    graph, (player,) = lineup.with_graph(stages.of_game)
+    with stages("lessons", "lessons: self-play"):
         play = self_play(graph, player.policy)
-    with progress.stage(f"lessons: values and frequencies (2 of {n_parts})"), clock("lessons"):
+    with stages("lessons", "lessons: values and frequencies"):
         found = study.lessons(play)
     people = None
     if choices is not None:
-        with progress.stage("lessons: recorded choices (3 of 3)"), clock("people"):
+        with stages("people", "lessons: recorded choices"):
             view = graph.space if graph.space.is_view else StateSpace(lineup.rules)
             people = deviations(play, view, choices)
     report = {"agent": player.name, "information": graph.space.information.name} | _lessons_report(found)
-    report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **work_report(clock)}
+    report |= {"people": people and _people_report(people), **rules_report(lineup.rules), **work_report(stages.clock)}
     return Study(found, people, plain(report))
 
 

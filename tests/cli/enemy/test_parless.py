@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -95,22 +94,6 @@ def test_the_file_is_that_of_the_library(run, games, space):
     assert np.flatnonzero(file.covered(space)).tolist() == counts.state.tolist()
     assert (report["games"], report["choices"], report["illegal"]) == (30, 240, 0)
     assert report["rules_digest"] == space.rules.digest
-
-
-@pytest.mark.usefixtures("games")
-def test_from_the_database_to_an_agent_that_answers_the_champion(run, folder):
-    """The whole way that the README goes."""
-    assert run("enemy", "parless", "--db", "games.db", "--winners", *TINY).code == 0
-    against = run("solve", "--enemy", "tiny-champion.h5", *TINY, "--json").report
-    assert against["enemy"] == {"kind": "strategy", "file": "tiny-champion.h5"}
-    assert run("solve", *TINY, "-o", "naive.h5").code == 0
-    compared = run("compare", "naive.h5", against["output"], "--json").report
-    assert compared["other_choice"] > 0
-    assert run("export", against["output"], "--to", "notebook-json", "-o", "q.json").code == 0
-    assert len(json.loads((folder / "q.json").read_text())) == 560
-    assert run("import", "q.json", *TINY, "-o", "back.h5").code == 0
-    same = run("compare", against["output"], "back.h5", "--json").report
-    assert (same["other_choice"], same["q"]["largest"]) == (0, 0.0)
 
 
 @pytest.mark.usefixtures("few")

@@ -40,16 +40,6 @@ def test_the_network_plays_every_state_and_the_file_tells_how_it_was_made(run):
 @pytest.mark.slow
 @needs_jax
 @pytest.mark.usefixtures("files", "fast_compilation")
-def test_same_seed_same_strategy(run):
-    for name, seed in (("a.h5", "1"), ("b.h5", "1"), ("c.h5", "2")):
-        assert pawnn(run, *SMALL, "--seed", seed, "-o", name).code == 0
-    a, b, c = (load(name).strategy()[1].tobytes() for name in ("a.h5", "b.h5", "c.h5"))
-    assert a == b != c
-
-
-@pytest.mark.slow
-@needs_jax
-@pytest.mark.usefixtures("files", "fast_compilation")
 def test_cross_validation_leaves_no_strategy_unless_one_is_named(run, folder):
     before = {path.name for path in folder.iterdir()}
     found = pawnn(run, *SMALL, "--cross-validate", "3", "--json").report["cross_validation"]

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
-
 import pytest
-from numba import config
 
-from cli.conftest import COMMAND, clean_environment
 from punish_fast.cli.games import league
-from punish_fast.games.learn.agent_file import load_agent
 
 LEAGUE = ("games", "league", "tapnswap", "agents", "--quiet")
 GRID = ("--set", "scheme=negamax,author", "--set", "epsilon=0.3", "--games", "50")
@@ -39,24 +32,6 @@ def test_a_league_prints_tables(run):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("round 0\n  name ")
     assert "negamax-e0.3-self-random" in done.out
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(config.DISABLE_JIT, reason="processes run with the JIT on")
-def test_a_killed_league_resumes_to_the_same_end(run, folder):
-    many = ("--set", "scheme=negamax,author", "--set", "epsilon=0.1", "--games", "30000", "--rounds", "0", "--quiet")
-    line = [*COMMAND, "games", "league", "tapnswap", "killed", *many]
-    child = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
-    deadline = time.monotonic() + 60
-    while not list((folder / "killed").glob("round-0/*.h5")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    assert list((folder / "killed").glob("round-0/*.h5"))
-    reports = [run("games", "league", "tapnswap", name, *many, "--json").report for name in ("killed", "whole")]
-    assert reports[0]["rounds"] == reports[1]["rounds"]
-    for path in (folder / "whole").glob("round-0/*.h5"):
-        assert load_agent(folder / "killed" / "round-0" / path.name).digest == load_agent(path).digest
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import random
-import signal
-import subprocess
 import sys
-import time
 from importlib.util import find_spec
 
 import pytest
 
-from cli.conftest import COMMAND, clean_environment
 from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent
 
@@ -35,52 +30,6 @@ def test_a_table_learns_and_is_trained_further(run, folder):
     assert load_agent(folder / "again.h5").digest == report["digest"]
     assert run(*TABLE, *further, "--json").report["output"] == "again.h5"
     assert load_agent(folder / "again.h5").digest == more["digest"]
-
-
-@pytest.mark.slow
-@needs_jax
-def test_a_network_learns_and_is_trained_further(run, folder):
-    options = ("--games", "600", "--set", "epsilon=0.6", "--seed", "5", "--set", "target=td", "--set", "illegal=punish")
-    report = run(*NETWORK, *options, "--json").report
-    assert (report["games"], report["played"], report["output"]) == (768, 768, "tapnswap.h5")
-    assert {"target": "td", "illegal": "punish", "hidden": [8], "filters": [], "epsilon": 0.6}.items() <= report[
-        "method"
-    ].items()
-    assert [point["games"] for point in report["curve"]] == [768]
-    assert report["judgement"] is None
-    assert load_agent(folder / "tapnswap.h5").digest == report["digest"]
-    again = run(*NETWORK, *options, "-o", "again.h5", "--json").report
-    assert again["digest"] == report["digest"]
-    further = ("games", "train", "tapnswap:limit=3", "--from", "again.h5", "--games", "50", "-o", "more.h5", "--json")
-    more = run(*further, "--quiet").report
-    assert (more["games"], more["played"]) == (1024, 256)
-    assert more["method"] == report["method"]
-    run(*NETWORK).refused("tapnswap.h5: exists and", "name an output with -o")
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_tic_tac_toe_is_learned_without_a_mistake(run):
-    report = run("games", "train", "tictactoe", "--games", "60000", "--json").report
-    point = report["curve"][-1]
-    assert (point["games"], point["mistakes"], point["perfect"]) == (60_000, 0, 1)
-    (agent,) = run("games", "judge", "tictactoe", "tictactoe.h5", "--json").report["agents"]
-    assert agent["losing_lines"] == {"first": 0, "second": 0}
-    assert agent["keeps_value"] == 1
-    wins = (agent["first"]["win"] + agent["second"]["win"]) / 2
-    assert wins == pytest.approx(point["win_share"], abs=1e-12)
-
-
-@pytest.mark.slow
-@needs_jax
-def test_a_large_board_is_learned_through_filters(run):
-    command = ("games", "train", "connect4", "--method", "dqn", "--games", "1", "--set", "hidden=4", "--quiet")
-    report = run(*command, "--set", "filters=2", "--json").report
-    (point,) = report["curve"]
-    assert (report["games"], report["method"]["filters"], report["judgement"]) == (256, [2], None)
-    assert (point["mistakes"], point["perfect"]) == (None, None)
-    for seat in ("first", "second"):
-        assert sum(point[seat].values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -115,34 +64,6 @@ def test_stopped_training_resumes_to_the_same_end(run, monkeypatch, folder, opti
     resumed = run(*options[:3], "--quiet", "--from", "x.h5", "--json").report
     assert (resumed["digest"], resumed["curve"]) == (whole["digest"], whole["curve"])
     assert resumed["played"] == whole["games"] - before
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-@needs_jax
-def test_killed_training_resumes_to_the_same_network(run, folder):
-    options = (*NETWORK, "--games", "40000")
-    whole = run(*options, "-o", "whole.h5", "--json").report
-    path, generator, n_killed = folder / "x.h5", random.Random(1), 0
-    while not path.exists() or load_agent(path).games < whole["games"] / 4:
-        resume = (*NETWORK[:3], "--quiet", "--from", "x.h5") if path.exists() else (*options, "-o", "x.h5")
-        command = [*COMMAND, *resume]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=clean_environment()) as child:
-            before = modified(path)
-            while child.poll() is None and modified(path) == before:
-                time.sleep(0.01)
-            # Somewhere between the first checkpoint and those that follow.
-            time.sleep(generator.random() / 2)
-            child.kill()
-        n_killed += child.returncode == -signal.SIGKILL
-    resumed = run(*NETWORK[:3], "--quiet", "--from", "x.h5", "--json").report
-    assert n_killed > 0
-    assert (resumed["digest"], resumed["curve"]) == (whole["digest"], whole["curve"])
-    assert 0 < resumed["played"] < whole["played"]
-
-
-def modified(path):
-    return path.stat().st_mtime_ns if path.exists() else None
 
 
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra plot")

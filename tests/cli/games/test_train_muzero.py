@@ -83,34 +83,6 @@ def test_a_table_and_its_rows_are_printed(run, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fast_compilation", "small_numbers")
-def test_files_are_judged_at_connect_four_and_play(run, say, folder, monkeypatch):
-    for name in ("connect4", "tictactoe"):
-        learner = MuZeroLearner.new(vectorise(make_game(name, {})), MuZeroMethod(simulations=2, width=4), 3)
-        save_agent(folder / f"{name}.h5", learner)
-    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    judged = run("games", "judge", "connect4", "connect4.h5", "random", "--json")
-    assert {"judge: connect4.h5; JAX compiles networks", "judge: random"} <= set(judged.err.splitlines())
-    agents = judged.report["agents"]
-    assert [(each["simulations"], each["games"]) for each in agents] == [(0, 20), (2, 10), (None, None)]
-    for each in agents[:2]:
-        assert sum(each["second"].values()) == pytest.approx(1)
-        assert 0 < each["sets"]["hard-ends"]["keeps_value"] < 1
-    say("1", "q")
-    played = run("games", "play", "tictactoe", "--agent", "tictactoe.h5")
-    assert "trained: " in played.out
-    assert "play: the agent gets ready" in played.err.splitlines()
-    run("show", "tictactoe.h5", "-q").refused("tictactoe.h5: is a network of tictactoe", "punish-fast games")
-    (entry,) = [each for each in run("agents", "--json").report["files"] if each["file"] == "tictactoe.h5"]
-    assert (entry["kind"], entry["about"]) == ("muzero", "trained at tictactoe")
-    served = run(
-        "serve", "--rules", "tiny", "--port", "0", "--db", "x.db", "tictactoe.h5", "random", "--check", "--json"
-    )
-    agents = {each["game"]: each["agents"] for each in served.report["other_games"]}
-    assert agents["tictactoe"][:2] == ["tictactoe", "random-tictactoe"]
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
     vector = vectorise(make_game("tictactoe", {}))
