@@ -68,7 +68,7 @@ def gwent_games(policy: str, seed: int) -> Counts:
 def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
     """The functions to measure for a game, by the name of the row."""
     if name == "gwent":
-        titles = {"at random": "random", "rule of thumb": "rule"}
+        titles = {"at random": "random", "rule of thumb": "rule-of-thumb"}
         return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}
     return {name: vector_games(vectorise(make_game(name, {})))}
 

@@ -74,12 +74,12 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5337,
+    "cli": 5339,
     "web": 1178,
-    "play": 2148,
+    "play": 2144,
     "arena": 1128,
     "study": 793,
-    "games": 5775,
+    "games": 5650,
     "store": 1806,
     "equilibrium": 1748,
     "records": 1641,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.connect4 import known_scores as connect4_sets
-from punish_fast.games.connect4.game import Connect4, Connect4State, has_line
+from punish_fast.games.connect4.game import Connect4, Connect4State, line_squares
 from punish_fast.games.connect4.known_scores import FULL, SETS, PositionSet
 from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, NO_COLUMN, OpeningBook, read_book
 from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end
@@ -44,7 +44,7 @@ def set_of(n_stones: int, plies: int | None) -> str | None:
 def is_win(state: Connect4State, action: int) -> bool:
     """Return True if a legal action completes a line."""
     after = _GAME.apply(state, action)
-    return has_line(after.filled ^ after.own)
+    return line_squares(after.filled ^ after.own) != 0
 
 
 def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:

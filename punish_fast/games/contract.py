@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from punish_fast.games.events import Event, Moved, Step
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 
@@ -177,6 +178,8 @@ class TableGame(Game, Protocol):
     # Number of action 0 if the board shows the numbers of its columns, squares or slots; None otherwise. People type
     # ``first_number + a`` for action ``a`` or, if this is None, its index among the legal actions, counted from 1.
     first_number: int | None = None
+    # True if all players know the whole state, so that moves can be undone.
+    is_open: bool = True
 
     def parameters(self) -> dict[str, Any]:
         """Return the fields of the variant."""
@@ -220,6 +223,23 @@ class TableGame(Game, Protocol):
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
         """
         return {}
+
+    def deciders(self, state: Any) -> tuple[int, ...]:
+        """Return the players who decide simultaneously in a state in which none has been asked yet, in order."""
+        return (self.player(state),)
+
+    def known_to(self, state: Any, player: int) -> Any:  # noqa: ARG002 - of games with secrets
+        """Return a representative of the states that ``player`` cannot distinguish from ``state``.
+
+        If ``player`` is to decide, ``player`` is to move in the representative. Players of a match see only such
+        states, so policies and pages cannot depend on hidden information.
+        """
+        return state
+
+    def story(self, steps: Sequence[Step]) -> list[Event]:
+        """Describe the steps from one decision to the next; by default the moves of players."""
+        moves = [step for step in steps if self.player(step.state) != CHANCE]
+        return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
     def counts(self) -> dict[str, int]:
         """Return additional counts by name, for example ``states`` if there are more states than positions."""

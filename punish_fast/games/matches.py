@@ -16,7 +16,6 @@ from punish_fast.games.solve.positions import Positions
 from punish_fast.mdp.graph.row_selection import states_of_rows
 from punish_fast.mdp.methods.policy_iteration import absorption_values, reach
 from punish_fast.mdp.model import MDP
-from punish_fast.mdp.policy import check_policy
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 
@@ -34,7 +33,6 @@ class GameResponse:
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
     win: np.ndarray  # float64 ``[n]``, win probability from each position when to move.
-    excess: float  # Largest advantage of any other action: 0 up to rounding.
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,6 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
     """
     from scipy.sparse import csr_array
 
-    enemy = check_policy(positions.live_ptr, enemy)
     n_live, n_rows = len(positions.live), positions.n_rows
     number = np.cumsum(~positions.is_terminal) - 1
     own, other = (_columns(positions, number, n_live, is_enemy) for is_enemy in (False, True))
@@ -114,7 +111,7 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
     policy[found.choice[:n_live]] = 1.0
     win = (positions.payoff > 0).astype(np.float64)
     win[positions.live] = found.v[:n_live]
-    return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win, found.excess)
+    return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win)
 
 
 def error_bound(
@@ -149,7 +146,7 @@ def both_scores(
     """
     from scipy.sparse import csr_array, hstack
 
-    policy, n_live = check_policy(positions.live_ptr, policy), len(positions.live)
+    n_live = len(positions.live)
     mdp = process_against(positions, enemy)
     illegal = np.zeros(mdp.n_states)
     if errs is not None:

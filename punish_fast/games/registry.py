@@ -9,20 +9,18 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from punish_fast.games.connect4.game import Connect4, Connect4Variant
+from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.oracle import Connect4Oracle
 from punish_fast.games.contract import Game, GameError, Oracle, TableGame, VectorGame
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
-from punish_fast.games.gwent.referee import GwentReferee
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
 from punish_fast.games.incan_gold.players import rule_of_thumb as incan_gold_rule
-from punish_fast.games.incan_gold.referee import IncanGoldReferee
-from punish_fast.games.referee import OpenReferee, Referee
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.squares import NoOptions
 from punish_fast.games.tapnswap import TapnSwap, Variant
-from punish_fast.games.tictactoe import TicTacToe, TicTacToeVariant
+from punish_fast.games.tictactoe import TicTacToe
 
 
 class GameEntry(NamedTuple):
@@ -31,14 +29,12 @@ class GameEntry(NamedTuple):
     name: str  # Name in commands and files.
     summary: str
     make: Callable[[Any], TableGame]  # Builds the game from a variant.
-    variant: Callable[..., Any]  # NamedTuple class with a default for each field.
     variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, from `VERBS`.
     example: str  # Example of a position, as accepted by ``state_of``.
     vectorise: Callable[[Any], VectorGame] = vectorise_positions
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
-    referee: Callable[[Any], Referee] = OpenReferee
     rule_of_thumb: Callable[[Any], int] | None = None  # Action of a simple rule in a state, if the game has one.
     rule_breaks: float = 0.0  # Probability that a player of this rule chooses another action instead.
     # Hyperparameters of deep Q-networks that differ from the defaults.
@@ -67,19 +63,17 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
 
 # Games with simultaneous decisions or hidden cards need mixed strategies. Returns are undiscounted, so the length of a
 # game does not matter.
-_OF_CARDS = MappingProxyType(
-    {
-        "discount": 1.0,
-        "epsilon": 0.05,
-        "temperature": 0.1,
-        "decay": 100_000,
-        "games": 1024,
-        "memory": 40,
-        "steps": 48,
-        "batch": 512,
-        "max_plies": 500,
-    }
-)
+_OF_CARDS = {
+    "discount": 1.0,
+    "epsilon": 0.05,
+    "temperature": 0.1,
+    "decay": 100_000,
+    "games": 1024,
+    "memory": 40,
+    "steps": 48,
+    "batch": 512,
+    "max_plies": 500,
+}
 
 GAMES = {
     entry.name: entry
@@ -88,18 +82,16 @@ GAMES = {
             "tapnswap",
             "the finger game Chopsticks with a cutoff",
             TapnSwap,
-            Variant,
             _tapnswap_variant,
             _OF_BOARDS,
             "3-1 2-4",
-            planning=MappingProxyType({"discount": 0.97, "epsilon": 0.3}),
+            planning={"discount": 0.97, "epsilon": 0.3},
         ),
         GameEntry(
             "tictactoe",
             "three in a row",
             TicTacToe,
-            TicTacToeVariant,
-            TicTacToeVariant,
+            NoOptions,
             _OF_BOARDS,
             "X../..X/O..",
             partial(vectorise_positions, feature_shape=(2, 3, 3)),
@@ -108,25 +100,22 @@ GAMES = {
             "connect4",
             "four in a row, dropped into seven columns",
             Connect4,
-            Connect4Variant,
-            Connect4Variant,
+            NoOptions,
             ("solve", "show", "train", "judge", "play"),
             "4455",
             attrgetter("vector"),
             Connect4Oracle,
-            planning=MappingProxyType({"opening": 38, "epsilon": 0.1}),
+            planning={"opening": 38, "epsilon": 0.1},
         ),
         GameEntry(
             "incan-gold",
             "three players leave a temple in time",
             IncanGold,
             IncanGoldVariant,
-            IncanGoldVariant,
             ("solve", "train", "judge", "play"),
             "7 stay stay leave fire",
             attrgetter("vector"),
             None,
-            IncanGoldReferee,
             incan_gold_rule,
             0.1,  # Otherwise two such players would always leave together.
             _OF_CARDS,
@@ -135,13 +124,11 @@ GAMES = {
             "gwent",
             "two players spend their cards on three rounds",
             Gwent,
-            GwentVariant,
             _gwent_variant,
             ("train", "judge", "play", "decks"),
             "1 2 2 3 3 4 4 5 5 6 1 2 2 3 3 4 4 5 5 6 second 2 pass",
             attrgetter("vector"),
             None,
-            GwentReferee,
             gwent_rule,
             learning=_OF_CARDS,
         ),
@@ -183,26 +170,16 @@ def in_words(game: Game) -> str:
 def game_of(description: Mapping[str, Any]) -> TableGame:
     """Build a game from its description in a file."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
-    types = {name: type(value) for name, value in entry.variant()._asdict().items()}
+    default = entry.make(None).variant
+    types = {name: type(value) for name, value in default._asdict().items()}
     if not isinstance(parameters, dict) or {name: type(value) for name, value in parameters.items()} != types:
         raise GameError(f"game: {entry.name} has no parameters {parameters}, only {', '.join(types)}")
-    return entry.make(entry.variant(**parameters))
+    return entry.make(default._replace(**parameters))
 
 
 def vectorise(game: TableGame) -> VectorGame:
     """Return the `VectorGame` of a game."""
     return entry_of(game.name).vectorise(game)
-
-
-def referee_of(game: TableGame) -> Referee:
-    """Return the referee of a game; an `OpenReferee` if the game is not registered."""
-    entry = GAMES.get(game.name)
-    return (OpenReferee if entry is None else entry.referee)(game)
-
-
-def has_secrets(game: TableGame) -> bool:
-    """Return True if a game has hidden information."""
-    return not referee_of(game).is_open
 
 
 def perfect_play(game: TableGame) -> Oracle | None:

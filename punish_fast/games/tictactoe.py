@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.squares import SquareGame
 
 _SIDE = 3
 _SQUARES = _SIDE * _SIDE
 _FULL = (1 << _SQUARES) - 1
 _WORDS = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right")
-_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _SEPARATOR = "\n---+---+---\n"
 
 
@@ -48,7 +48,7 @@ _IMAGE = _symmetries()
 _IMAGE_OF_MASK = [
     [_mask(image[k] for k in range(_SQUARES) if mask >> k & 1) for mask in range(_FULL + 1)] for image in _IMAGE
 ]
-_LINE_MASKS = tuple(map(_mask, _LINES))
+_LINES = [_mask(map(int, squares)) for squares in ("012", "345", "678", "036", "147", "258", "048", "246")]
 
 
 class TicTacToeState(NamedTuple):
@@ -58,34 +58,30 @@ class TicTacToeState(NamedTuple):
     other: int  # Stones of the opponent.
 
 
-class TicTacToeVariant(NamedTuple):
-    """The rules, without options."""
-
-
-class TicTacToe(TableGame):
+class TicTacToe(SquareGame):
     """Tic-tac-toe; see `contract.TableGame`."""
 
     name = "tictactoe"
-    n_players = 2
     n_actions = _SQUARES
     n_features = 2 * _SQUARES
-    is_zero_sum = True
-    first_number: int | None = 1
-
-    def __init__(self, variant: TicTacToeVariant | None = None) -> None:
-        self.variant = variant or TicTacToeVariant()
+    squares = tuple(1 << square for square in range(_SQUARES))
+    columns = _SIDE
 
     def initial(self) -> TicTacToeState:
         """Return the empty board, with X to move."""
         return TicTacToeState(0, 0)
 
-    def player(self, state: TicTacToeState) -> int:
-        """Return 0 for X and 1 for O."""
-        return (state.own | state.other).bit_count() % 2
+    def stones(self, state: TicTacToeState) -> tuple[int, int]:
+        """Return the stones of the player to move and of the opponent."""
+        return state.own, state.other
 
-    def is_terminal(self, state: TicTacToeState) -> bool:
-        """Return True if the opponent has a line or the board is full."""
-        return state.own | state.other == _FULL or _line(state.other) is not None
+    def line(self, stones: int) -> int:
+        """Return the stones that are part of a line of three."""
+        found = 0
+        for line in _LINES:
+            if stones & line == line:
+                found |= line
+        return found
 
     def actions(self, state: TicTacToeState) -> list[int]:
         """Return the empty squares."""
@@ -99,12 +95,6 @@ class TicTacToe(TableGame):
         self.check_action(state, action)
         return TicTacToeState(state.other, state.own | 1 << action)
 
-    def returns(self, state: TicTacToeState) -> tuple[float, float]:
-        """Return 1 for the player with a line and -1 for the other player, or 0 for both."""
-        if _line(state.other) is None:
-            return 0.0, 0.0
-        return (-1.0, 1.0) if self.player(state) == 0 else (1.0, -1.0)
-
     def position(self, state: TicTacToeState) -> tuple[int, int]:
         """Return the smallest of the symmetric images of a state."""
         return min((image[state.own], image[state.other]) for image in _IMAGE_OF_MASK)
@@ -114,11 +104,6 @@ class TicTacToe(TableGame):
         images = [(image[state.own], image[state.other]) for image in _IMAGE_OF_MASK]
         moved = _IMAGE[images.index(min(images))]
         return [moved[action] for action in self.actions(state)]
-
-    def text(self, state: TicTacToeState) -> str:
-        """Return the rows from the top, for example ``"X../.O./..."``."""
-        cells = ["".join(".XO"[cell] for cell in row) for row in np.reshape(self._cells(state), (_SIDE, _SIDE))]
-        return "/".join(cells)
 
     def action_text(self, state: TicTacToeState, action: int) -> str:  # noqa: ARG002 - the contract's
         """Return the name of a square, for example ``"top left"``."""
@@ -140,7 +125,7 @@ class TicTacToe(TableGame):
         first, second = (_mask(k for k in range(_SQUARES) if cells[k] == mark) for mark in "XO")
         lead = first.bit_count() - second.bit_count()
         state = TicTacToeState(first, second) if lead == 0 else TicTacToeState(second, first)
-        if lead not in {0, 1} or _line(state.own) is not None:
+        if lead not in {0, 1} or self.line(state.own):
             raise GameError(
                 f"position: {text!r} cannot be reached, allowed: as many X as O, or one more, and play ends with a line"
             )
@@ -162,34 +147,11 @@ class TicTacToe(TableGame):
     def draw(self, state: TicTacToeState, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - no sides
         """Draw the board, with a number on each empty square and the names of both players."""
         free = {square: str(square + 1) for square in self.actions(state)}
-        cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self._cells(state))]
+        cells = [free.get(square, " XO"[cell]) for square, cell in enumerate(self.cells(state))]
         rows = ["|".join(f" {cell} " for cell in row).rstrip() for row in np.reshape(cells, (_SIDE, _SIDE))]
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
-
-    def board(self, state: TicTacToeState, viewer: int) -> dict[str, Any]:
-        """Return a board of squares with 1 for X and 2 for O."""
-        return {
-            "rows": _SIDE,
-            "columns": _SIDE,
-            "cells": self._cells(state),
-            "own": viewer + 1,
-            "line": sorted({square for line in _lines(state.other) for square in line}),
-        }
 
     def counts(self) -> dict[str, int]:
         """Count the reachable states, and the reachable positions as ``canonical_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}
-
-    def _cells(self, state: TicTacToeState) -> list[int]:
-        """Return 1 for X, 2 for O and 0 for an empty square, row by row."""
-        first, second = (state.own, state.other) if self.player(state) == 0 else (state.other, state.own)
-        return [(first >> square & 1) + 2 * (second >> square & 1) for square in range(_SQUARES)]
-
-
-def _lines(stones: int) -> list[tuple[int, ...]]:
-    return [line for line, mask in zip(_LINES, _LINE_MASKS, strict=True) if stones & mask == mask]
-
-
-def _line(stones: int) -> tuple[int, ...] | None:
-    return next(iter(_lines(stones)), None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.punish.rules import Five
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.play.events import End
 from punish_fast.runtime.errors import PunishFastError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from punish_fast.duel.breath import clash_effects
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal, SharedEnd
 from punish_fast.punish.rules import CARDS, RESOLVED, Rules, cards_text
 

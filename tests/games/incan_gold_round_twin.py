@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from math import comb
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE
-from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold, IncanGoldState
 from punish_fast.games.incan_gold.rounds import RoundDeck
+from punish_fast.games.incan_gold.state import LEAVE, STAY
 
 Cards = tuple[str, ...]
 
@@ -107,31 +105,3 @@ def round_of_three(deck: RoundDeck) -> float:
         return symmetric_pay(pays, n)
 
     return go_on(tuple(sorted(cards_of(deck))), "", 0, 0, 0, 3)
-
-
-def totals_of_round(game: IncanGold, state: IncanGoldState) -> tuple[float, ...]:
-    """The expected totals after the round of a state, in symmetric equilibrium: by the moves of the game alone."""
-    number, found = state.round, {}
-
-    def totals(state: IncanGoldState) -> tuple[float, ...]:
-        if state.round != number or game.is_terminal(state):
-            return state.totals
-        if state not in found:
-            found[state] = drawn(state) if game.player(state) == CHANCE else decided(state)
-        return found[state]
-
-    def drawn(state: IncanGoldState) -> tuple[float, ...]:
-        shares = zip(game.actions(state), game.probabilities(state), strict=True)
-        return tuple(sum(np.array(totals(game.apply(state, kind))) * share for kind, share in shares).tolist())
-
-    def decided(state: IncanGoldState) -> tuple[float, ...]:
-        n, first, pays = len(state.seats), state.seats[0], {}
-        for answers in product((LEAVE, STAY), repeat=n):
-            after = state
-            for answer in answers:
-                after = game.apply(after, answer)
-            pays[answers[0], sum(answers[1:])] = totals(after)[first]
-        pay = symmetric_pay(pays, n)
-        return tuple(pay if inside else total for inside, total in zip(state.inside, state.totals, strict=True))
-
-    return totals(state)

@@ -7,14 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from games.laws import check_game
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = Connect4()
-# The number of different boards after each number of moves (OEIS A212693).
-BOARDS = (1, 7, 49, 238, 1120, 4263)
 
 
 def grid_of(columns: list[list[int]]) -> np.ndarray:
@@ -38,19 +35,7 @@ def lines_of(grid: np.ndarray) -> list[list[tuple[int, int]]]:
     return found
 
 
-def test_it_obeys_the_laws():
-    assert check_game(GAME, max_states=300, seed=4) > 1000
-
-
-def test_boards_after_few_moves_are_counted():
-    layer, counts = {GAME.initial()}, []
-    for _ in BOARDS:
-        counts.append(len(layer))
-        layer = {GAME.apply(state, action) for state in layer for action in GAME.actions(state)}
-    assert tuple(counts) == BOARDS
-
-
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(15))
 def test_random_games_are_those_of_stones_in_lists(seed):
     generator, state, columns = random.Random(seed), GAME.initial(), [[] for _ in range(7)]
     player = 0

@@ -75,13 +75,6 @@ def test_openings_come_from_the_book(oracle):
     assert oracle.best_action(GAME.initial()) == WIDTH // 2
 
 
-def test_a_mirrored_opening_has_the_mirrored_move(oracle):
-    for text in ("1", "12", "4411"):
-        other = "".join(str(WIDTH + 1 - int(column)) for column in text)
-        found = [oracle.best_action(GAME.state_of(each)) for each in (text, other)]
-        assert sum(found) == WIDTH - 1
-
-
 def test_a_win_at_once_is_made(oracle):
     assert oracle.best_action(GAME.state_of("112233")) == 3
     assert oracle.best_action(GAME.state_of("7717276")) == 6

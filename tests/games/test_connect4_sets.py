@@ -88,8 +88,3 @@ def test_perfect_play_makes_no_mistake_and_full_columns_are_mistakes():
         assert shares(found, search_policy(found, 42)) == (pytest.approx(1), pytest.approx(1))
         into_full = (found.scores == FULL) / np.maximum((found.scores == FULL).sum(axis=1, keepdims=True), 1)
         assert shares(found, into_full) == (0, 0)
-
-
-def test_positions_outside_all_sets_belong_to_none():
-    assert [set_of(stones, 5) for stones in (13, 14, 25, 33)] == [None, "easy-middles", None, None]
-    assert [set_of(26, plies) for plies in (12, 13, None)] == ["easy-ends", "hard-ends", "hard-ends"]

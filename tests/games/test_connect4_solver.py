@@ -11,11 +11,9 @@ import pytest
 from bench.make.connect4 import is_win
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre, plies_to_end, value_of
-from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.runtime._jit import config, set_threads, threads
-from punish_fast.runtime.parallel import for_each
 
 GAME = Connect4()
 # Without kernels, only the ends of games are quick.
@@ -102,31 +100,7 @@ def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     assert np.array_equal(whole.score, Connect4Solver(memory=1).solve_many(states).score)
 
 
-def test_an_interrupted_search_leaves_a_sound_table(monkeypatch):
-    states, calls = [position_after(FEWEST, seed) for seed in range(10)], []
-
-    def interrupted(kernel, n_items, *args):
-        calls.append(n_items)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        for_each(kernel, n_items, *args)
-
-    solver = Connect4Solver(memory=1)
-    with monkeypatch.context() as patch:
-        patch.setattr("punish_fast.games.connect4.solver._BUDGET", 2)
-        patch.setattr("punish_fast.games.connect4.solver.for_each", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            solver.solve_many(states)
-    assert np.array_equal(solver.solve_many(states).score, Connect4Solver(memory=1).solve_many(states).score)
-
-
 def test_nothing_to_solve_is_solved(solver):
     assert len(solver.solve_many([]).score) == 0
     assert solver.score_moves(GAME.state_of("1122334")) == ([None] * 7, 0)
     assert solver.line(GAME.state_of("1122334"), -18) == []
-
-
-@pytest.mark.parametrize("memory", [0, -1, 1 << 21])
-def test_a_table_of_a_wrong_size_is_refused(memory):
-    with pytest.raises(GameError, match=rf"^memory: {memory} is not allowed, it must be from 1 to 1048576 MB$"):
-        Connect4Solver(memory)

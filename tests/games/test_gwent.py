@@ -34,13 +34,8 @@ def after(game: Gwent, *words: str):
 
 
 def test_it_obeys_the_laws():
-    assert check_game(SMALL, max_states=1000) > 1000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
-def test_the_whole_game_obeys_the_laws_along_random_walks(game):
-    assert check_game(game, max_states=10, seed=1) > 1000
+    assert check_game(SMALL, max_states=300, n_walks=20) > 300
+    assert check_game(RANDOM_DECKS, max_states=5, n_walks=2) > 100
 
 
 def test_a_game_that_tells_the_hand_of_the_other_breaks_the_laws():
@@ -49,7 +44,7 @@ def test_a_game_that_tells_the_hand_of_the_other_breaks_the_laws():
             return super().features(state) + np.float32(sum(state.hands[1 - max(self.player(state), 0)]))
 
     with pytest.raises(LawError, match="law 10"):
-        check_game(Loud(SMALL.variant), max_states=1000)
+        check_game(Loud(SMALL.variant), max_states=300)
 
 
 def compare(game: Gwent, state, duel: Duel) -> None:
@@ -71,7 +66,7 @@ def shuffled(game: Gwent, state, decks):
 
 
 @pytest.mark.parametrize("game", [GAME, MIXED, SMALL, TINY], ids=["default", "mixed", "small", "tiny"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_games_are_those_of_cards_in_lists(game, seed):
     generator = random.Random(seed)
     decks = [generator.sample(deck, len(deck)) for deck in game.decks]
@@ -103,13 +98,6 @@ def test_ten_cards_are_drawn_and_a_random_player_begins():
         assert (GAME.player(began), GAME.actions(began)) == (beginner, list(range(N_MOVES)))
 
 
-def test_draws_have_the_shares_of_the_pile():
-    state = GAME.initial()
-    assert GAME.actions(state) == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert GAME.probabilities(state) == pytest.approx([n / 25 for n in (2, 5, 4, 4, 4, 3, 2, 1)])
-    assert GAME.probabilities(GAME.apply(state, 2)) == pytest.approx([n / 24 for n in (2, 4, 4, 4, 4, 3, 2, 1)])
-
-
 def test_slots_are_in_ascending_order_and_equal_cards_have_slots_of_their_own():
     state = after(MIXED, DEAL, "first")
     texts = [MIXED.action_text(state, action) for action in MIXED.actions(state)]
@@ -125,7 +113,7 @@ def test_slots_are_in_ascending_order_and_equal_cards_have_slots_of_their_own():
 
 
 @pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_hands_of_the_other_are_hidden(game, seed):
     generator = random.Random(seed)
     state = dealt(generator) if game.n_dealt else game.initial()
@@ -254,27 +242,24 @@ def test_positions_are_draws_and_moves_from_the_beginning():
 
 ONES, FEW = (1,) * 100, (*(1,) * 20, 2, 3, 30, 45)
 VARIANTS = {
-    "default": GwentVariant(),
     "random": GwentVariant("random"),
-    "more": GwentVariant("random", hand_size=4, draws=2, min_cards=40),
     "odd": GwentVariant(decks_text([ONES, FEW]), min_cards=24),
     "small": GwentVariant("1 1 2 5 / 1 2 50 47", hand_size=2, draws=1, min_cards=4),
-    "without draws": GwentVariant("1 2 3 / 1 2 3", hand_size=3, draws=0, min_cards=3),
     "one": GwentVariant("1 / 1", hand_size=1, draws=1, min_cards=1),
 }
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_many_at_once_are_the_same_as_one_by_one(variant):
-    assert check_vector_game(Gwent(variant).vector, 16) > 16
+    assert check_vector_game(Gwent(variant).vector, 6) > 6
 
 
-@pytest.mark.parametrize("name", ["default", "random", "odd"])
+@pytest.mark.parametrize("name", ["random", "odd"])
 def test_words_are_those_of_the_state(name):
     """Games with the probabilities that chance has, so random decks are usual ones."""
     game, generator = Gwent(VARIANTS[name]), np.random.default_rng(3)
     vector = game.vector
-    for _ in range(4):
+    for _ in range(2):
         single, states = game.initial(), vector.initial(1)
         while not game.is_terminal(single):
             actions = game.actions(single)

@@ -5,25 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from games.incan_gold_round_twin import round_of_three, symmetric_pay, totals_of_round
+from games.incan_gold_round_twin import round_of_three, symmetric_pay
 from punish_fast.games.incan_gold._rounds import equilibrium_of_three, equilibrium_of_two
-from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.rounds import RoundDeck, RoundEquilibrium, RoundSets, solve_equilibrium
 
-SMALL = RoundDeck((2, 5, 7), (1, 2, 1), n_hazards=2, hazard_copies=2)
+SMALL = RoundDeck((2, 7), (1, 2), n_hazards=2, hazard_copies=2)
 DECKS = [
     SMALL,
     SMALL._replace(n_artifacts=0),
     RoundDeck((4, 11), (1, 1), n_hazards=2, hazard_copies=3),
-    RoundDeck((1, 8, 15), (1, 1, 1), n_hazards=3, hazard_copies=2),
-]
-GAME = IncanGold()
-# Everybody stays after each of these cards; few treasures are left.
-DEEP = [
-    "1 2 3 4 5 5 7 9 11 13 15 fire mummy rocks snakes",
-    "1 2 3 4 5 5 7 7 9 11 13 14 fire artifact mummy rocks",
-    "2 4 5 7 7 9 11 11 13 14 15 5 fire mummy rocks snakes spiders",
-    "fire artifact 3 4 1 5 15 7 14 13 11 11 9 2 7 spiders",
 ]
 
 
@@ -40,7 +30,7 @@ def test_the_equilibrium_has_the_value_of_a_recursion(deck):
         assert solve_equilibrium(RoundSets(deck), is_best).points == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(10))
 def test_decisions_are_in_equilibrium(seed):
     """Of two and of three players, on random pays with and without several equilibria."""
     generator = np.random.default_rng(seed)
@@ -56,17 +46,6 @@ def test_decisions_are_in_equilibrium(seed):
             of_staying, of_leaving = chances @ staying[:n], chances @ leaving[:n]
             assert worth == pytest.approx(p * of_staying + (1 - p) * of_leaving)
             assert worth >= max(of_staying, of_leaving) - 1e-9
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("cards", DEEP)
-def test_late_states_have_the_value_of_a_recursion_over_the_game(whole, cards):
-    state = GAME.state_of(" stay stay stay ".join([*cards.split(), ""]))
-    counts = state.drawn[:11]
-    hazards, artifact = sum(state.drawn[11:16]), 1 if state.drawn[16] else 2
-    number = int(np.flatnonzero((whole.sets.counts == counts).all(axis=1))[0])
-    totals = totals_of_round(GAME, state)
-    assert totals == pytest.approx([whole.three[number, hazards, artifact, 0]] * 3, abs=1e-7)
 
 
 @pytest.mark.compiled

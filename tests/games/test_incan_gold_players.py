@@ -7,7 +7,7 @@ import pytest
 
 from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.incan_gold import _game as layout
-from punish_fast.games.incan_gold.game import COPIES, HAZARDS, IncanGold
+from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.players import (
     LEAVE_AT,
     N_HELD,
@@ -16,9 +16,9 @@ from punish_fast.games.incan_gold.players import (
     policy_mover,
     random_policy,
     rule_of_thumb,
-    threshold_policy,
 )
 from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, solve_equilibrium
+from punish_fast.games.incan_gold.state import COPIES, HAZARDS
 
 GAME = IncanGold()
 VECTORS = GAME.vector
@@ -75,15 +75,6 @@ def test_answers_have_their_probabilities():
     assert answers.mean() == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / 40_000))
 
 
-@pytest.mark.compiled
-def test_policies_have_known_points():
-    """The mean points of whole games with long rounds, against two million games of a kernel in an earlier version."""
-    policies = [threshold_policy(11), threshold_policy([40, 22, 8, 4, 3, 2]), random_policy(0.8)]
-    found = points_after_rounds([policy_mover(policy) for policy in policies], 4000, 5, 3)
-    error = found.std(axis=0) / np.sqrt(len(found))
-    assert (np.abs(found.mean(axis=0) - [37.499, 37.719, 23.383]) < 4 * error).all()
-
-
 @pytest.fixture(scope="module")
 def tables():
     """Tables of the shape of an equilibrium, with random numbers."""
@@ -118,7 +109,7 @@ def test_the_equilibrium_is_looked_up_by_what_lies_open(tables):
     """In all rounds of games in which players stay long, one longer than the others."""
     mover = equilibrium_mover(tables)
     generator, seen = np.random.default_rng(1), {1: 0, 2: 0, 3: 0}
-    for _ in range(20):
+    for _ in range(8):
         single, states = GAME.initial(), VECTORS.initial(1)
         while not GAME.is_terminal(single):
             player = GAME.player(single)
@@ -130,14 +121,14 @@ def test_the_equilibrium_is_looked_up_by_what_lies_open(tables):
                 action = int(generator.random() < (0.7, 0.8, 1.0)[player])
             states, _, _ = VECTORS.step(states, np.array([action]))
             single = GAME.apply(single, action)
-    assert min(seen.values()) > 50
+    assert min(seen.values()) > 20
 
 
 @pytest.mark.compiled
 def test_the_equilibrium_is_that_of_the_first_round():
     equilibrium = solve_equilibrium(RoundSets())
     mover = equilibrium_mover(equilibrium)
-    found = points_after_rounds([mover] * 3, 20_000, 1, 4)
+    found = points_after_rounds([mover] * 3, 4000, 1, 4)
     error = found.std(axis=0) / np.sqrt(len(found))
     assert (np.abs(found.mean(axis=0) - equilibrium.points) < 4 * error).all()
 
@@ -168,9 +159,7 @@ def test_the_rule_of_thumb_leaves_by_hazards_and_points():
     assert player_named("-".join(["leave-at", *map(str, LEAVE_AT)])).stay(states).tolist() == [answer]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-", "Random", "leave-at-\u0665"]
-)
-def test_unknown_players_are_refused(name):
-    with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
-        player_named(name)
+def test_unknown_players_are_refused():
+    for name in ("", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-\u0665"):
+        with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
+            player_named(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from games.incan_gold_round_twin import solo_points
-from punish_fast.games.contract import GameError
 from punish_fast.games.incan_gold.rounds import (
     RoundDeck,
     RoundSets,
@@ -48,8 +47,8 @@ def test_thresholds_enclose_the_best_rule():
             here[0, 1] = False
         assert not leaves[:, hazards][here & (pay[:, hazards] < first)].any()
         assert leaves[:, hazards][here & (pay[:, hazards] >= surely)].all()
-    tried = [solve_solo(sets, 1, (a, b, c)).points for a in range(1, 26) for b in range(1, 26) for c in (1, 5, 9, 25)]
-    assert best_single_threshold(solo).points <= max(tried) <= solo.points + 1e-12
+    tried = [solve_solo(sets, 1, [points] * 3).points for points in range(1, 40)]
+    assert best_single_threshold(solo).points == max(tried) <= solo.points + 1e-12
 
 
 @pytest.mark.compiled
@@ -63,10 +62,3 @@ def test_the_first_round_is_solved():
     for solo in (alone, against):
         thresholds = [surely for _, surely in solo.thresholds()]
         assert solve_solo(sets, solo.n_inside, thresholds).points == solo.points
-
-
-def test_decks_without_an_end_are_refused():
-    with pytest.raises(GameError, match=r"^deck: 0 hazards with 3 copies, needed are 1 with 2$"):
-        RoundSets(RoundDeck(n_hazards=0))
-    with pytest.raises(GameError, match=r"^deck: 5 hazards with 1 copies, needed are 1 with 2$"):
-        RoundSets(RoundDeck(hazard_copies=1))

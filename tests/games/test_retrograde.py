@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from games.small import Corridor, Nim
+from games.small import Corridor
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
-from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
+from punish_fast.games.tapnswap import TapnSwap, Variant
 
 
 def solved(game):
@@ -34,7 +34,7 @@ def forced(positions, depth):
     return value
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+@pytest.mark.parametrize("variant", VARIANTS[:4], ids=NAMES[:4])
 def test_values_are_forced_within_the_distance(variant):
     perfect = solved(TapnSwap(variant))
     positions, furthest = perfect.positions, int(perfect.distance.max())
@@ -64,12 +64,6 @@ def test_the_first_player_loses_tapnswap_in_26(tapnswap):
 def test_values_of_the_variants(variant, value, distance):
     perfect = solved(TapnSwap(variant))
     assert (perfect.value[0], perfect.distance[0]) == (value, distance)
-
-
-def test_nim_is_lost_at_multiples_of_three():
-    perfect = solved(Nim(30))
-    for state, value in zip(perfect.positions.states, perfect.value, strict=True):
-        assert value == (-1 if state.size % 3 == 0 else 1)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +97,6 @@ def test_the_best_line_lasts_as_long_as_the_distance(tapnswap):
             assert tapnswap.value[positions.find(after)] == 0
 
 
-def test_best_actions_win_soon_and_lose_late(tapnswap):
-    after = tapnswap.positions.after
-    for number, row in enumerate(tapnswap.best_rows):
-        if row >= 0 and tapnswap.value[number] != 0:
-            assert tapnswap.distance[after[row]] == tapnswap.distance[number] - 1
-    assert tapnswap.policy().sum() == (~tapnswap.positions.is_terminal).sum()
-
-
 def test_the_certificate_refuses_any_other_value_or_distance(tapnswap):
     for number in range(len(tapnswap.positions)):
         for value in {-1, 0, 1} - {int(tapnswap.value[number])}:
@@ -123,15 +109,6 @@ def test_the_certificate_refuses_any_other_value_or_distance(tapnswap):
             late[number] += step
             with pytest.raises(CertificateError, match=r"does not follow$"):
                 check_perfect_play(replace(tapnswap, distance=late))
-
-
-def test_the_certificate_refuses_a_loop_of_wins():
-    """Without terminal positions nobody wins, although a loop of wins and losses is consistent."""
-    perfect = solve_game(enumerate_positions(Corridor({})))
-    n = len(perfect.value)
-    wrong = replace(perfect, value=np.resize([1, -1], n).astype(np.int8), distance=np.arange(n, 0, -1))
-    with pytest.raises(CertificateError, match=r"^player \d at \d: (win|loss) in \d does not follow$"):
-        check_perfect_play(wrong)
 
 
 def test_moves_have_the_values_of_the_positions_they_lead_to(tapnswap):
@@ -148,7 +125,3 @@ def test_moves_have_the_values_of_the_positions_they_lead_to(tapnswap):
         else:
             assert all((move.plies is None) == (move.value == 0) for move in moves)
     assert oracle.move_values(positions.states[int(np.flatnonzero(positions.is_terminal)[0])]) == []
-
-
-def test_unreachable_positions_are_not_numbered(tapnswap):
-    assert tapnswap.positions.game.position(TapnSwapState((4, 4), (4, 4), 0)) not in tapnswap.positions.number

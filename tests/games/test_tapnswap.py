@@ -41,9 +41,9 @@ def successors(variant: Variant, own: tuple[int, int], other: tuple[int, int]) -
     return found
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+@pytest.mark.parametrize("variant", VARIANTS[1:3], ids=NAMES[1:3])
 def test_the_laws_of_games_hold(variant):
-    assert check_game(TapnSwap(variant)) > 3
+    assert check_game(TapnSwap(variant), 300, 5) > 100
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
@@ -99,10 +99,6 @@ def test_states_are_read_from_text(text):
 def test_other_texts_are_refused(text):
     with pytest.raises(GameError, match=r"^position: .* is wrong, allowed: the mover's hands .* such as \"3-1 2-4\"$"):
         TapnSwap().state_of(text)
-
-
-def test_hands_of_ten_fingers_are_read():
-    assert TapnSwap(Variant(limit=12)).state_of("10-1 0-11") == TapnSwapState((10, 1), (0, 11), 0)
 
 
 @pytest.mark.parametrize("limit", [1, 17])

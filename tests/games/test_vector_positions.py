@@ -5,26 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from games.laws import LawError, check_vector_game
+from games.laws import check_vector_game
 from games.small import Corridor, Nim
 from punish_fast.games.contract import GameError
 from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.registry import GAMES, make_game, vectorise
-from punish_fast.games.solve.positions import enumerate_positions
-from punish_fast.games.solve.vector_games import VectorPositions, vectorise_positions
-from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.solve.vector_games import vectorise_positions
+from punish_fast.games.tapnswap import TapnSwap
 
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
 def test_games_of_the_registry_are_the_same_many_at_once(name):
     vector = vectorise(make_game(name, {}))
     assert vector.game.name == name
-    assert check_vector_game(vector, 16) > 16
-
-
-@pytest.mark.parametrize("variant", [Variant(3), Variant(4, rolls_over=True), Variant(swaps=False)])
-def test_variants_are_the_same_many_at_once(variant):
-    assert check_vector_game(vectorise_positions(TapnSwap(variant)), 16) > 16
+    assert check_vector_game(vector, 6) > 6
 
 
 def test_turns_may_be_kept():
@@ -42,19 +36,6 @@ def test_states_are_the_numbers_of_positions():
     assert states.tolist() == [[0], [0]]
     assert after[:, 0].tolist() == positions.after[[0, positions.rows(0)[-1]]].tolist()
     assert [positions.states[number].player for number in after[:, 0].tolist()] == vector.player(after).tolist()
-
-
-def test_what_differs_from_the_game_is_noticed(monkeypatch):
-    class Wrong(VectorPositions):
-        def legal(self, states):
-            return super().legal(states) | True
-
-    with pytest.raises(LawError, match="legal of many states at once are not those of the game"):
-        check_vector_game(Wrong(enumerate_positions(TapnSwap(), is_folded=False)), 4)
-    vector = vectorise_positions(TapnSwap())
-    monkeypatch.setattr(vector, "feature_shape", (3,))
-    with pytest.raises(LawError, match=r"feature_shape \(3,\) is not of 20 features"):
-        check_vector_game(vector, 4)
 
 
 def test_games_that_cannot_be_enumerated_are_refused():

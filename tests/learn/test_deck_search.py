@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from punish_fast.games.gwent import deck_search
 from punish_fast.games.gwent.deck_search import (
-    PLAYERS,
     DeckSearch,
     SearchMethod,
     best_decks,
@@ -23,11 +20,8 @@ from punish_fast.games.gwent.deck_search import (
     run_search,
 )
 from punish_fast.games.gwent.decks import checked_deck, random_decks
-from punish_fast.games.gwent.tournament import FreshGames
 from punish_fast.games.learn.hyperparameters import LearnError
 
-# So few games that a fitness is mostly luck.
-FEW = SearchMethod(pool=20, games=2, survivors=4, newcomers=2, deviation=1.0, player="random")
 SMALL = SearchMethod(pool=6, games=2, survivors=2, newcomers=1)
 
 
@@ -71,14 +65,6 @@ def test_a_next_pool_is_of_different_legal_decks_and_keeps_the_best(data):
     assert np.array_equal(after[:survivors], before[order[:survivors]])
 
 
-def test_newcomers_have_all_points_and_offspring_resemble_a_survivor():
-    method = SearchMethod(pool=40, survivors=1, newcomers=10, deviation=0.5)
-    generator = np.random.default_rng(1)
-    pool = next_pool(method, random_pool(method, generator), np.arange(40), generator).astype(int)
-    assert (pool[30:].sum(axis=1) == 100).all()
-    assert np.abs(pool[1:30] - pool[0]).mean() < 0.6 < np.abs(pool[30:] - pool[0]).mean()
-
-
 def test_selection_finds_the_deck_that_is_the_best():
     """By fitness without luck, from random decks to the one whose cards are all 4."""
     method, generator = SearchMethod(pool=40, survivors=8, newcomers=2, deviation=0.4), np.random.default_rng(1)
@@ -111,22 +97,6 @@ def test_an_interrupt_leaves_whole_generations():
     assert same(search, small_search())
 
 
-def test_seeds_of_generations_and_purposes_are_different(monkeypatch):
-    """Strengths are measured in games that selection never saw."""
-    seeds = []
-    for name in ("play_round_robin", "play_random_decks"):
-        call = getattr(deck_search, name)
-
-        def play(decks, policy, games, seed, *rest, call=call):
-            seeds.append(seed)
-            return call(decks, policy, games, seed, *rest)
-
-        monkeypatch.setattr(deck_search, name, play)
-    search = small_search()
-    best_decks(search, 3)
-    assert len(seeds) == len(set(seeds)) == 4 + 4 + 3
-
-
 def test_the_best_decks_are_the_fittest_of_the_last_generation():
     search = small_search()
     last = search.history[-1]
@@ -147,35 +117,6 @@ def test_the_noise_of_a_search_is_a_mean_over_its_pools():
         tournaments = [each.tournament for each in search.history[:n]]
         assert error**2 == pytest.approx(np.mean([each.error**2 for each in tournaments]))
         assert spread**2 == pytest.approx(max(np.mean([each.strength_variance for each in tournaments]), 0))
-
-
-def total_strength(searches):
-    """The strength of the survivors of all generations of searches, with its standard error."""
-    games = FreshGames(*np.sum([each.fresh for search in searches for each in search.history], axis=0).tolist())
-    return games.strength, games.error
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-@pytest.mark.parametrize("player", PLAYERS)
-def test_with_the_same_player_the_default_beats_its_noise_and_few_games_do_not(monkeypatch, player):
-    """In the first generations; later, few games find strong decks, too, if the rule of thumb plays."""
-    monkeypatch.setattr(deck_search, "FRESH_GAMES", 40_000)
-    searches = {}
-    for name, settings_, seeds in (("default", SearchMethod(), [3]), ("few", FEW, range(4))):
-        method = replace(settings_, player=player)
-        searches[name] = [DeckSearch(method, seed) for seed in seeds]
-        for search in searches[name]:
-            run_search(search, 3)
-    many = noise_of(searches["default"][0].history)
-    few = noise_of([each for search in searches["few"] for each in search.history])
-    assert many[0] > 2 * many[1]
-    assert few[0] < few[1]
-    # Strengths are measured apart, so they could contradict the noise.
-    (strong, strong_error), (weak, weak_error) = (total_strength(searches[name]) for name in ("default", "few"))
-    assert strong - weak > 3 * np.hypot(strong_error, weak_error)
-    if player == "rule-of-thumb":
-        assert strong - weak > 0.05
 
 
 def test_a_deck_in_words():

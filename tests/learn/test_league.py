@@ -15,10 +15,11 @@ from punish_fast.games.learn.qlearning import Hyperparameters
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
 GRID = {"scheme": ["negamax", "author"], "epsilon": [0.2, 0.7]}
+SMALL = {"scheme": ["author"], "epsilon": [0.7]}
 
 
 def played(folder, n_rounds=1, games=60, seed=3, n_threads=1, game=None):
-    return run_league(folder, game or TapnSwap(), grid_plans(GRID, games), seed, n_rounds, n_threads)
+    return run_league(folder, game or TapnSwap(), grid_plans(SMALL, games), seed, n_rounds, n_threads)
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +59,8 @@ def test_missing_work_is_repeated_exactly(whole):
     for path in sorted(folder.glob("round-*/*.h5"))[::2]:
         path.unlink()
     (folder / "round-1.h5").unlink()
-    assert played(folder) == rounds
+    assert played(folder, n_threads=2) == rounds
     assert digests(folder) == expected
-
-
-@pytest.mark.slow
-def test_results_do_not_depend_on_threads(whole, tmp_path):
-    assert played(tmp_path / "other", n_threads=2) == whole[1]
-    assert digests(tmp_path / "other") == digests(whole[0])
 
 
 def test_seeds_make_a_difference(whole, tmp_path):

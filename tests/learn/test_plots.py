@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs t
 CURVE = [{"games": 10.0**j, "win_share": 1 - 1 / (j + 1), "perfect": j / 5} for j in range(1, 5)]
 
 
-@pytest.mark.parametrize("name", ["a.png", "b.svg"])
+@pytest.mark.parametrize("name", ["b.svg"])
 def test_pictures_are_drawn_and_come_out_the_same(tmp_path, name):
     path = tmp_path / name
     draw_learning(CURVE, "negamax", path)
@@ -25,11 +25,6 @@ def test_pictures_are_drawn_and_come_out_the_same(tmp_path, name):
     if name.endswith("svg"):
         for word in (b"negamax", b"1,000", b"games won against random play", b"positions played without a mistake"):
             assert b"<!-- %s -->" % word in first
-
-
-def test_less_than_a_decade_of_games_has_whole_numbers(tmp_path):
-    draw_learning([CURVE[0] | {"games": games} for games in (100.0, 200.0, 400.0)], "negamax", tmp_path / "x.svg")
-    assert "$" not in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize("perfect", [None, 0.75])

@@ -12,10 +12,10 @@ from numba import config
 from learn.twin import Table, learn_by_author, learn_negamax
 from punish_fast.games.learn import qlearning
 from punish_fast.games.learn.hyperparameters import LearnError
-from punish_fast.games.learn.qlearning import Hyperparameters, assess, learn, new_learner
+from punish_fast.games.learn.qlearning import Hyperparameters, learn, new_learner
 from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
-from punish_fast.games.tapnswap import TapnSwap, Variant
+from punish_fast.games.tapnswap import TapnSwap
 
 GAMES = 60
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")
@@ -53,7 +53,7 @@ METHODS = [
 
 @pytest.mark.parametrize("opponent", ["self", "random"])
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{m.scheme}-{m.rate}")
-@pytest.mark.parametrize("game", [TapnSwap(), Nim(9), TapnSwap(Variant(swaps=False))], ids=["tapnswap", "nim", "taps"])
+@pytest.mark.parametrize("game", [TapnSwap(), Nim(9)], ids=["tapnswap", "nim"])
 def test_learners_learn_what_the_twin_does(game, method, opponent):
     positions = enumerate_positions(game)
     learner = taught(positions, method, opponent, seed=11)
@@ -77,28 +77,6 @@ def test_negamax_learns_where_turns_are_kept():
         learn_negamax(positions.game, table, method, True, 3, number)
     assert np.array_equal(learner.visits[0], rows_of(positions, table)[1])
     assert learner.q[0] == pytest.approx(rows_of(positions, table)[0])
-
-
-@pytest.mark.slow
-@WITH_JIT
-def test_the_right_target_plays_perfectly_after_200_000_games_and_the_authors_does_not(tapnswap):
-    perfect = solve_game(tapnswap)
-    methods = [Hyperparameters(), Hyperparameters("author", 0.5, None, 1.0)]
-    learners = [new_learner(tapnswap, method, seed) for method in methods for seed in range(5)]
-    for learner in learners:
-        learner.plan("self", 200_000)
-        learn(learner, 200_000)
-    mistakes = [assess(tapnswap, perfect, learner.policy())["mistakes"] for learner in learners]
-    assert mistakes[:5] == [0] * 5
-    assert min(mistakes[5:]) > 0
-
-
-@WITH_JIT
-@pytest.mark.parametrize("variant", [Variant(rolls_over=True), Variant(limit=4), Variant(limit=6)])
-def test_variants_are_learned_too(variant):
-    positions = enumerate_positions(TapnSwap(variant))
-    learner = taught(positions, Hyperparameters(epsilon=0.8), n_games=300_000)
-    assert assess(positions, solve_game(positions), learner.policy())["mistakes"] == 0
 
 
 @WITH_JIT
@@ -170,12 +148,7 @@ def test_impossible_training_is_refused(tapnswap):
     with pytest.raises(LearnError, match=r"^scheme: 'author' is impossible in a game where a player may move twice"):
         new_learner(enumerate_positions(Corridor({5: 1.0}, keeps=True)), METHODS[2])
     learner = new_learner(tapnswap, Hyperparameters())
-    with pytest.raises(LearnError, match=r"^games: 5 is not allowed, the session has 0 left$"):
-        learn(learner, 5)
     with pytest.raises(LearnError, match=r"^opponent: 'me' is not allowed, it must be one of random, self$"):
         learner.plan("me", 5)
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed, it must be from 1 to"):
         learner.plan("self", 0)
-    learner.plan("self", 5)
-    with pytest.raises(LearnError, match=r"^games: 6 is not allowed, the session has 5 left$"):
-        learn(learner, 6)

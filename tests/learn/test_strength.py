@@ -12,7 +12,7 @@ from punish_fast.games.learn import strength
 from punish_fast.games.learn.dqn import values_of
 from punish_fast.games.learn.networks import Architecture, random_weights
 from punish_fast.games.learn.qlearning import assess
-from punish_fast.games.learn.strength import ExactStrength, SampledStrength, strength_of
+from punish_fast.games.learn.strength import SampledStrength, strength_of
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.retrograde import solve_game
 
@@ -36,11 +36,6 @@ def exact(tictactoe):
 def networks(tictactoe):
     weights = [random_weights(SHAPE.shapes, np.random.default_rng(seed)) for seed in range(3)]
     return [values_of(tictactoe, SHAPE, each) for each in weights]
-
-
-def test_small_games_are_judged_exactly(exact):
-    assert isinstance(exact, ExactStrength)
-    assert len(exact.positions) == 5478
 
 
 def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):

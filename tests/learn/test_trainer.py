@@ -39,7 +39,7 @@ def planned(vector, n_games, method=METHOD):
     return learner
 
 
-@pytest.mark.parametrize("n_games", [1, 2, 99, 100, 101, 1000, 200_000])
+@pytest.mark.parametrize("n_games", [1, 101, 200_000])
 def test_points_ascend_to_the_end(n_games):
     points = points_of(n_games)
     assert points == sorted(set(points))
@@ -71,23 +71,6 @@ def test_curves_of_tables_go_through_all_sessions(table):
     assert learner.curve[-1] == {"games": 400.0} | assess(*table, learner.policy())
 
 
-def test_stopped_training_of_a_table_resumes_exactly(table):
-    whole, stopped = (new_learner(table[0], Hyperparameters("author", 0.4, None, 1.0), 3) for _ in range(2))
-    for learner in (whole, stopped):
-        learner.plan("random", 300)
-        learner.plan("self", 300)
-    train(whole, table[1])
-
-    def stop():
-        raise KeyboardInterrupt
-
-    while stopped.session is not None:
-        with pytest.raises(KeyboardInterrupt):
-            train(stopped, table[1], stop)
-    assert stopped.digest == whole.digest
-    assert stopped.curve == whole.curve
-
-
 @needs_jax
 def test_points_of_networks_are_doublings_and_the_end(game):
     learner = planned(game[0], 9000)
@@ -113,10 +96,9 @@ def test_curves_have_the_strength_and_snapshots_meet_earlier_ones(game):
 
 
 @needs_jax
-@pytest.mark.parametrize("target", ["mc", "td"])
-def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, tmp_path, monkeypatch, target):
+def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, tmp_path, monkeypatch):
     vector, strength = game
-    method = DqnMethod(**{**vars(METHOD), "target": target})
+    method = DqnMethod(**{**vars(METHOD), "target": "td"})
     whole = planned(vector, 2400, method)
     train(whole, strength)
     path, step = tmp_path / "x.h5", type(vector).step

@@ -12,11 +12,10 @@ from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import CHANCE
+from punish_fast.games.events import Moved, Step, Told
 from punish_fast.games.gwent.game import Gwent, GwentVariant
-from punish_fast.games.gwent.referee import GwentReferee
-from punish_fast.games.incan_gold.game import LEAVE, STAY, IncanGold
-from punish_fast.games.incan_gold.referee import IncanGoldReferee
-from punish_fast.games.referee import Moved, Step, Told
+from punish_fast.games.incan_gold.game import IncanGold
+from punish_fast.games.incan_gold.state import LEAVE, STAY
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.policies import CARD_LEVELS, policy_at
@@ -84,13 +83,13 @@ def told(events, names, seat=0, game=INCAN_GOLD):
     ],
 )
 def test_incan_gold_is_told_in_words(text, words, said):
-    events = IncanGoldReferee(INCAN_GOLD).story(steps_of(INCAN_GOLD, text, words))
+    events = INCAN_GOLD.story(steps_of(INCAN_GOLD, text, words))
     assert " ".join(told(events, THREE)) == said
 
 
 def test_nobody_hears_an_answer_before_all_have_answered():
     for words in ("leave", "stay", "leave leave", "stay leave"):
-        assert IncanGoldReferee(INCAN_GOLD).story(steps_of(INCAN_GOLD, "7", words)) == []
+        assert INCAN_GOLD.story(steps_of(INCAN_GOLD, "7", words)) == []
 
 
 def test_players_inside_decide_at_once_and_agents_after_people():
@@ -119,15 +118,14 @@ def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
     for _ in range(n):
         if not INCAN_GOLD.is_terminal(state):
             state = INCAN_GOLD.apply(state, int(generator.choice(INCAN_GOLD.actions(state))))
-    referee = IncanGoldReferee(INCAN_GOLD)
     for player in range(3):
-        known = referee.known_to(state, player)
-        assert known == referee.known_to(state._replace(answers=tuple(1 - each for each in state.answers)), player)
-        assert known == referee.known_to(state._replace(answers=()), player)
+        known = INCAN_GOLD.known_to(state, player)
+        assert known == INCAN_GOLD.known_to(state._replace(answers=tuple(1 - each for each in state.answers)), player)
+        assert known == INCAN_GOLD.known_to(state._replace(answers=()), player)
         if player in state.seats and not state.is_drawing:
             assert INCAN_GOLD.player(known) == player
     if INCAN_GOLD.player(state) != CHANCE and not INCAN_GOLD.is_terminal(state):
-        known = referee.known_to(state, INCAN_GOLD.player(state))
+        known = INCAN_GOLD.known_to(state, INCAN_GOLD.player(state))
         assert INCAN_GOLD.information(known) == INCAN_GOLD.information(state)
         assert np.array_equal(INCAN_GOLD.features(known), INCAN_GOLD.features(state))
 
@@ -189,7 +187,7 @@ class Ended(IncanGold):
     ],
 )
 def test_the_end_tells_who_is_first(totals, end, words):
-    match = GameMatch(Ended(totals), np.random.default_rng(1), referee=IncanGoldReferee(INCAN_GOLD))
+    match = GameMatch(Ended(totals), np.random.default_rng(1))
     assert match.begin()[-1] == end
     assert match.to_move == match.legal(0) == ()
     assert ending_of(end, THREE) == words
@@ -231,19 +229,18 @@ def test_gwent_is_told_in_words(text, words, said):
         action = SMALL.words(state)[rest.pop(0)]
         steps.append(Step(state, action, SMALL.apply(state, action)))
         state = steps[-1].after
-    events = GwentReferee(SMALL).story(steps)
+    events = SMALL.story(steps)
     assert " ".join(told(events, TWO, game=SMALL)) == said
 
 
 def test_slots_and_drawn_cards_of_the_other_are_not_told():
-    referee = GwentReferee(SMALL)
-    deal = [referee.story(gwent_words(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
+    deal = [SMALL.story(gwent_words(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
     assert [event.told(1) for event in deal[0]] != [event.told(1) for event in deal[1]]
     assert len({tuple(event.told(0) for event in events) for events in deal}) == 1
     # A 3 from the first slot or the second: the other hears the same.
     plays = [gwent_words(SMALL, f"1 5 {hand} second", "3") for hand in ("2 3", "3 3")]
     assert [steps[0].action for steps in plays] == [2, 1]
-    first, second = (referee.story(steps) for steps in plays)
+    first, second = (SMALL.story(steps) for steps in plays)
     assert first == second == [Moved(1, None, "play 3")]
 
 
@@ -265,15 +262,15 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
         if GWENT.is_terminal(state):
             break
         state = GWENT.apply(state, int(generator.choice(GWENT.actions(state))))
-    referee, face = GwentReferee(GWENT), GamePresentation(GWENT)
+    face = GamePresentation(GWENT)
     for player in (0, 1):
         other = shuffled(state, player, generator)
-        known = referee.known_to(state, player)
-        assert known == referee.known_to(other, player)
+        known = GWENT.known_to(state, player)
+        assert known == GWENT.known_to(other, player)
         assert known.hands[player] == state.hands[player]
         shown = []
         for each in (state, other):
-            match = GameMatch(GWENT, np.random.default_rng(seed), referee=referee)
+            match = GameMatch(GWENT, np.random.default_rng(seed))
             match._state = each
             shown.append((face.view(match.view(player)), face.moves(match.view(player))))
             if player in match.to_move:

@@ -10,7 +10,7 @@ from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.referee import Moved
+from punish_fast.games.events import Moved
 from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.events import End, Exhaustion

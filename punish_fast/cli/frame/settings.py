@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from punish_fast.cli.frame.errors import UsageError
@@ -28,7 +28,13 @@ def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ())
         texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, None is written ``none``.
         besides: Fields that have their own option.
     """
-    kinds = {name: kind for name, kind in get_type_hints(type(settings)).items() if name not in besides}
+    return replace(settings, **changes_of(type(settings), texts, besides))  # type: ignore[type-var]
+
+
+def changes_of(settings: type[Any], texts: Sequence[str], besides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return changes to some fields of a dataclass by name; arguments as in `with_changes`."""
+    hints = get_type_hints(settings)
+    kinds = {each.name: hints[each.name] for each in fields(settings) if each.name not in besides}
     changes: dict[str, Any] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
@@ -37,7 +43,7 @@ def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ())
         if name in changes:
             raise UsageError(f"--set: {name} is set twice")
         changes[name] = parsed(name, value, kinds[name])
-    return replace(settings, **changes)  # type: ignore[type-var]
+    return changes
 
 
 def _base(kind: Any) -> Any:
@@ -52,6 +58,8 @@ def parsed(name: str, text: str, kind: Any) -> Any:
     if text == "none" and type(None) in get_args(kind):
         return None
     try:
+        if base is tuple and text == "none":
+            return ()
         if base is tuple:
             return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
         return _TRUTHS[text.lower()] if base is bool else base(text)

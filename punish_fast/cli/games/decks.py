@@ -7,6 +7,7 @@ from typing import Annotated
 
 from punish_fast.cli.frame.options import option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.settings import with_changes
 from punish_fast.cli.games.options import LearningOptions
 
 # Number of decks of the last generation to report.
@@ -33,7 +34,7 @@ def decks(options: DecksOptions) -> None:
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
 
     game = options.make("decks")
-    method = SearchMethod(**SearchMethod.parse(options.settings or ()))
+    method = with_changes(SearchMethod(), options.settings or ())
     search, clock, progress = DeckSearch(method, options.seed), Stopwatch(), Progress(options.quiet)
 
     def on_games(done: int, total: int) -> None:

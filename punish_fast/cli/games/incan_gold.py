@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
 from punish_fast.games.contract import GameError, Mover
-from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGold
+from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.players import NAMES, best_responder, player_named
 from punish_fast.games.incan_gold.rounds import RoundSets, best_single_threshold, solve_equilibrium, solve_solo
+from punish_fast.games.incan_gold.state import N_PLAYERS
 from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match

@@ -10,6 +10,7 @@ from punish_fast.cli.frame.errors import say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import print_report, print_text
+from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import GamesOption, LearningOptions
 from punish_fast.runtime.limits import usable_cores
 
@@ -49,7 +50,7 @@ def league(options: LeagueOptions) -> None:
     grid: dict[str, list[Any]] = {}
     for text in options.settings or ():
         name, _, values = text.partition("=")
-        grid[name] = [Hyperparameters.parse([f"{name}={value}"])[name] for value in values.split(",")]
+        grid[name] = [changes_of(Hyperparameters, [f"{name}={value}"])[name] for value in values.split(",")]
     clock, progress = Stopwatch(), Progress(options.quiet)
 
     def on_task(stage: str) -> Callable[[int, int], None]:

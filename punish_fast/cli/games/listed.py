@@ -116,11 +116,4 @@ def _policy(name: str, perfect: PerfectPlay) -> np.ndarray:
 
 
 def _told(name: str, simulations: int | None, judgement: Judgement) -> dict[str, Any]:
-    return {
-        "agent": name,
-        "simulations": simulations,
-        **{seat: asdict(getattr(judgement, seat)) for seat in _SEATS},
-        "losing_lines": judgement.losing_lines._asdict(),
-        "keeps_value": judgement.keeps_value,
-        "keeps_choice": judgement.keeps_choice,
-    }
+    return {"agent": name, "simulations": simulations} | asdict(judgement)

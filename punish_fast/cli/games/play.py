@@ -71,9 +71,9 @@ def play(options: GamesPlayOptions) -> None:
         raise UsageError("--agent goes with --level trained and one person only")
     if options.players == 2 and (options.level is not None or options.second):
         raise UsageError("--level and --second go with one person only")
-    from punish_fast.games.registry import has_secrets, perfect_play
+    from punish_fast.games.registry import perfect_play
 
-    is_secret = has_secrets(game)
+    is_secret = not game.is_open
     if is_secret and options.players == 2:
         raise UsageError(f"--players 2: {game.name} has secrets, so one person alone plays at a terminal")
     if is_secret and options.second:

@@ -11,6 +11,7 @@ from punish_fast.cli.frame.errors import UsageError, say
 from punish_fast.cli.frame.options import OutputOption, PlotOption, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
+from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
 
     settings = options.settings or ()
     if method == "q":
-        given = Hyperparameters.parse(settings)
+        given = changes_of(Hyperparameters, settings)
         try:
             positions = positions_of(game)
         except GameError as error:
@@ -177,8 +178,8 @@ def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
         return new_learner(positions, hyperparameters(**given), options.seed)
     vector = vectorise(game)
     if method == "dqn":
-        return DqnLearner.new(vector, DqnMethod.for_game(vector, **DqnMethod.parse(settings)), options.seed)
-    return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **MuZeroMethod.parse(settings)), options.seed)
+        return DqnLearner.new(vector, DqnMethod.for_game(vector, **changes_of(DqnMethod, settings)), options.seed)
+    return MuZeroLearner.new(vector, MuZeroMethod.for_game(vector, **changes_of(MuZeroMethod, settings)), options.seed)
 
 
 def _settings(trainer: Trainer) -> dict[str, Any]:

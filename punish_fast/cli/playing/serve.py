@@ -162,7 +162,7 @@ def _boards(files: list[str]) -> list[GamePlayer]:
     from punish_fast.games.registry import GAMES, perfect_play
     from punish_fast.play.games.player import file_player, level_players
 
-    games = [entry.make(entry.variant()) for entry in GAMES.values() if "play" in entry.verbs]
+    games = [entry.make(None) for entry in GAMES.values() if "play" in entry.verbs]
     exact = [(game, perfect_play(game)) for game in games]
     oracles = [oracle for _, oracle in exact if oracle is not None]
     learned = [file_player(Path(file), name, oracles) for name, file in zip(names_of(files), files, strict=True)]

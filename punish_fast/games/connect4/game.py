@@ -27,21 +27,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from punish_fast.games.connect4 import _game as kernels
-from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.contract import GameError
 from punish_fast.games.solve.vector_games import GameKernels, PackedGame
+from punish_fast.games.squares import SquareGame
 from punish_fast.runtime.printable import printable
 
 WIDTH, HEIGHT, N_SQUARES, STEP = kernels.WIDTH, kernels.HEIGHT, kernels.N_SQUARES, kernels.STEP
 _LINES = (1, STEP - 1, STEP, STEP + 1)
-# Rows of squares from the bottom, each from left to right.
-_SQUARES = tuple(tuple(1 << (STEP * column + row) for column in range(WIDTH)) for row in range(HEIGHT))
-_FROM_TOP = tuple(square for row in reversed(_SQUARES) for square in row)
-_STONES = ".XO"
 
 
 class Connect4State(NamedTuple):
@@ -56,24 +53,16 @@ class Connect4State(NamedTuple):
         return self.filled.bit_count()
 
 
-class Connect4Variant(NamedTuple):
-    """The rules, without options."""
-
-
-class Connect4(TableGame):
+class Connect4(SquareGame):
     """Connect Four; see `contract.TableGame`."""
 
     name = "connect4"
-    n_players = 2
     n_actions = WIDTH
     n_features = 2 * N_SQUARES
-    is_zero_sum = True
-    first_number: int | None = 1
+    squares = tuple(1 << (STEP * column + row) for row in reversed(range(HEIGHT)) for column in range(WIDTH))
+    columns = WIDTH
     # Number of boards, counting mirror images separately (J. Tromp, "John's Connect Four Playground").
     n_positions = 4_531_985_219_092
-
-    def __init__(self, variant: Connect4Variant | None = None) -> None:
-        self.variant = variant or Connect4Variant()
 
     @cached_property
     def vector(self) -> VectorConnect4:
@@ -84,29 +73,23 @@ class Connect4(TableGame):
         """Return the empty board."""
         return Connect4State(0, 0)
 
-    def player(self, state: Connect4State) -> int:
-        """Return the player to move; after a line, the loser."""
-        return state.n_stones % 2
+    def stones(self, state: Connect4State) -> tuple[int, int]:
+        """Return the stones of the player to move and of the opponent."""
+        return state.own, state.own ^ state.filled
 
-    def is_terminal(self, state: Connect4State) -> bool:
-        """Return True if there is a line or the board is full."""
-        return state.n_stones == N_SQUARES or has_line(state.own ^ state.filled)
+    def line(self, stones: int) -> int:
+        """Return the stones that are part of a line of four."""
+        return line_squares(stones)
 
     def actions(self, state: Connect4State) -> list[int]:
         """Return the columns that are not full, counted from 0."""
-        return [] if self.is_terminal(state) else [c for c in range(WIDTH) if not state.filled & _SQUARES[-1][c]]
+        return [] if self.is_terminal(state) else [c for c in range(WIDTH) if not state.filled & self.squares[c]]
 
     def apply(self, state: Connect4State, action: int) -> Connect4State:
         """Return the state after a stone is dropped into column ``action``."""
         self.check_action(state, action)
-        filled = state.filled | (state.filled + _SQUARES[0][action])
+        filled = state.filled | (state.filled + (1 << STEP * action))
         return Connect4State(state.own ^ state.filled, filled)
-
-    def returns(self, state: Connect4State) -> tuple[float, float]:
-        """Return 1 for the winner and -1 for the loser, or 0 for both."""
-        if not has_line(state.own ^ state.filled):
-            return 0.0, 0.0
-        return (1.0, -1.0) if self.player(state) == 1 else (-1.0, 1.0)
 
     def position(self, state: Connect4State) -> Connect4State:
         """Return the smaller of the state and its mirror image."""
@@ -116,11 +99,6 @@ class Connect4(TableGame):
         """Return the open columns, counted from the right if the position is the mirror image."""
         actions = self.actions(state)
         return actions if self.position(state) == state else [WIDTH - 1 - action for action in actions]
-
-    def text(self, state: Connect4State) -> str:
-        """Return the rows from the top, such as ``"......./......./......./......./...O.../..XX..."``."""
-        cells = [_STONES[cell] for cell in _cells(state)]
-        return "/".join("".join(cells[row : row + WIDTH]) for row in range(0, N_SQUARES, WIDTH))
 
     def action_text(self, state: Connect4State, action: int) -> str:  # noqa: ARG002 - the contract's
         """Return the column, counted from 1."""
@@ -163,17 +141,6 @@ class Connect4(TableGame):
         numbers = " ".join(str(column + 1) for column in range(WIDTH))
         return "\n".join([f"X {names[0]}, O {names[1]}", "", *rows, numbers])
 
-    def board(self, state: Connect4State, viewer: int) -> dict[str, Any]:
-        """Return a board of squares."""
-        line = line_squares(state.own ^ state.filled)
-        return {
-            "rows": HEIGHT,
-            "columns": WIDTH,
-            "cells": _cells(state),
-            "own": viewer + 1,
-            "line": [number for number, square in enumerate(_FROM_TOP) if square & line],
-        }
-
 
 def _fill_players(boards: np.ndarray, player: np.ndarray) -> None:
     player[:] = np.bitwise_count(boards[:, 1]) % 2
@@ -194,11 +161,6 @@ class VectorConnect4(PackedGame):
         return np.array(states, dtype=np.uint64).reshape(-1, self.n_words)
 
 
-def has_line(stones: int) -> bool:
-    """Return True if a board has four stones in a line."""
-    return line_squares(stones) != 0
-
-
 def line_squares(stones: int) -> int:
     """Return a bitboard of the stones that are part of a line of four."""
     found = 0
@@ -207,14 +169,6 @@ def line_squares(stones: int) -> int:
         starts = pairs & (pairs >> 2 * step)
         found |= starts | starts << step | starts << 2 * step | starts << 3 * step
     return found
-
-
-def _cells(state: Connect4State) -> list[int]:
-    """Return the squares row by row from the top: 0 for empty, 1 for the first player, 2 for the second."""
-    first, second = state.own, state.own ^ state.filled
-    if state.n_stones % 2 == 1:
-        first, second = second, first
-    return [1 if first & square else 2 if second & square else 0 for square in _FROM_TOP]
 
 
 def _mirrored(state: Connect4State) -> Connect4State:

@@ -16,7 +16,6 @@ import numpy as np
 
 from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
 from punish_fast.games.connect4.solver import (
-    DEFAULT_MEMORY,
     Connect4Solver,
     OutOfTimeError,
     compile_search,
@@ -85,17 +84,15 @@ class Connect4Oracle(Oracle):
 
     is_quick = False
 
-    def __init__(self, game: Connect4, memory: int = DEFAULT_MEMORY) -> None:
-        """Store the game, and the size of the solver's table in MB."""
+    def __init__(self, game: Connect4) -> None:
         self.game: Connect4 = game
-        self._memory = memory
         # Agents query a position more than once: first for the policy, then for the move.
         self._columns: dict[Connect4State, int] = {}
         self._values: dict[Connect4State, list[MoveValue | None]] = {}
 
     @cached_property
     def _solver(self) -> Connect4Solver:
-        return Connect4Solver(self._memory)
+        return Connect4Solver()
 
     @property
     def n_positions(self) -> int:

@@ -24,14 +24,12 @@ from punish_fast.games.connect4._search import (
     STACK_WORDS,
 )
 from punish_fast.games.connect4.game import N_SQUARES, WIDTH, Connect4, Connect4State
-from punish_fast.games.contract import GameError
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import for_each
 
 # Size of the table in MB.
 DEFAULT_MEMORY = 256
-_LEAST_MEMORY, _MOST_MEMORY = 1, 1 << 20
 _WORD_BYTES = 8
 # Initial number of entries in use, which fits a CPU cache; it grows with the nodes of a position. The index of a board
 # depends on this number, so some entries are not found after it grows, but all remain valid.
@@ -72,8 +70,6 @@ class Connect4Solver:
 
     def __init__(self, memory: int = DEFAULT_MEMORY) -> None:
         """Allocate an empty table of at most ``memory`` MB; at least half of this size is used."""
-        if not _LEAST_MEMORY <= memory <= _MOST_MEMORY:
-            raise GameError(f"memory: {memory} is not allowed, it must be from {_LEAST_MEMORY} to {_MOST_MEMORY} MB")
         require_memory(memory * 1_000_000, "the table")
         n_entries = 1 << ((memory * 1_000_000 // _WORD_BYTES).bit_length() - 1)
         self._table = np.zeros(n_entries, dtype=np.int64)
@@ -158,7 +154,7 @@ class Connect4Solver:
 
 def compile_search() -> None:
     """Compile the search or load it from the cache, so that later timings exclude compilation."""
-    Connect4Solver(_LEAST_MEMORY).solve(_GAME.state_of(_LATE))
+    Connect4Solver(memory=1).solve(_GAME.state_of(_LATE))
 
 
 def distance_to_centre(column: int) -> int:

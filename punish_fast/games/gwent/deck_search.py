@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.gwent.decks import MIN_CARDS, deck_rows, random_decks, repaired_deck
+from punish_fast.games.gwent.players import POLICIES
 from punish_fast.games.gwent.tournament import (
     FreshGames,
     OnGames,
@@ -36,8 +37,6 @@ from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, h
 from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
-# Players by name, with their names in `players.POLICIES`.
-PLAYERS = {"rule-of-thumb": "rule", "random": "random"}
 MAX_GENERATIONS = 100_000
 # Number of games against random decks that measure a strength.
 FRESH_GAMES = 40_000
@@ -55,7 +54,7 @@ class SearchMethod(CheckedMethod):
     newcomers: int = hyperparameter(5, (0, 999), "Random decks that join each generation.")
     # With a smaller deviation, rounding would leave most decks unchanged.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
-    player: str = hyperparameter("rule-of-thumb", tuple(PLAYERS), "Player of all games, on both sides.")
+    player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Player of all games, on both sides.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,11 +79,6 @@ class Generation(NamedTuple):
     tournament: RoundRobin
     fresh: FreshGames  # games of the survivors against random decks
 
-    @property
-    def ranking(self) -> np.ndarray:
-        """Indices of the decks by descending fitness; ties keep their order."""
-        return ranking(self.tournament.points)
-
 
 @dataclass(eq=False)
 class DeckSearch:
@@ -96,11 +90,6 @@ class DeckSearch:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-
-    @property
-    def policy(self) -> str:
-        """Name of the player in `players.POLICIES`."""
-        return PLAYERS[self.method.player]
 
 
 def run_search(
@@ -141,10 +130,10 @@ class FoundDeck:
 def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
     """Measure the ``n`` fittest decks of the last generation against random decks."""
     last, number, found = search.history[-1], len(search.history) - 1, []
-    for rank, place in enumerate(last.ranking[:n]):
+    for rank, place in enumerate(ranking(last.tournament.points)[:n]):
         deck = last.decks[place]
         seed = _seed(search, _BEST, number, rank)
-        fresh = play_random_decks(deck[np.newaxis], search.policy, FRESH_GAMES, seed)
+        fresh = play_random_decks(deck[np.newaxis], search.method.player, FRESH_GAMES, seed)
         since = first_seen(search, deck)
         found.append(FoundDeck(deck.tolist(), deck_text(deck), since, fresh.strength, fresh.error, fresh.games))
     return found
@@ -190,22 +179,19 @@ def _join_newcomers(pool: dict[tuple[int, ...], None], n_decks: int, generator: 
         pool[tuple(random_decks(generator, 1, MIN_CARDS)[0].tolist())] = None
 
 
-def _bred_pool(search: DeckSearch) -> np.ndarray:
-    generator = np.random.default_rng(_seed(search, _BREEDING, len(search.history)))
-    if not search.history:
-        return random_pool(search.method, generator)
-    last = search.history[-1]
-    return next_pool(search.method, last.decks, last.tournament.points, generator)
-
-
 def _next_generation(search: DeckSearch, on_games: OnGames | None) -> Generation:
     number, method = len(search.history), search.method
-    decks = _bred_pool(search)
+    generator = np.random.default_rng(_seed(search, _BREEDING, number))
+    if number == 0:
+        decks = random_pool(method, generator)
+    else:
+        last = search.history[-1]
+        decks = next_pool(method, last.decks, last.tournament.points, generator)
     seed = _seed(search, _TOURNAMENT, number)
-    tournament = play_round_robin(decks, search.policy, method.games, seed, on_games)
+    tournament = play_round_robin(decks, search.method.player, method.games, seed, on_games)
     survivors = decks[ranking(tournament.points)[: method.survivors]]
     seed = _seed(search, _SURVIVORS, number)
-    return Generation(decks, tournament, play_random_decks(survivors, search.policy, FRESH_GAMES, seed))
+    return Generation(decks, tournament, play_random_decks(survivors, search.method.player, FRESH_GAMES, seed))
 
 
 def _seed(search: DeckSearch, purpose: int, *numbers: int) -> int:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, GameError, TableGame
+from punish_fast.games.events import Event, Step
 from punish_fast.games.gwent import _game as _gwent
 from punish_fast.games.gwent.decks import (
     DEFAULT_DECK,
@@ -36,6 +37,7 @@ from punish_fast.games.gwent.decks import (
     decks_text,
 )
 from punish_fast.games.gwent.state import PASS, Cards, GwentState, state_of_words, words_of
+from punish_fast.games.gwent.story import story
 from punish_fast.games.solve.vector_games import GameKernels, PackedGame, signed
 
 N_PLAYERS = 2
@@ -74,6 +76,7 @@ class Gwent(TableGame):
     n_features = 100
     is_zero_sum = True
     first_number: int | None = PASS
+    is_open = False
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         variant = variant or GwentVariant()
@@ -154,6 +157,18 @@ class Gwent(TableGame):
         hand, pile = state.hands[1 - own], state.piles[1 - own]
         known = state._replace(hands=((), ()), piles=((), ()))
         return known, state.hands[own], state.piles[own], len(hand), tuple(sorted(hand + pile))
+
+    def known_to(self, state: GwentState, player: int) -> GwentState:
+        """Return the state in which the opponent's hand has the lowest possible cards."""
+        other = 1 - player
+        cards, n = tuple(sorted(state.hands[other] + state.piles[other])), len(state.hands[other])
+        hands, piles = list(state.hands), list(state.piles)
+        hands[other], piles[other] = cards[:n], cards[n:]
+        return state._replace(hands=(hands[0], hands[1]), piles=(piles[0], piles[1]))
+
+    def story(self, steps: Sequence[Step]) -> list[Event]:
+        """Describe moves, ends of rounds and draws."""
+        return story(self, steps)
 
     def text(self, state: GwentState) -> str:
         """Describe the whole state in one line, including both hands."""

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError
 from punish_fast.games.gwent.decks import random_decks
 from punish_fast.games.gwent.players import play_games
 
@@ -94,10 +93,6 @@ def play_round_robin(
         games: Number of games of each pair of decks, even. Each deck has either seat in half of them.
         on_games: Called with the number of games done and the total.
     """
-    if len(decks) < 2:
-        raise GameError(f"decks: {len(decks)} are not enough, there must be at least 2")
-    if games < 2 or games % 2:
-        raise GameError(f"games: {games} is not allowed, it must be an even number of at least 2")
     first, second = np.triu_indices(len(decks), k=1)
     # Game k of a pass uses decks k: every pair in one order, then every pair in the other.
     seated = np.stack([decks[np.append(first, second)], decks[np.append(second, first)]], axis=1)
@@ -128,8 +123,6 @@ def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -
         n_games: Total number of games of all decks.
         seed: Random seed of the games and of the random decks.
     """
-    if n_games < 1:
-        raise GameError(f"n_games: {n_games} is not allowed, it must be at least 1")
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
     width = max(decks.shape[1], others.shape[1])

@@ -28,62 +28,40 @@ and the others 10.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, GameError, TableGame
+from punish_fast.games.events import Event, Moved, Step, Told
 from punish_fast.games.incan_gold import _game as _incan_gold
+from punish_fast.games.incan_gold.state import (
+    ARTIFACT,
+    CARDS,
+    COPIES,
+    FIRST_HAZARD,
+    HAZARD_COPIES,
+    HAZARDS,
+    LEAVE,
+    N_KINDS,
+    N_PLAYERS,
+    N_ROUNDS,
+    STAY,
+    TREASURES,
+    Counts,
+    IncanGoldState,
+    state_of_words,
+    words_of,
+)
 from punish_fast.games.solve.vector_games import GameKernels, PackedGame, filled
 from punish_fast.runtime.printable import printable
 
-N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
-# Values of treasures, and the number of copies of each.
-TREASURES = tuple(_incan_gold.VALUES.tolist())
-COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
-HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
-HAZARD_COPIES = 3
-# Kinds of card: treasures, then hazards, then the artifact.
-FIRST_HAZARD, ARTIFACT, N_KINDS = _incan_gold.FIRST_HAZARD, _incan_gold.ARTIFACT, _incan_gold.N_KINDS
-CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
-LEAVE, STAY = 0, 1
 _ANSWERS = ("leave", "stay")
 ARTIFACT_VALUES = ("drawn", "taken")
 # Values of the first three artifacts, and of the others.
 _WORTH = (5, 10)
-
-Counts = tuple[int, ...]
-
-
-class IncanGoldState(NamedTuple):
-    """A state of Incan Gold."""
-
-    # Round, from 1.
-    round: int
-    # Number of cards of each kind in the deck, and drawn in this round.
-    deck: Counts
-    drawn: Counts
-    # Treasure on the board, and numbers of artifacts there worth 5, and worth 10.
-    treasure: int
-    artifacts: tuple[int, int]
-    # Number of artifacts taken by players.
-    taken: int
-    # True for players in the temple; all False at the end of the game.
-    inside: tuple[bool, ...]
-    # Points that each player inside has collected in this round, and safe points of each player.
-    held: Counts
-    totals: Counts
-    # Answers so far of the players inside, in order; the remaining players are still to be asked.
-    answers: Counts
-    # True if a card is to be drawn.
-    is_drawing: bool
-
-    @property
-    def seats(self) -> list[int]:
-        """Players inside."""
-        return [player for player in range(N_PLAYERS) if self.inside[player]]
 
 
 class IncanGoldVariant(NamedTuple):
@@ -101,6 +79,7 @@ class IncanGold(TableGame):
     n_actions = N_KINDS
     n_features = 35
     is_zero_sum = False
+    is_open = False
 
     def __init__(self, variant: IncanGoldVariant | None = None) -> None:
         self.variant = variant or IncanGoldVariant()
@@ -145,7 +124,7 @@ class IncanGold(TableGame):
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         drawn = _added(state.drawn, action) if state.is_drawing else state.drawn
-        return _state_of_words(after[0], state.round, drawn)
+        return state_of_words(after[0], state.round, drawn)
 
     def returns(self, state: IncanGoldState) -> tuple[float, ...]:
         """Return 1 for a sole winner, 0 for players who tie for first place, and -1 for the others."""
@@ -158,6 +137,27 @@ class IncanGold(TableGame):
     def information(self, state: IncanGoldState) -> Hashable:
         """Return the state without the answers, and the player to move."""
         return self.player(state), state._replace(answers=())
+
+    def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
+        """Return the players inside."""
+        return tuple(state.seats)
+
+    def known_to(self, state: IncanGoldState, player: int) -> IncanGoldState:
+        """Return the state in which ``player`` is asked and all players asked before have stayed."""
+        n_before = state.seats.index(player) if player in state.seats else 0
+        return state._replace(answers=(STAY,) * n_before)
+
+    def story(self, steps: Sequence[Step]) -> list[Event]:
+        """Describe cards, complete sets of answers, and the gains of leavers."""
+        events: list[Event] = []
+        for step in steps:
+            if step.state.is_drawing:
+                events += _card(step)
+            elif not step.after.answers:
+                events += _answers(step)
+        if steps and not any(steps[-1].after.inside):
+            events += _totals(steps[-1].after)
+        return events
 
     def text(self, state: IncanGoldState) -> str:
         """Describe the whole state in one line, including hidden answers."""
@@ -244,51 +244,6 @@ class VectorIncanGold(PackedGame):
         return filled(_incan_gold.find_card_shares, states, np.float64, N_KINDS)
 
 
-def words_of(state: IncanGoldState) -> np.ndarray:
-    """Encode a state in two words, int64 ``[2]``, as described in ``_game.py``."""
-    waiting = () if state.is_drawing else state.seats[len(state.answers) :]
-    leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
-    cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
-    cards |= sum(1 << _incan_gold.SEEN + k for k in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + k])
-    players = (_mask(each) for each in (state.seats, waiting, leavers))
-    numbers = (*state.artifacts, state.taken, state.round, *players)
-    cards |= sum(number << _incan_gold.CHEAP + 3 * k for k, number in enumerate(numbers))
-    points = state.treasure << _incan_gold.TREASURE
-    for player in range(N_PLAYERS):
-        points |= state.held[player] << _incan_gold.HELD_BITS * player
-        points |= state.totals[player] << _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player
-    return np.array([cards, points], dtype=np.int64)
-
-
-def _state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
-    """Decode a state; ``drawn`` applies unless a new round has begun."""
-    cards, points = words.tolist()
-    cheap, dear, taken, number, inside, waiting, leavers = (
-        cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
-    )
-    deck = (*(cards >> 2 * kind & 3 for kind in range(ARTIFACT)), cards >> 2 * ARTIFACT & _incan_gold.SMALL)
-    held = tuple(points >> _incan_gold.HELD_BITS * player & 127 for player in range(N_PLAYERS))
-    totals = tuple(points >> _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player & 1023 for player in range(N_PLAYERS))
-    answered = [player for player in range(N_PLAYERS) if waiting and (inside ^ waiting) >> player & 1]
-    return IncanGoldState(
-        round=number,
-        deck=deck,
-        drawn=drawn if number == earlier_round else (0,) * N_KINDS,
-        treasure=points >> _incan_gold.TREASURE,
-        artifacts=(cheap, dear),
-        taken=taken,
-        inside=tuple(bool(inside >> player & 1) for player in range(N_PLAYERS)),
-        held=held,
-        totals=totals,
-        answers=tuple(LEAVE if leavers >> player & 1 else STAY for player in answered),
-        is_drawing=waiting == 0 and inside != 0,
-    )
-
-
-def _mask(players: Sequence[int]) -> int:
-    return sum(1 << player for player in players)
-
-
 def _added(counts: Counts, kind: int) -> Counts:
     return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
@@ -308,3 +263,48 @@ def _cards(counts: Counts) -> list[str]:
 
 def _cards_text(counts: Counts) -> str:
     return " ".join(_cards(counts)) or "none"
+
+
+def _card(step: Step) -> Iterator[Event]:
+    state: IncanGoldState = step.state
+    after: IncanGoldState = step.after
+    card, n = CARDS[step.action], len(state.seats)
+    if not sum(state.drawn):
+        yield Told("round", f"Round {state.round} begins.", about=state.round)
+    if step.action < FIRST_HAZARD:
+        share, rest = divmod(TREASURES[step.action], n)
+        each = f"{share} for {'the player' if n == 1 else f'each of {n} players'} inside"
+        yield Told("card", f"Treasure {card}: {each}{f', {rest} on the board' * bool(rest)}.", about=card)
+    elif step.action == ARTIFACT:
+        worth = _WORTH[after.artifacts[1] > state.artifacts[1]]
+        yield Told("card", f"An artifact worth {worth}, for a player who leaves alone.", about=card)
+    elif not state.drawn[step.action]:
+        yield Told("card", f"Hazard: {card}. A second one ends the round.", about=card)
+    else:
+        yield Told("card", f"The second hazard of its kind: {card}. The round is over.", about=card)
+        for seat in state.seats:
+            yield Told("loss", _points(state.held[seat]), seat, "lose")
+
+
+def _answers(step: Step) -> Iterator[Event]:
+    state: IncanGoldState = step.state
+    answers = [*state.answers, step.action]
+    for seat, answer in zip(state.seats, answers, strict=True):
+        yield Moved(seat, answer, _ANSWERS[answer])
+    leavers = [seat for seat, answer in zip(state.seats, answers, strict=True) if answer != STAY]
+    share = state.treasure // max(len(leavers), 1)
+    for seat in leavers:
+        gain = step.after.totals[seat] - state.totals[seat]
+        artifacts = gain - state.held[seat] - share
+        parts = [f"{state.held[seat]} collected", f"{share} from the board", f"{artifacts} for artifacts"]
+        told = [part for part in parts if not part.startswith("0 ")]
+        yield Told("pay", _points(gain) + (f": {', '.join(told)}" if len(told) > 1 else ""), seat, "take")
+
+
+def _totals(state: IncanGoldState) -> Iterator[Event]:
+    for seat in range(N_PLAYERS):
+        yield Told("total", f"with {_points(state.totals[seat])}", seat, "end")
+
+
+def _points(n: int) -> str:
+    return f"{n or 'no'} point{'s' * (n != 1)}"

@@ -21,8 +21,8 @@ import numpy as np
 
 from punish_fast.games.contract import GameError, Mover, VectorGame
 from punish_fast.games.incan_gold import _players as kernels
-from punish_fast.games.incan_gold.game import N_PLAYERS, IncanGoldState, words_of
 from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets, solve_equilibrium
+from punish_fast.games.incan_gold.state import N_PLAYERS, IncanGoldState, words_of
 from punish_fast.games.learn.episodes import MatchResult, match_of, play_match, returns_in_seat
 from punish_fast.games.solve.vector_games import filled
 from punish_fast.runtime.printable import printable
@@ -86,22 +86,13 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
     return StayMover(lambda states: filled(look_up, states, np.float64))
 
 
-@lru_cache(maxsize=1)
-def _rule_mover() -> StayMover:
-    return policy_mover(threshold_policy(LEAVE_AT))
-
-
 def rule_of_thumb(state: IncanGoldState) -> int:
     """Return the answer of the rule of thumb in a state in which a player is asked."""
-    return int(_rule_mover().stay(words_of(state)[np.newaxis])[0])
+    return int(player_named("rule-of-thumb").stay(words_of(state)[np.newaxis])[0])
 
 
-@lru_cache(maxsize=1)
-def _first_round_mover() -> StayMover:
-    return equilibrium_mover(solve_equilibrium(RoundSets()))
-
-
-def player_named(name: str) -> Mover:
+@lru_cache(maxsize=64)
+def player_named(name: str) -> StayMover:
     """Build a player by name.
 
     Args:
@@ -116,9 +107,9 @@ def player_named(name: str) -> Mover:
     if name == "random":
         return policy_mover(random_policy())
     if name == "rule-of-thumb":
-        return _rule_mover()
+        return policy_mover(threshold_policy(LEAVE_AT))
     if name == "equilibrium":
-        return _first_round_mover()
+        return equilibrium_mover(solve_equilibrium(RoundSets()))
     raise GameError(f"player: {printable(name)!r} is unknown, allowed: {', '.join(NAMES)}, with N from 1 to 99")
 
 

@@ -27,9 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError
 from punish_fast.games.incan_gold import _rounds as kernels
-from punish_fast.games.incan_gold.game import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
+from punish_fast.games.incan_gold.state import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
 from punish_fast.runtime.parallel import cumulated, for_each
 
 # Replaces thresholds for the optimal rule.
@@ -61,8 +60,6 @@ class RoundSets:
     """
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
-        if deck.n_hazards < 1 or deck.hazard_copies < 2:
-            raise GameError(f"deck: {deck.n_hazards} hazards with {deck.hazard_copies} copies, needed are 1 with 2")
         self.deck = deck
         sizes = np.array(deck.copies, dtype=np.int64) + 1
         strides = np.cumprod([1, *sizes[:-1]])

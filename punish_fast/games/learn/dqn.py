@@ -207,7 +207,8 @@ class DqnLearner(NetworkTrainer):
 
     def _play(self, generator: np.random.Generator) -> Games:
         method = self.method
-        mover = ValueMover(self.values_of(self.weights), method.temperature, self.epsilon, self.keeps_rules)
+        epsilon = method.epsilon_after(self.games)
+        mover = ValueMover(self.values_of(self.weights), method.temperature, epsilon, self.keeps_rules)
         movers = [mover] * self.vector.game.n_players
         return Games(play(self.vector, movers, method.games, generator, method.max_plies))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
@@ -53,17 +52,6 @@ class CheckedMethod:
             raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in mapping.items()})
 
-    @classmethod
-    def parse(cls, texts: Iterable[str]) -> dict[str, Any]:
-        """Parse settings such as ``"epsilon=0.1"`` into hyperparameters by name."""
-        known, found = {each.name: each for each in fields(cls)}, {}
-        for text in texts:
-            name, _, value = text.partition("=")
-            if name not in known:
-                raise LearnError(f"set: {brief(name)} is unknown, allowed are {', '.join(known)}")
-            found[name] = _parsed(value, known[name])
-        return found
-
 
 class NetworkMethod(CheckedMethod):
     """Base class of methods that train networks."""
@@ -111,19 +99,3 @@ def allowed_text(declared: Field[Any]) -> str:
         return f"one of {', '.join(allowed)}"
     kind = "a whole number" if isinstance(allowed[0], int) else "a number"
     return f"{kind} from {allowed[0]:g} to {allowed[1]:g}" + " or none" * (None in allowed)
-
-
-def _parsed(text: str, declared: Field[Any]) -> Any:
-    allowed = declared.metadata["allowed"]
-    try:
-        if isinstance(allowed, int):
-            return () if text == "none" else tuple(int(each) for each in text.split(","))
-        if isinstance(allowed[0], str):
-            return text
-        if text == "none" and None in allowed:
-            return None
-        return int(text) if isinstance(allowed[0], int) else float(text)
-    except ValueError:
-        raise LearnError(
-            f"{declared.name}: {brief(text)} is not allowed, it must be {allowed_text(declared)}"
-        ) from None

@@ -220,9 +220,7 @@ def learn(learner: QLearner, n_games: int) -> np.ndarray:
         int64 ``[4]``: games won, lost and stopped, and total plies.
     """
     session, positions = learner.session, learner.positions
-    left = 0 if session is None else session.wanted - session.games
-    if session is None or not 0 <= n_games <= left:
-        raise LearnError(f"games: {n_games} is not allowed, the session has {left} left")
+    assert session is not None
     if session.games == 0:
         learner.q[1], learner.visits[1] = learner.q[0], learner.visits[0]
     tally = np.zeros(_qlearning.N_TALLIES, dtype=np.int64)

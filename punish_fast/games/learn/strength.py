@@ -80,9 +80,7 @@ class ExactStrength:
         policy, is_illegal = self.play(values)
         if not keeps_rules:
             policy = np.where(is_illegal[positions.position_of_row], 0.0, policy)
-        told = judge(self._perfect, policy)._asdict()
-        seats = {seat: asdict(told[seat]) for seat in ("first", "second")}
-        return told | seats | {"losing_lines": told["losing_lines"]._asdict()}
+        return asdict(judge(self._perfect, policy))
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy of a network in all states, as in `network_policy`."""

@@ -139,11 +139,6 @@ class NetworkTrainer(ABC):
         return int(self.wanted * self.method.games)
 
     @property
-    def epsilon(self) -> float:
-        """Probability of a random action in self-play."""
-        return float(self.method.epsilon_after(self.games))
-
-    @property
     def digest(self) -> str:
         """Fingerprint of the training state; agents with equal digests continue training identically."""
         arrays = [getattr(self, name) for name in self.networks]
@@ -239,7 +234,8 @@ class NetworkTrainer(ABC):
         measures = strength.measure(own, self.keeps_rules)
         earlier = strength.points(own, [self.values_of(weights) for weights in self.snapshots])
         with uninterrupted():
-            self.curve.append({"games": self.games, "epsilon": self.epsilon} | measures | {"earlier": earlier})
+            epsilon = self.method.epsilon_after(self.games)
+            self.curve.append({"games": self.games, "epsilon": epsilon} | measures | {"earlier": earlier})
             self.snapshots.append(self.weights)
 
 

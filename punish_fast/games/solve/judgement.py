@@ -9,8 +9,9 @@ game it understands). A neural network may treat symmetric positions differently
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,14 +25,16 @@ from punish_fast.mdp.policy import SUM_TOLERANCE
 _DIGITS = 12
 
 
-class LosingLines(NamedTuple):
+@dataclass(frozen=True)
+class LosingLines:
     """The number of lines of play that an agent loses."""
 
     first: int  # When moving first.
     second: int  # When moving second.
 
 
-class Judgement(NamedTuple):
+@dataclass(frozen=True)
+class Judgement:
     """Quality of an agent."""
 
     # Exact scores against random play, moving first and second.

@@ -1,6 +1,6 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance. Views and policies receive states of `Referee.known_to` only, without hidden information.
+The match samples chance. Views and policies receive states of `TableGame.known_to` only, without hidden information.
 Players who decide simultaneously all choose before any choice is revealed.
 """
 
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.games.contract import CHANCE, TableGame
-from punish_fast.games.referee import Event, Referee, Step
-from punish_fast.games.registry import referee_of
+from punish_fast.games.events import Event, Step
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
 
@@ -26,13 +25,13 @@ GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 class GameView:
     """A position as a player sees it."""
 
-    state: Any  # from `Referee.known_to`
+    state: Any  # from `TableGame.known_to`
     seat: int
     actions: tuple[int, ...]  # legal actions of the player
 
 
 class GameMatch:
-    """A match in which policies are `GamePolicy` of states of `Referee.known_to`."""
+    """A match in which policies are `GamePolicy` of states of `TableGame.known_to`."""
 
     def __init__(
         self,
@@ -40,7 +39,6 @@ class GameMatch:
         chance: np.random.Generator,
         most_moves: int | None = None,
         choices: np.random.Generator | None = None,
-        referee: Referee | None = None,
     ) -> None:
         """Begin in the initial state.
 
@@ -49,7 +47,6 @@ class GameMatch:
             choices: Generator for the actions of policies; ``chance`` if None.
         """
         self._game, self._most_moves = game, most_moves
-        self._referee = referee or referee_of(game)
         self._chance, self._choices = chance, choices or chance
         self._state: Any = game.initial()
         # States before each move.
@@ -59,11 +56,11 @@ class GameMatch:
     def to_move(self) -> tuple[int, ...]:
         """The players who decide now; empty before chance has dealt and when the game is over."""
         is_on = not self._is_over and self._game.player(self._state) != CHANCE
-        return self._referee.deciders(self._state) if is_on else ()
+        return self._game.deciders(self._state) if is_on else ()
 
     @property
     def _is_over(self) -> bool:
-        is_long = self._referee.is_open and len(self._past) == self._most_moves
+        is_long = self._game.is_open and len(self._past) == self._most_moves
         return is_long or self._game.is_terminal(self._state)
 
     def begin(self) -> list[Event]:
@@ -72,15 +69,15 @@ class GameMatch:
 
     def view(self, seat: int) -> GameView:
         """Return the position as the player of a seat knows it."""
-        return GameView(self._referee.known_to(self._state, seat), seat, self.legal(seat))
+        return GameView(self._game.known_to(self._state, seat), seat, self.legal(seat))
 
     def legal(self, seat: int) -> tuple[int, ...]:
         """Return the legal actions of a seat: none unless it is to decide."""
-        return tuple(self._game.actions(self._referee.known_to(self._state, seat))) if seat in self.to_move else ()
+        return tuple(self._game.actions(self._game.known_to(self._state, seat))) if seat in self.to_move else ()
 
     def draw_choice(self, seat: int, policy: GamePolicy) -> int:
         """Sample an action of a policy, which receives only what its seat knows."""
-        weight = np.asarray(policy(self._referee.known_to(self._state, seat)), dtype=np.float64)
+        weight = np.asarray(policy(self._game.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
@@ -94,7 +91,7 @@ class GameMatch:
 
     def undo(self) -> None:
         """Go back to before the last move, if the game has no secrets."""
-        if not self._referee.is_open:
+        if not self._game.is_open:
             raise UndoError("what has been seen cannot be forgotten: this game has no undo")
         if not self._past:
             raise UndoError("there is no move to undo")
@@ -107,7 +104,7 @@ class GameMatch:
             shares = np.asarray(game.probabilities(self._state))
             drawn = self._chance.choice(len(shares), p=shares / shares.sum())
             self._take(int(game.actions(self._state)[drawn]), steps)
-        events = self._referee.story(steps) if steps else []
+        events = self._game.story(steps) if steps else []
         return [*events, self._end()] if self._is_over else events
 
     def _take(self, action: int, steps: list[Step]) -> None:

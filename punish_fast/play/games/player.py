@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.contract import Oracle, TableGame
-from punish_fast.games.registry import describe, entry_of, has_secrets, perfect_play
+from punish_fast.games.registry import describe, entry_of, perfect_play
 from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
 from punish_fast.play.games.policies import RANDOM_SHARES, file_policy, levels_of, policy_at
@@ -62,7 +62,7 @@ class GamePlayer(ServedPlayer):
         self._about, self._make = about, make
         # Oracles that are not quick search for each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
-        self.no_second = "chance or nobody begins" if has_secrets(game) else None
+        self.no_second = None if game.is_open else "chance or nobody begins"
         described = json.dumps([describe(game), source], sort_keys=True)
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 

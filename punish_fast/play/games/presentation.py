@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from punish_fast.games.contract import TableGame, numbers_of
-from punish_fast.games.referee import Event, Moved, Told
-from punish_fast.games.registry import has_secrets
+from punish_fast.games.events import Event, Moved, Told
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameView
 from punish_fast.play.words import ending_of, told_of
@@ -18,7 +17,7 @@ class GamePresentation:
 
     def __init__(self, game: TableGame) -> None:
         self.game = game.name
-        self._game, self._has_secrets = game, has_secrets(game)
+        self._game = game
 
     def rules(self) -> dict[str, Any]:
         """Return the name of the variant, its parameters, and the rules in words."""
@@ -28,7 +27,7 @@ class GamePresentation:
     def view(self, view: GameView) -> dict[str, Any]:
         """Return a position: the ``board`` of the game, the seat to move if its player knows that, and words."""
         game, state = self._game, view.state
-        if self._has_secrets:
+        if not self._game.is_open:
             to_move = view.seat if view.actions else None
             words = game.draw(state, view.seat, [f"player {number}" for number in range(1, game.n_players + 1)])
         else:
@@ -53,7 +52,7 @@ class GamePresentation:
         match event.told(seat):
             case Moved() as moved:
                 who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}
-                if not self._has_secrets:
+                if self._game.is_open:
                     return shown | {"action": moved.action, "words": f"{who}: {moved.words}"}
                 verb, _, rest = moved.words.partition(" ")
                 return shown | {"words": _sentence(told_of(who, verb), rest)}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from punish_fast.games.contract import Oracle, TableGame, numbers_of
-from punish_fast.games.referee import Moved
+from punish_fast.games.events import Moved
 from punish_fast.games.solve.retrograde import outcome_text
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameView

@@ -15,7 +15,7 @@ import numpy as np
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import play_breaths
 from punish_fast.duel.simulator import EndlessError
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View
 from punish_fast.play.session import UndoError

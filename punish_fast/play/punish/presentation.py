@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Deal, Reveal
 from punish_fast.play.explain.guide import by_priority, effect, guide
 from punish_fast.play.punish.game_data import View

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from punish_fast.games.referee import Event
+from punish_fast.games.events import Event
 from punish_fast.play.events import Damage, End, Reveal
 from punish_fast.play.punish.game_data import View
 from punish_fast.play.words import Teller, told_of

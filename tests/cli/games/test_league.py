@@ -38,7 +38,7 @@ def test_a_league_prints_tables(run):
     ("options", "text"),
     [
         (["--set", "epsilon=a"], "epsilon: 'a' is not allowed, it must be a number"),
-        (["--set", "beta=1"], "--set: 'beta' is unknown"),
+        (["--set", "beta=1"], "--set beta=1: allowed are NAME=VALUE with scheme"),
         (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
         (["--seed", "-1"], "seed: -1 is not allowed"),
     ],

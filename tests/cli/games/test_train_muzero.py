@@ -97,7 +97,7 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("tictactoe", "--method", "muzero", "--set", "hidden=8"), "--set: 'hidden' is unknown, allowed are model"),
+        (("tictactoe", "--method", "muzero", "--set", "hidden=8"), "--set hidden=8: allowed are NAME=VALUE with model"),
         (("tictactoe", "--method", "muzero", "--against", "self"), "--against goes with --method q only"),
         (("tictactoe", "--method", "muzero", "--set", "priority=3"), "priority: 3.0 is not allowed"),
         (("tictactoe", "--method", "muzero", "--set", "unroll=0"), "unroll: 0 is not allowed with a learned model"),

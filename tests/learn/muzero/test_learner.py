@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.episodes import NONE
-from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero import learner as learner_module
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.replay import remember
 from punish_fast.games.learn.muzero.search import Found
 from punish_fast.games.learn.strength import strength_of
-from punish_fast.games.registry import vectorise
-from punish_fast.games.tapnswap import TapnSwap, Variant
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
 METHOD = MuZeroMethod(
@@ -30,21 +27,6 @@ def grown(vector, method=METHOD, rounds=3, seed=7):
     while learner.rounds < learner.wanted:
         learner.learn_round()
     return learner
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["learned", "rules"])
-def test_a_seed_and_a_copy_give_the_same_bits(tictactoe, model):
-    method = replace(METHOD, model=model)
-    one, other = grown(tictactoe, method), grown(tictactoe, method)
-    assert one.digest == other.digest
-    assert one.digest != grown(tictactoe, method, seed=8).digest
-    copy = replace(one, memory=list(one.memory))
-    for learner in (one, copy):
-        for _ in range(2):
-            learner.learn_round()
-    assert one.digest == copy.digest != other.digest
-    assert (len(one.memory), one.games) == (3, 150)
 
 
 def test_games_that_are_searched_again_keep_their_actions(tictactoe):
@@ -78,7 +60,7 @@ def test_values_follow_old_games_only_where_a_search_of_today_finds_their_action
     assert not np.array_equal(again.games.is_random, part.games.is_random)
 
 
-@pytest.mark.parametrize("name", ["play_searched", "draw", "muzero_steps"])
+@pytest.mark.parametrize("name", ["draw", "muzero_steps"])
 def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     learner, whole = grown(tictactoe), grown(tictactoe, rounds=4)
 
@@ -92,34 +74,6 @@ def test_an_interrupt_leaves_everything_as_it_was(tictactoe, monkeypatch, name):
     assert learner.digest == grown(tictactoe).digest
     learner.learn_round()
     assert learner.digest == whole.digest
-
-
-@pytest.mark.slow
-def test_too_high_a_rate_is_told(tictactoe):
-    learner = MuZeroLearner.new(tictactoe, replace(METHOD, rate=1.0, steps=200, decay=1.0, batch=4), 1)
-    learner.weights = learner.weights * np.float32(1e30)
-    with pytest.raises(LearnError, match=r"^rate: 1 is too high, the weights have left all bounds$"):
-        learner.learn_round()
-
-
-@pytest.mark.slow
-def test_games_that_stop_before_their_end_are_learned_from():
-    vector = vectorise(TapnSwap(Variant(limit=3)))
-    learner = grown(vector, replace(METHOD, max_plies=6, epsilon=1.0))
-    part = learner.memory[-1]
-    assert not part.is_over.all()
-    stopped = np.flatnonzero(~part.is_over)
-    assert (part.games.action[stopped] != NONE).all()
-    assert np.array_equal(part.target[stopped, -1], part.games.value[stopped, -1])
-
-
-@pytest.mark.slow
-def test_actions_are_rated_with_and_without_a_search(tictactoe):
-    learner, states = grown(tictactoe), tictactoe.initial(3)
-    found, alone = (learner.values_of(learner.weights, simulations)(states) for simulations in (None, 0))
-    assert found.shape == alone.shape == (3, 9)
-    assert ((found == 2).sum(axis=1) == 1).all()
-    assert (np.sort(found, axis=1)[:, :-1] <= 1).all()
 
 
 @pytest.fixture

@@ -34,17 +34,6 @@ def test_hidden_states_are_between_0_and_1_and_reach_both(weights):
         assert (logits.shape, value.shape, reward.shape) == ((20, 9), (20, 3), (20, 3))
 
 
-def test_states_do_not_depend_on_their_batch(weights):
-    networks, x = networks_of(SHAPE, weights), np.random.default_rng(2).normal(size=(4, 18)).astype(np.float32)
-    action = np.array([3, 1, 4, 1])
-    many = networks.advance(networks.represent(x), action)
-    for k in range(4):
-        for one, all_of_them in zip(
-            networks.advance(networks.represent(x[k : k + 1]), action[k : k + 1]), many, strict=True
-        ):
-            assert np.asarray(one[0]) == pytest.approx(np.asarray(all_of_them[k]), abs=1e-6)
-
-
 def test_a_number_is_the_mean_of_its_kinds():
     number = np.linspace(-1, 1, 21, dtype=np.float32)
     kinds = np.asarray(kinds_of(number))

@@ -45,17 +45,6 @@ def test_searches_are_legal_and_do_not_depend_on_others(tictactoe, kind):
 
 
 @pytest.mark.slow
-def test_noise_follows_from_the_seed(tictactoe):
-    method = MuZeroMethod(simulations=8, width=8)
-    plan, weights = plan_of(tictactoe, method, is_noisy=True), weights_of(tictactoe, method)
-    one, again, other = (search(plan, tictactoe, weights, tictactoe.initial(200), seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.action, again.action)
-    assert not np.array_equal(one.action, other.action)
-    # Blocks have noise of their own.
-    assert not np.array_equal(one.action[:64], one.action[128:192])
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gumbel", "puct"])
 def test_searches_in_the_rules_win_and_block(tictactoe, kind):
     method, game = MuZeroMethod(model="rules", search=kind, simulations=200, width=8), TicTacToe()

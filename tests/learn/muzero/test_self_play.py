@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from punish_fast.games.learn.episodes import NONE, retrace
-from punish_fast.games.learn.muzero.learner import MuZeroLearner
+from punish_fast.games.learn.muzero.learner import MuZeroLearner, play_searched, without_ends
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.search import plan_of, search
-from punish_fast.games.learn.muzero.self_play import play_searched, without_ends
 
 pytestmark = pytest.mark.usefixtures("fast_compilation")
-METHOD = {"simulations": 4, "width": 4, "games": 40, "max_plies": 12}
+METHOD = {"simulations": 4, "width": 4, "games": 30, "max_plies": 12}
 
 
 def played(vector, is_noisy=True, **given):
@@ -22,7 +21,6 @@ def played(vector, is_noisy=True, **given):
     return play_searched(plan, vector, weights, method, np.random.default_rng(1)), plan, weights
 
 
-@pytest.mark.slow
 def test_games_are_those_of_the_rules(tictactoe):
     games, _, _ = played(tictactoe)
     found = retrace(tictactoe, games.action)
@@ -35,7 +33,8 @@ def test_games_are_those_of_the_rules(tictactoe):
 def test_each_state_has_what_its_search_found(tictactoe):
     games, plan, weights = played(tictactoe, is_noisy=False, epsilon=0.3)
     states = retrace(tictactoe, games.action).state
-    rows, plies = np.nonzero(games.action != NONE)
+    # All in one batch, as in self-play.
+    rows, plies = (each[:32] for each in np.nonzero(games.action != NONE))
     found = search(plan, tictactoe, weights, states[rows, plies])
     assert games.policy[rows, plies] == pytest.approx(found.policy, abs=1e-3)
     assert games.value[rows, plies] == pytest.approx(found.value, abs=1e-4)
@@ -53,7 +52,7 @@ def test_random_actions_are_as_many_as_asked_for(tictactoe):
 
 
 def test_long_games_stop(tictactoe):
-    assert played(tictactoe, max_plies=3)[0].action.shape == (40, 3)
+    assert played(tictactoe, max_plies=3)[0].action.shape == (30, 3)
 
 
 def test_random_beginnings_end_no_game_while_another_move_is_left(tictactoe):
@@ -65,6 +64,6 @@ def test_random_beginnings_end_no_game_while_another_move_is_left(tictactoe):
     for action in (2, 6, 8, 5):
         state, _, _ = tictactoe.step(state, np.array([action]))
     assert np.flatnonzero(without_ends(tictactoe, state)[0]).tolist() == [7], "the last move ends the game"
-    games, _, _ = played(tictactoe, epsilon=0.0, opening=9, games=200)
+    games, _, _ = played(tictactoe, epsilon=0.0, opening=9, games=32)
     length = (games.action != NONE).sum(axis=1)
     assert (length == 9).mean() > 0.4

@@ -40,9 +40,8 @@ def kinds(number):
     return np.array([max(-number, 0), 1 - abs(number), max(number, 0)])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("unrolled", [0, 2])
-def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
+def test_the_loss_is_the_sum_of_what_surprises(weights):
+    unrolled = 2
     batch, networks, total = batch_of(6, unrolled), networks_of(SHAPE, weights), 0.0
     for k in range(6):
         hidden = networks.represent(batch["features"][k : k + 1])
@@ -56,20 +55,6 @@ def test_the_loss_is_the_sum_of_what_surprises(weights, unrolled):
                 told = surprise(kinds(batch["reward"][k, step]), np.asarray(reward[0], dtype=np.float64))
                 total += batch["has_value"][k, step] * batch["weight"][k] * told
     assert float(losses(SHAPE, weights, batch)) == pytest.approx(total / 6, rel=1e-4)
-
-
-@pytest.mark.slow
-def test_learning_goes_on_from_where_it_was_and_lowers_the_loss(weights):
-    update, nothing = muzero_steps(SHAPE, 0.02, 0.0), np.zeros_like(weights)
-    batch = batch_of(16, 2)
-    many = {name: np.repeat(array[np.newaxis], 40, axis=0) for name, array in batch.items()}
-    halves = [{name: array[part] for name, array in many.items()} for part in (slice(20), slice(20, None))]
-    whole = update(weights, nothing, nothing, np.int32(0), many)
-    state = update(weights, nothing, nothing, np.int32(0), halves[0])
-    state = update(*state, np.int32(20), halves[1])
-    for one, other in zip(state, whole, strict=True):
-        assert np.asarray(one) == pytest.approx(np.asarray(other), abs=1e-6)
-    assert losses(SHAPE, whole[0], batch) < 0.8 * losses(SHAPE, weights, batch)
 
 
 def test_the_rate_falls_with_the_root_of_the_number_of_steps(weights):

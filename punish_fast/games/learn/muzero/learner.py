@@ -5,6 +5,10 @@ searches of some earlier games with its current weights (*reanalysis*, J. Schrit
 reinforcement learning by planning with a learned model", NeurIPS 2021); and its networks take a number of steps on
 samples from the replay buffer (``replay.py``, ``network.py``).
 
+At the beginning of a game, and later with probability epsilon, a random action replaces the action of the search, so
+that training includes states that good play avoids. Random openings avoid actions that end the game, so that late
+states occur as well. Searches are compiled by JAX; between them, kernels apply the rules.
+
 With the model *rules*, the search uses the rules of the game and the dynamics is not trained: this is AlphaZero (D.
 Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
 """
@@ -17,17 +21,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE
-from punish_fast.games.learn.movers import Values
+from punish_fast.games.learn.movers import Values, random_mover
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.muzero.network import muzero_steps
-from punish_fast.games.learn.muzero.replay import Remembered, draw, remember, targets_of
+from punish_fast.games.learn.muzero.replay import Remembered, SearchedGames, draw, empty_games, remember, targets_of
 from punish_fast.games.learn.muzero.search import SearchPlan, plan_of, policy_logits, search
-from punish_fast.games.learn.muzero.self_play import LAST_SEARCH_SEED, SearchedGames, empty_games, play_searched
 from punish_fast.games.learn.trainer import NETWORK_LAYOUT, REANALYSE, NetworkTrainer, stream_of
 
 # Numbers of simulations with which MuZero is judged; 0 uses the policy without a search.
 JUDGED_SIMULATIONS = (0, 25, 100)
+_LAST_SEED = 2**31 - 1
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,9 +118,48 @@ class MuZeroLearner(NetworkTrainer):
         games = part.games._replace(**{name: getattr(part.games, name).copy() for name in renewed})
         places, plies = np.nonzero(games.action[rows] != NONE)
         row, ply = rows[places], plies
-        found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(LAST_SEARCH_SEED)))
+        found = search(plan, self.vector, self.weights, part.state[row, ply], int(generator.integers(_LAST_SEED)))
         games.value[row, ply], games.policy[row, ply] = found.value, found.policy
         # Compare with the action of the new search, since targets are cut where play deviates from it.
         games.is_random[row, ply] = games.action[row, ply] != found.action
         target = targets_of(games, part.length, part.is_over, part.result, self.method)
         return part._replace(games=games, target=target)
+
+
+def play_searched(
+    plan: SearchPlan,
+    vector: VectorGame,
+    weights: np.ndarray,
+    method: MuZeroMethod,
+    generator: np.random.Generator,
+) -> SearchedGames:
+    """Play ``method.games`` games with the network weights, float32 ``[n_weights]``."""
+    games = empty_games(method.games, method.max_plies, vector.n_moves)
+    states, live = vector.initial(method.games), np.arange(method.games)
+    opening = generator.integers(method.opening + 1, size=method.games)
+    for ply in range(method.max_plies):
+        found = search(plan, vector, weights, states, int(generator.integers(_LAST_SEED)))
+        legal, opens = vector.legal(states), ply < opening[live]
+        if opens.any():
+            legal[opens] = without_ends(vector, states[opens])
+        random = random_mover(states, legal, generator)
+        explores = opens | (generator.random(len(live)) < method.epsilon)
+        chosen = np.where(explores, random, found.action)
+        games.action[live, ply], games.is_random[live, ply] = chosen, chosen != found.action
+        games.value[live, ply], games.policy[live, ply] = found.value, found.policy
+        states, _, ended = vector.step(states, chosen)
+        live, states = live[~ended], states[~ended]
+        if not len(live):
+            break
+    return games
+
+
+def without_ends(vector: VectorGame, states: np.ndarray) -> np.ndarray:
+    """Return a mask of legal actions that do not end the game, bool ``[n, n_moves]``; all legal ones if all end it."""
+    legal = vector.legal(states)
+    goes_on = legal.copy()
+    for action in range(vector.n_moves):
+        rows = np.flatnonzero(legal[:, action])
+        _, _, ended = vector.step(states[rows], np.full(len(rows), action))
+        goes_on[rows, action] = ~ended
+    return np.where(goes_on.any(axis=1, keepdims=True), goes_on, legal)

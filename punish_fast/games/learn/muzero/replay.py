@@ -27,12 +27,20 @@ from punish_fast.games.contract import VectorGame
 from punish_fast.games.learn.episodes import NONE, retrace
 from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.method import MuZeroMethod
-from punish_fast.games.learn.muzero.self_play import SearchedGames
 from punish_fast.games.learn.trainer import trimmed
 
 # Added to errors: a tenth of a win. With a much smaller constant, states with zero error (such as states of random
 # moves) are drawn rarely and weighted heavily; one of them then dominates a batch, and learning is slow.
 LEAST_ERROR = 0.1
+
+
+class SearchedGames(NamedTuple):
+    """Games and the results of their searches; entries after the end are 0."""
+
+    action: np.ndarray  # int16 [n, n_plies], `NONE` after the end
+    is_random: np.ndarray  # bool [n, n_plies], True if the action is not the one chosen by the (latest) search
+    value: np.ndarray  # float32 [n, n_plies], value found by the search, for the player to move
+    policy: np.ndarray  # float16 [n, n_plies, n_moves], policy found by the search
 
 
 class Remembered(NamedTuple):
@@ -57,6 +65,16 @@ class Unrolled(NamedTuple):
     has_value: np.ndarray  # bool [m, k + 1], False after the last action of a stopped game
     has_policy: np.ndarray  # bool [m, k + 1], False after the last action of any game
     weight: np.ndarray  # float32 [m], weight of each sample, at most 1
+
+
+def empty_games(n: int, n_plies: int, n_moves: int) -> SearchedGames:
+    """Return arrays for games without actions."""
+    return SearchedGames(
+        np.full((n, n_plies), NONE, dtype=np.int16),
+        np.zeros((n, n_plies), dtype=np.bool_),
+        np.zeros((n, n_plies), dtype=np.float32),
+        np.zeros((n, n_plies, n_moves), dtype=np.float16),
+    )
 
 
 def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> Remembered:

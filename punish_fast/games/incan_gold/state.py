@@ -1,0 +1,97 @@
+"""States of Incan Gold, and their encoding in two words for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from punish_fast.games.incan_gold import _game as _incan_gold
+
+N_PLAYERS, N_ROUNDS = _incan_gold.N_PLAYERS, _incan_gold.N_ROUNDS
+# Values of treasures, and the number of copies of each.
+TREASURES = tuple(_incan_gold.VALUES.tolist())
+COPIES = (1, 1, 1, 1, 2, 2, 1, 2, 1, 1, 1)
+HAZARDS = ("fire", "mummy", "rocks", "snakes", "spiders")
+HAZARD_COPIES = 3
+# Kinds of card: treasures, then hazards, then the artifact.
+FIRST_HAZARD, ARTIFACT, N_KINDS = _incan_gold.FIRST_HAZARD, _incan_gold.ARTIFACT, _incan_gold.N_KINDS
+CARDS = (*map(str, TREASURES), *HAZARDS, "artifact")
+LEAVE, STAY = 0, 1
+
+Counts = tuple[int, ...]
+
+
+class IncanGoldState(NamedTuple):
+    """A state of Incan Gold."""
+
+    # Round, from 1.
+    round: int
+    # Number of cards of each kind in the deck, and drawn in this round.
+    deck: Counts
+    drawn: Counts
+    # Treasure on the board, and numbers of artifacts there worth 5, and worth 10.
+    treasure: int
+    artifacts: tuple[int, int]
+    # Number of artifacts taken by players.
+    taken: int
+    # True for players in the temple; all False at the end of the game.
+    inside: tuple[bool, ...]
+    # Points that each player inside has collected in this round, and safe points of each player.
+    held: Counts
+    totals: Counts
+    # Answers so far of the players inside, in order; the remaining players are still to be asked.
+    answers: Counts
+    # True if a card is to be drawn.
+    is_drawing: bool
+
+    @property
+    def seats(self) -> list[int]:
+        """Players inside."""
+        return [player for player in range(N_PLAYERS) if self.inside[player]]
+
+
+def words_of(state: IncanGoldState) -> np.ndarray:
+    """Encode a state in two words, int64 ``[2]``, as described in ``_game.py``."""
+    waiting = () if state.is_drawing else state.seats[len(state.answers) :]
+    leavers = [player for player, answer in zip(state.seats, state.answers, strict=False) if answer == LEAVE]
+    cards = sum(count << 2 * kind for kind, count in enumerate(state.deck))
+    cards |= sum(1 << _incan_gold.SEEN + k for k in range(len(HAZARDS)) if state.drawn[FIRST_HAZARD + k])
+    players = (_mask(each) for each in (state.seats, waiting, leavers))
+    numbers = (*state.artifacts, state.taken, state.round, *players)
+    cards |= sum(number << _incan_gold.CHEAP + 3 * k for k, number in enumerate(numbers))
+    points = state.treasure << _incan_gold.TREASURE
+    for player in range(N_PLAYERS):
+        points |= state.held[player] << _incan_gold.HELD_BITS * player
+        points |= state.totals[player] << _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player
+    return np.array([cards, points], dtype=np.int64)
+
+
+def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
+    """Decode a state; ``drawn`` applies unless a new round has begun."""
+    cards, points = words.tolist()
+    cheap, dear, taken, number, inside, waiting, leavers = (
+        cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
+    )
+    deck = (*(cards >> 2 * kind & 3 for kind in range(ARTIFACT)), cards >> 2 * ARTIFACT & _incan_gold.SMALL)
+    held = tuple(points >> _incan_gold.HELD_BITS * player & 127 for player in range(N_PLAYERS))
+    totals = tuple(points >> _incan_gold.TOTALS + _incan_gold.TOTAL_BITS * player & 1023 for player in range(N_PLAYERS))
+    answered = [player for player in range(N_PLAYERS) if waiting and (inside ^ waiting) >> player & 1]
+    return IncanGoldState(
+        round=number,
+        deck=deck,
+        drawn=drawn if number == earlier_round else (0,) * N_KINDS,
+        treasure=points >> _incan_gold.TREASURE,
+        artifacts=(cheap, dear),
+        taken=taken,
+        inside=tuple(bool(inside >> player & 1) for player in range(N_PLAYERS)),
+        held=held,
+        totals=totals,
+        answers=tuple(LEAVE if leavers >> player & 1 else STAY for player in answered),
+        is_drawing=waiting == 0 and inside != 0,
+    )
+
+
+def _mask(players: Sequence[int]) -> int:
+    return sum(1 << player for player in players)
