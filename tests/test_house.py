@@ -75,9 +75,9 @@ TOP = "(top)"
 # that the commit message explains.
 BUDGET = {
     "cli": 5339,
-    "web": 1178,
-    "play": 2144,
-    "arena": 1128,
+    "web": 1155,
+    "play": 2139,
+    "arena": 1127,
     "study": 793,
     "games": 5650,
     "store": 1806,

@@ -16,9 +16,6 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from punish_fast.arena.players import PlayerError
-from punish_fast.play.explain.practice import PracticeError
-from punish_fast.play.explain.review import ReviewError
-from punish_fast.play.explain.why import ExplainError
 from punish_fast.play.games.player import GamePlayer
 from punish_fast.play.punish.player import PunishPlayer
 from punish_fast.play.session import NoAnswerError
@@ -44,7 +41,7 @@ _TYPES = {
 }
 
 # Errors answered with 409 Conflict.
-_CONFLICTS = (GameDatabaseError, ExplainError, NoAnswerError, PlayerError, PracticeError, ReviewError, StoreError)
+_CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError)
 
 
 class Refusal(BaseModel):

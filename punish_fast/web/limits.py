@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,12 +22,14 @@ from starlette.types import Scope
 
 # Ratio of the limits of an address and of a client.
 _ADDRESS_FACTOR = 10
-# Maximum number of clients, and of addresses, whose recent requests are remembered.
+# Maximum number of clients and addresses whose recent requests are remembered.
 _MOST_REMEMBERED = 4096
 # A client may hold 1/20 of all tables, but at least 10; an address may hold half of them.
 _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
 # Prefix length of the IPv6 networks that providers assign to a customer.
 _IPV6_PREFIX = 64
+
+_CURE = "start the server with --proxy"
 
 # Cost of every request. API routes add their own costs, so files of the page cost almost nothing.
 LEAST_COST = 0.05
@@ -97,49 +99,32 @@ def network_of(host: str) -> str:
 
 
 class Meter:
-    """Meter of the cost of requests by client and address."""
+    """Meter of the cost of requests by client and address: token buckets with a capacity and a refill rate."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
-        self._is_open = limits.rate is None
-        rate, burst = limits.rate or 0.0, float(limits.burst)
-        self._clients = _Buckets(rate, burst, clock)
-        self._addresses = _Buckets(_ADDRESS_FACTOR * rate, _ADDRESS_FACTOR * burst, clock)
+        self._rate, self._burst, self._clock = limits.rate, limits.burst, clock
+        # Content and time of the last change of each bucket, the oldest change first.
+        self._left: OrderedDict[str | Client, tuple[float, float]] = OrderedDict()
 
     def charge(self, client: Client, cost: float) -> None:
         """Charge a request to a client; raise HTTPException 429 if a limit is exceeded."""
-        if self._is_open:
+        if self._rate is None:
             return
-        if not self._addresses.has(client.address, cost):
-            _refuse(f"too many from {client.address}, wait a second; behind a proxy, start the server with --proxy")
-        if not self._clients.has(client, cost):
-            _refuse("too many, wait a second")
-        self._addresses.take(client.address, cost)
-        self._clients.take(client, cost)
-
-
-def _refuse(words: str) -> None:
-    raise HTTPException(429, f"requests: {words}", {"Retry-After": "1"})
-
-
-class _Buckets:
-    """Token buckets by key, with capacity ``burst`` and refill rate ``rate``."""
-
-    def __init__(self, rate: float, burst: float, clock: Callable[[], float]) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
-
-    def _level(self, key: Hashable) -> float:
-        left, then = self._left.get(key, (self._burst, 0.0))
-        return min(self._burst, left + (self._clock() - then) * self._rate)
-
-    def has(self, key: Hashable, cost: float) -> bool:
-        """Return True if the bucket covers a cost; a full bucket covers any cost."""
-        return self._level(key) >= min(cost, self._burst)
-
-    def take(self, key: Hashable, cost: float) -> None:
-        self._left[key] = max(self._level(key) - cost, 0.0), self._clock()
-        self._left.move_to_end(key)
-        if len(self._left) > _MOST_REMEMBERED:
+        now, levels = self._clock(), {}
+        for key, factor, words in (
+            (client.address, _ADDRESS_FACTOR, f" from {client.address}, wait a second; behind a proxy, {_CURE}"),
+            (client, 1, ", wait a second"),
+        ):
+            burst = float(factor * self._burst)
+            left, then = self._left.get(key, (burst, 0.0))
+            levels[key] = min(burst, left + (now - then) * factor * self._rate)
+            # A full bucket covers any cost.
+            if levels[key] < min(cost, burst):
+                raise HTTPException(429, f"requests: too many{words}", {"Retry-After": "1"})
+        for key, level in levels.items():
+            self._left[key] = max(level - cost, 0.0), now
+            self._left.move_to_end(key)
+        while len(self._left) > _MOST_REMEMBERED:
             self._left.popitem(last=False)
 
 

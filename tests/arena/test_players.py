@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 from exact import random_policy
@@ -50,18 +52,25 @@ def graph(space) -> Graph:
     return Graph(space)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The current folder, with an agent and a strategy for the redeal from the discard pile, and a tensor."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with an agent and a strategy for the redeal from the discard pile, and a tensor."""
+    folder = tmp_path_factory.mktemp("files")
     space = StateSpace(TINY)
     mdp = build(space)
-    save("agent.h5", space, mdp, solve(mdp))
-    save("tensor.h5", space, mdp)
-    save_policy("table.h5", space, random_policy(space, seed=1))
+    save(folder / "agent.h5", space, mdp, solve(mdp))
+    save(folder / "tensor.h5", space, mdp)
+    save_policy(folder / "table.h5", space, random_policy(space, seed=1))
     other = StateSpace(TINY._replace(healing=0))
-    save("other.h5", other, build(other), solve(build(other)))
-    return tmp_path
+    save(folder / "other.h5", other, build(other), solve(build(other)))
+    return folder
+
+
+@pytest.fixture
+def folder(files, tmp_path, monkeypatch):
+    """The current folder, with a copy of these files."""
+    monkeypatch.chdir(shutil.copytree(files, tmp_path / "files"))
+    return tmp_path / "files"
 
 
 def played(space, weight, state):
@@ -177,35 +186,39 @@ def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
     assert Player("agent.h5@0.5").note()["temperature"] == 0.5
 
 
-@pytest.mark.parametrize("name", ["random", "naive", "naive@0.123456789012", "agent.h5@2", "agent.h5", "table.h5"])
-def test_the_enemy_that_a_file_notes_is_found(space, folder, name):
-    (folder / "answers").mkdir()
-    for file in ("agent.h5", "table.h5"):
-        (folder / file).rename(folder / "answers" / file)
-    enemy = Player(f"answers/{name}" if ".h5" in name else name)
+@pytest.fixture
+def noted(files, space, tmp_path):
+    """A function that returns the file of an agent with a note of its enemy, beside the other files."""
+    (tmp_path / "answers").mkdir()
+    shutil.copytree(files, tmp_path / "answers", dirs_exist_ok=True)
     mdp = build(space)
-    save("answers/answer.h5", space, mdp, solve(mdp), enemy=enemy.note())
-    found = noted_enemy(load("answers/answer.h5"))
-    assert found.note() == enemy.note()
-    assert np.array_equal(found.policy(space), enemy.policy(space))
+    solution = solve(mdp)
+
+    def made(note):
+        save(tmp_path / "answers" / "answer.h5", space, mdp, solution, enemy=note)
+        return load(tmp_path / "answers" / "answer.h5")
+
+    return made
 
 
-@pytest.mark.parametrize(
-    ("note", "text"),
-    [
+def test_the_enemy_that_a_file_notes_is_found(space, files, noted):
+    for name in ("random", "naive@0.123456789012", "agent.h5@2", "table.h5"):
+        enemy = Player(str(files / name) if ".h5" in name else name)
+        found = noted_enemy(noted(enemy.note()))
+        assert found.note() == enemy.note(), name
+        assert np.array_equal(found.policy(space), enemy.policy(space)), name
+
+
+def test_an_enemy_that_is_not_there_is_not_guessed(noted):
+    for note, text in (
         ({"kind": "unknown"}, "does not say who the enemy was"),
         ({"kind": "built-in", "name": "nobody"}, "made against nobody, which is not there"),
-        ({"kind": "strategy", "file": "gone.h5"}, "made against gone.h5, which is not there"),
-        ({"kind": "strategy", "file": "../table.h5", "weights": 1}, "made against another table.h5"),
-        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against another agent.h5"),
-    ],
-)
-@pytest.mark.usefixtures("folder")
-def test_an_enemy_that_is_not_there_is_not_guessed(space, note, text):
-    mdp = build(space)
-    save("answer.h5", space, mdp, solve(mdp), enemy=note)
-    with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name it by --enemy"):
-        noted_enemy(load("answer.h5"))
+        ({"kind": "strategy", "file": "gone.h5"}, "made against .*gone.h5, which is not there"),
+        ({"kind": "strategy", "file": "../table.h5", "weights": 1}, "made against another .*table.h5"),
+        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against another .*agent.h5"),
+    ):
+        with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name it by --enemy"):
+            noted_enemy(noted(note))
 
 
 def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):

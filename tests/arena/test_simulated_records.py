@@ -17,9 +17,6 @@ from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
-from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import LAYOUTS, write_log
-from punish_fast.records.player_data import games_of_player
 from punish_fast.records.summary import read_results
 from punish_fast.records.validation import check_games
 
@@ -103,15 +100,8 @@ def test_names_that_no_database_can_tell_apart_are_refused(tmp_path, names, text
         check_recording(names, 2, tmp_path / "x.db")
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_agents_are_bots_whatever_their_settings(graph, tmp_path, layout):
+def test_agents_are_bots_whatever_their_settings(graph, tmp_path):
     opponents = [Player(name).in_game(graph.space) for name in ("random", "naive@0.5", "careful")]
     record_tournament(graph, opponents, 4, 3, tmp_path / "x.db")
-    text = write_log(
-        [game for name in ("random", "careful") for game in games_of_player(tmp_path / "x.db", name)], layout
-    )
-    (tmp_path / "log.json").write_text(text)
-    import_logs(graph.space, [tmp_path / "log.json"], tmp_path / "y.db")
-    for path in (tmp_path / "x.db", tmp_path / "y.db"):
-        assert len(read_results(path, Selection())) == 12
-        assert len(read_results(path, Selection(humans_only=True))) == 0
+    assert len(read_results(tmp_path / "x.db", Selection())) == 12
+    assert len(read_results(tmp_path / "x.db", Selection(humans_only=True))) == 0

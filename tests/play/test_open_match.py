@@ -54,15 +54,6 @@ def test_a_draw_has_no_winner():
     assert session.winner is None
 
 
-def test_a_long_game_is_a_draw():
-    session = PlaySession(GameMatch(Nim(9), np.random.default_rng(1), most_moves=3), PEOPLE)
-    play(session, 1, 1, 1)
-    assert session.events[-1] == End(None)
-    assert not session.is_on
-    session.undo()
-    assert session.waiting == [0]
-
-
 def test_agents_play_their_policy_alone():
     game = Nim(30)
     perfect = policy_at(game, RetrogradeOracle(game), "perfect")

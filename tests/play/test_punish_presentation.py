@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,29 +43,6 @@ def sessions(table, n):
         yield session
 
 
-def hidden(session, hand):
-    """A view of the first seat with another hand of the enemy."""
-    side = session._match._sides[1]
-    before, side.hand = side.hand, np.array(hand)
-    try:
-        return session.view(0)
-    finally:
-        side.hand = before
-
-
-def test_what_a_seat_sees_is_the_same_whatever_the_enemy_holds(table, face):
-    tried = 0
-    for session in sessions(table, 20):
-        view = session.view(0)
-        held, unseen = session.view(1).state.hand, view.unseen
-        # One card of the enemy's changes places with one of the deck.
-        for have, gone in ((k, j) for k in range(5) for j in range(5) if held[k] and unseen[j] > held[j] and j != k):
-            other = [n - (i == have) + (i == gone) for i, n in enumerate(held)]
-            assert face.view(hidden(session, other)) == face.view(view)
-            tried += 1
-    assert tried > 20
-
-
 def test_events_show_a_seat_its_own_hand_alone(table, face):
     for session in sessions(table, 10):
         for seat in (0, 1):
@@ -100,10 +78,7 @@ def test_a_position_adds_up(table, face):
 
 
 def test_moves_have_names_and_keys(table, face):
-    found = {}
-    for session in sessions(table, 200):
-        found |= {move["action"]: (move["name"], move["key"]) for move in face.moves(session.view(0))}
-    assert found[10] == ("guard", "g")
-    assert found[41] == ("feint with strike", "fs")
-    assert found[90] == ("rest", "Enter")
+    view = replace(next(sessions(table, 1)).view(0), actions=(10, 41, 90))
+    moves = [(move["action"], move["name"], move["key"]) for move in face.moves(view)]
+    assert moves == [(10, "guard", "g"), (41, "feint with strike", "fs"), (90, "rest", "Enter")]
     assert {action: face.card(action) for action in (10, 41, 90)} == {10: "guard", 41: "strike", 90: "rest"}

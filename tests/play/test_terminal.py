@@ -110,12 +110,6 @@ def test_people_can_ask(answer, reply):
     assert reply in said
 
 
-def test_undo_takes_back_one_move_between_people():
-    result, said = play(TableNim(4), TWO, ["2", "undo", "1", "1", "1", "undo", "2"])
-    assert (result.winner, result.actions) == (0, ["take 1", "take 1", "take 2"])
-    assert said.count("0 sees 4 left, 0 shown, player 1 moves\n") == 2
-
-
 def test_undo_takes_back_the_reply_of_a_policy():
     perfect = policy_at(TableNim(5), RetrogradeOracle(TableNim(5)), "perfect")
     result, _ = play(TableNim(5), (HumanPlayer("you"), PolicyPlayer("perfect", perfect)), ["1", "undo", "2", "1"])

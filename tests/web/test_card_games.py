@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterator
 
@@ -10,9 +11,8 @@ import pytest
 from fastapi.testclient import TestClient
 from serving import BASE, choose, config_of, entries_of, open_table, play_out
 
-from punish_fast.games.gwent.game import Gwent, GwentVariant
+from punish_fast.games.gwent.game import Gwent
 from punish_fast.games.incan_gold.game import IncanGold
-from punish_fast.play.games.match import GameMatch
 from punish_fast.play.games.player import GamePlayer, level_players
 from punish_fast.web.app import create_app
 
@@ -58,75 +58,25 @@ def test_one_person_plays_incan_gold_against_two_agents(client, monkeypatch):
     assert [event["about"] for event in events if event["kind"] == "round"] == [2, 3, 4, 5]
 
 
-class Duel:
-    """Two tables of the same public history, at which the other holds different cards.
-
-    The other plays the cards that it holds at both tables, two in each of the first two rounds.
-    """
-
-    game = Gwent(GwentVariant(f"{DECK} / {DECK}", hand_size=6, draws=2, min_cards=13))
-    common = (5, 6, 7, 8)
-    # Below and above, so that the slots of these differ, too.
-    secret = ((1, 2), (12, 13))
-
-    def __init__(self):
-        self.matches = []
-        self.model = GamePlayer("common", "plays cards of both tables", self.game, None, lambda: self.choices, "1")
-
-    def deal(self, monkeypatch):
-        """Let the other hold what it is to hold, from now on."""
-        dealt = GameMatch.begin
-
-        def begin(match):
-            events = dealt(match)
-            hand = tuple(sorted((*self.common, *self.secret[len(self.matches)])))
-            pile = tuple(card for card in range(1, 14) if card not in hand)
-            state = match._state
-            match._state = state._replace(hands=(state.hands[0], hand), piles=(state.piles[0], pile))
-            self.matches.append(match)
-            return events
-
-        monkeypatch.setattr(GameMatch, "begin", begin)
-
-    def choices(self, state):
-        hand = state.hands[1]
-        left = [card for card in hand if card in self.common]
-        # Two are left after round 1, none after round 2.
-        wanted = left[0] if len(left) > max(4 - 2 * state.round, 0) else None
-        cards = [None, *hand]
-        return [cards[action] == wanted for action in self.game.actions(state)]
-
-
-def test_no_answer_of_a_game_depends_on_the_hand_of_the_other(monkeypatch, tmp_path):
-    duel = Duel()
-    config = config_of("random", game_players=[duel.model], database=tmp_path / "games.db")
-    with TestClient(create_app(config), base_url=BASE) as client:
-        opponent = hash_of(client, "common")
-        duel.deal(monkeypatch)
-        tables = [open_table(client, opponent, game="gwent", seed="2") for _ in duel.secret]
-        hands, events = [], []
-        while True:
-            seen = [client.get(f"/tables/{table['table']}").json() for table in tables]
-            for shown in (tables, seen):
-                one, two = ({**each, "table": None} for each in shown)
-                assert one == two
-            states = [match._state for match in duel.matches]
-            assert states[0].hands[1] != states[1].hands[1]
-            hands.append([set(state.hands[1]) for state in states])
-            events += tables[0]["events"]
-            if not tables[0]["is_on"]:
-                break
-            # Pass in round 1, and play all cards in the others.
-            action = tables[0]["legal"][0 if states[0].round == 1 else -1]["action"]
-            tables = [choose(client, table, action).json() for table in tables]
-    assert [event["about"] for event in events if event["kind"] == "round"] == [1, 2, 3]
-    draws = [event["words"] for event in events if event["kind"] == "draw" and event["seat"] == 1]
-    assert draws == ["common draws 6 cards.", "common draws 2 cards.", "common draws 2 cards."]
-    # Cards that came later differ, too.
-    held = [set().union(*each) for each in zip(*hands, strict=True)]
-    drawn = [cards - {*duel.common, *first} for cards, first in zip(held, duel.secret, strict=True)]
-    assert len(drawn[0]) == len(drawn[1]) == 4
-    assert drawn[0] != drawn[1]
+def test_nobody_is_told_the_cards_of_the_other(client):
+    opponent = hash_of(client, "random-gwent")
+    table = open_table(client, opponent, game="gwent", seed="2")
+    answers = [table]
+    while table["is_on"]:
+        assert client.get(f"/tables/{table['table']}").json()["view"] == table["view"]
+        table = choose(client, table, table["legal"][-1]["action"]).json()
+        answers.append(table)
+    events = [event for answer in answers for event in answer["events"]]
+    draws = [
+        [each["words"] for each in events if (each["kind"], each.get("seat")) == ("draw", seat)] for seat in (0, 1)
+    ]
+    assert all(re.fullmatch(r"You draw( \d+)+\.", words) for words in draws[0])
+    assert draws[1]
+    assert all(re.fullmatch(r"random-gwent draws \d+ cards?\.", words) for words in draws[1])
+    # All that is known of the other's hand is its size.
+    boards = [answer["view"]["board"] for answer in answers]
+    keys = {"round", "hand", "n_cards", "n_pile", "totals", "wins", "out", "unplayed", "own"}
+    assert all(set(board) == keys and len(board["hand"]) == board["n_cards"][0] for board in boards)
 
 
 def test_what_card_games_do_not_have_is_refused_in_one_line(client):

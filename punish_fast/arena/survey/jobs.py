@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from punish_fast.arena.survey.results_file import Outcome, ResultsFile, address_of
@@ -88,7 +89,7 @@ def run_jobs(
 
 def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], None, None]:
     for job in jobs:
-        yield job, _outcome_of(job, lambda name, job=job: watch.stage(job, name))  # type: ignore[misc]
+        yield job, work_on(job, partial(watch.stage, job))
 
 
 def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
@@ -101,12 +102,8 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
     yield from finished(client, lambda: dict(enumerate(jobs)), submit_all, lambda: None)
 
 
-def work_on(job: Job) -> Outcome:
-    """Run a job on a worker."""
-    return _outcome_of(job, nullcontext)
-
-
-def _outcome_of(job: Job, stage: JobStage) -> Outcome:
+def work_on(job: Job, stage: JobStage = nullcontext) -> Outcome:
+    """Run a job."""
     begin = time.perf_counter()
     try:
         result = job.function(*job.arguments, stage)

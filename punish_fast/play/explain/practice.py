@@ -16,11 +16,10 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.explain.why import Explainer, Explanation
 from punish_fast.play.punish.game_data import rows_of_state
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import PlaySession
+from punish_fast.play.session import NoAnswerError, PlaySession
 from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
-from punish_fast.runtime.errors import PunishFastError
 
 # An answer that loses less is right.
 MOST_OF_RIGHT = 0.01
@@ -28,10 +27,6 @@ MOST_OF_RIGHT = 0.01
 _POOL = 5
 # Positions to simulate for each question.
 _POSITIONS = 40
-
-
-class PracticeError(PunishFastError, ValueError):
-    """No position to practise on; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
     if not is_known.any():
-        raise PracticeError(f"the records have no position of a game under the rules {name_of(space.rules)}")
+        raise NoAnswerError(f"the records have no position of a game under the rules {name_of(space.rules)}")
     # Both ascend, so together they number the rows in order.
     key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
     wanted = 100 * state_row + choices.action
@@ -92,7 +87,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     order = order[np.sort(firsts)]
     order = order[loss[order] >= MOST_OF_RIGHT]
     if not len(order):
-        raise PracticeError(f"the records have no choice that lost as much as {MOST_OF_RIGHT:.0%} of a win")
+        raise NoAnswerError(f"the records have no choice that lost as much as {MOST_OF_RIGHT:.0%} of a win")
     return [
         Question(
             state=from_decimal(space.layout, int(choices.decimal[k])),
@@ -113,7 +108,7 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
             stakes[state] = _margin(explainer, state)
     ranked = sorted((state for state, stake in stakes.items() if stake > 0), key=lambda state: -stakes[state])
     if not ranked:
-        raise PracticeError("no position of the simulated games leaves a choice that matters")
+        raise NoAnswerError("no position of the simulated games leaves a choice that matters")
     return [Question(ranked[k], stakes[ranked[k]]) for k in _drawn(np.arange(len(ranked)), n, seed)]
 
 

@@ -51,8 +51,6 @@ _DIGITS = 9
 class Consequence:
     """Consequence of an action if the enemy's action and all draws are known."""
 
-    # Card that each player draws for a feint, own first, from 0 for guard; None without.
-    drawn: tuple[int | None, int | None]
     probability: float  # probability
     value: float  # discounted value of the next position
     state: State | None  # position that follows; None if the game is over

@@ -15,6 +15,7 @@ import numpy as np
 
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.reasons import as_chances
+from punish_fast.play.session import NoAnswerError
 from punish_fast.punish.codes import State, action_name, from_decimal, rows_of, to_decimal
 from punish_fast.punish.rules import cards_text, name_of
 from punish_fast.punish.states.space import StateSpace
@@ -23,17 +24,12 @@ from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.logs import RecordedGame, Side
 from punish_fast.records.summary import latest_game
-from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact
 
 # Smaller losses are rounding errors.
 _SMALLEST = 0.0005
 # Number of worst choices in a report, and the smallest loss that deserves a sentence.
 _MOST_WORST, _LEAST_LOSS = 3, 0.01
-
-
-class ReviewError(PunishFastError, ValueError):
-    """An agent that cannot judge, or a game that it cannot judge; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,7 @@ class Judge:
         """Read the win probabilities."""
         chances = as_chances(solution)
         if chances.objective != "win-probability":
-            raise ReviewError(
+            raise NoAnswerError(
                 f"{name}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
                 "punish-fast solve --objective win-probability"
             )
@@ -124,7 +120,7 @@ class Judge:
         """Judge the choices of one player."""
         rows = rows_of(self._space, np.array(side.states, dtype=np.int64))
         for code in np.array(side.states)[rows < 0].tolist():
-            raise ReviewError(f"state {code}: is no position under the rules {name_of(self._space.rules)}")
+            raise NoAnswerError(f"state {code}: is no position under the rules {name_of(self._space.rules)}")
         numbered = zip(side.number, side.states, rows.tolist(), side.actions, strict=True)
         return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
 

@@ -28,21 +28,17 @@ from punish_fast.play.explain.reasons import (
     place_of,
 )
 from punish_fast.play.punish.game_data import GameData, View, rows_of_state, view_of
+from punish_fast.play.session import NoAnswerError
 from punish_fast.punish._clash import LOSS, NOTHING, WIN
 from punish_fast.punish.codes import State, action_name, rows_of, split_digits, state_of_digits, to_decimal
 from punish_fast.punish.position import position_text
 from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.errors import PunishFastError
 from punish_fast.store.reader import Artefact, final_values
 
 # An action, and the card that each player draws for a feint, from 0 for guard; None without.
 _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
-
-
-class ExplainError(PunishFastError, ValueError):
-    """Values that cannot be explained; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +147,7 @@ class Explainer:
         mean = sum(answer.probability * answer.value for answer in reason.against)
         # False if the bound is not known.
         if abs(mean - reason.value) > 2 * self.solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
-            raise ExplainError(
+            raise NoAnswerError(
                 f"enemy: against this one, {action_name(reason.action)} would be worth {mean:.6f} and not "
                 f"{reason.value:.6f}, allowed is the enemy that the values were solved for"
             )
@@ -181,12 +177,12 @@ class Explainer:
         rows = rows_of(self.data.space, np.array(decimals))
         values = self.solution.discount * self.solution.v[rows]
         by_action: dict[int, list[Consequence]] = {}
-        for k, ((enemy, *cards), p) in enumerate(plays.items()):
+        for k, ((enemy, *_), p) in enumerate(plays.items()):
             if results[k]:
                 then, value, words = None, finals[results[k]], _ending(results[k] == WIN, max(hps[k]) <= 0)
             else:
                 then, value, words = states[k], float(values[k]), ", ".join(_changes(state, states[k], hps[k]))
-            by_action.setdefault(enemy, []).append(Consequence((cards[0], cards[1]), p, value, then, words))
+            by_action.setdefault(enemy, []).append(Consequence(p, value, then, words))
         answers = [Answer(enemy, tuple(found)) for enemy, found in by_action.items()]
         return tuple(sorted(answers, key=lambda answer: place_of(answer.probability)))
 

@@ -13,7 +13,7 @@ from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import Coach, win_solution
-from punish_fast.play.explain.practice import PracticeError, Question, recorded_questions, simulated_questions
+from punish_fast.play.explain.practice import Question, recorded_questions, simulated_questions
 from punish_fast.play.explain.review import Judge, review
 from punish_fast.play.explain.why import Explainer, explainer_of
 from punish_fast.play.punish.game_data import GameData, rows_of_state, view_of
@@ -221,7 +221,7 @@ class PunishPlayer(Player, ServedPlayer):
         """Return questions to practise on, JSON-like: the ``rules`` and ``positions``."""
         explainer, questions = self.explainer, []
         if choices is not None:
-            with suppress(PracticeError):
+            with suppress(NoAnswerError):
                 questions = recorded_questions(explainer, choices, n, seed)
         questions = questions or simulated_questions(explainer, n, seed)
         return {"rules": self.presentation.rules(), "positions": [self._posed(question) for question in questions]}
