@@ -7,16 +7,12 @@ hands and both HP. Every probability is a fraction; the rules of a breath are in
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import exact_values
-
 from bench import reference
-from bench.reference import LOSS, WIN, Counts, State
-
-Policy = Callable[[State], dict[int, Fraction]]
+from bench.reference import Counts, State
 
 
 class Position(NamedTuple):
@@ -106,45 +102,3 @@ def everything(rules: Any) -> tuple[list[set[Position]], set[Node]]:
         if found <= nodes:
             return positions, found
         nodes |= found
-
-
-def duel(rules: Any, own: Policy, enemy: Policy) -> Fraction:
-    """The exact win probability of the own policy.
-
-    Within a measure it is an affine function of those of the nodes, which solve linear equations.
-    """
-    positions, nodes = everything(rules)
-    order = sorted(nodes)
-    place = {node: k for k, node in enumerate(order)}
-    size = len(order) + 1
-    value: dict[Successor, list[Fraction]] = {
-        LOSS: [Fraction(0)] * size,
-        WIN: [Fraction(0)] * (size - 1) + [Fraction(1)],
-    }
-    for node in order:
-        value[node] = [Fraction(int(k == place[node])) for k in range(size)]
-    for layer in reversed(positions):
-        for position in layer:
-            value[position] = _mixed(value, _law(rules, position, own, enemy))
-    # x = M x + c, written as (I - M) x = c.
-    equations = []
-    for node in order:
-        row = _mixed(value, deal(rules, node))
-        equations.append([Fraction(int(k == place[node])) - row[k] for k in range(size - 1)] + [row[-1]])
-    solution = [*exact_values.eliminate(equations), Fraction(1)]
-    opening = _mixed(value, deal(rules, begin(rules)))
-    return sum((a * x for a, x in zip(opening, solution, strict=True)), Fraction(0))
-
-
-def _law(rules: Any, position: Position, own: Policy, enemy: Policy) -> dict[Successor, Fraction]:
-    law: defaultdict[Successor, Fraction] = defaultdict(Fraction)
-    for own_action, p in own(position.view).items():
-        for enemy_action, q in enemy(enemy_view(position)).items():
-            for then, chance in breath(rules, position, own_action, enemy_action).items():
-                law[then] += p * q * chance
-    return dict(law)
-
-
-def _mixed(value: dict[Any, list[Fraction]], law: dict[Any, Fraction]) -> list[Fraction]:
-    columns = zip(*([p * x for x in value[then]] for then, p in law.items()), strict=True)
-    return [sum(column, Fraction(0)) for column in columns]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duel_twin
 import numpy as np
-from sequence_form import Key, Seen, key_of
+from seen import Key, Seen, key_of
 
 from bench import reference
 from punish_fast.punish.codes import State, to_decimal
@@ -25,7 +25,7 @@ class Played(NamedTuple):
 
 
 def play_games(rules: Rules, n_games: int, model: str = "view", seed: int = 0) -> tuple[Choices, list[Key]]:
-    """Recorded choices and their information states under a model, as `sequence_form.key_of` writes them."""
+    """Recorded choices and their information states under a model, as `seen.key_of` writes them."""
     generator = np.random.default_rng(seed)
     choices: list[tuple[bool, Played]] = []
     for game in range(n_games):

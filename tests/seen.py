@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import numpy as np
-from sequence_form import Key
+from typing import Any, NamedTuple
 
 from bench import reference
-from punish_fast.duel.graph import Graph
-from punish_fast.punish._codes import play_status, split_status
+from punish_fast.punish._codes import split_status
 from punish_fast.punish.codes import cards_digits
 from punish_fast.punish.states.information import tuples_of
 from punish_fast.punish.states.space import StateSpace
 
+# A view, or a view and three counts of cards.
+Key = tuple[Any, ...]
+
 
 def keys_of(space: StateSpace) -> list[Key]:
-    """The key of every information state, as `sequence_form.key_of` makes them."""
+    """The key of every information state: its view and, with a memory, the cards revealed and played by each player."""
     return [key for number in range(space.rules.breaths) for key in _keys_of_layer(space, number)]
 
 
@@ -44,12 +44,27 @@ def _view(
     return reference.State(breath, hand, *own, *enemy, discard)
 
 
-def deals_to(graph: Graph, own_hp: int, enemy_hp: int) -> np.ndarray:
-    """Probabilities of the full states of the first breath after a deal at the given HP, float64 ``[n]``."""
-    redeal, space = graph.redeal, graph.space
-    dealt = np.zeros(int(graph.full.ptr[space.layer_ptr[1]]))
-    deals = redeal.deal[: redeal.ptr[1]]
-    status = play_status(space.layout, own_hp, enemy_hp, 0, 0, 0, 0)
-    rank = int(space.layers[0].rank[0, status])
-    dealt[redeal.first[deals] + rank * redeal.stride[deals]] = redeal.p[: redeal.ptr[1]]
-    return dealt
+class Seen(NamedTuple):
+    """What was visible in a measure: revealed cards, and the cards of both players, breath by breath."""
+
+    revealed: reference.Counts
+    own: tuple[reference.Counts, ...] = ()
+    enemy: tuple[reference.Counts, ...] = ()
+
+    @property
+    def mirrored(self) -> Seen:
+        return Seen(self.revealed, self.enemy, self.own)
+
+    def after(self, own: reference.Play, enemy: reference.Play) -> Seen:
+        return Seen(self.revealed, (*self.own, reference.counts_of(own)), (*self.enemy, reference.counts_of(enemy)))
+
+
+def key_of(model: str, view: reference.State, seen: Seen) -> Key:
+    """The information state of a player under an information model."""
+    if model == "view":
+        return (view,)
+    return view, seen.revealed, _together(seen.own), _together(seen.enemy)
+
+
+def _together(piles: tuple[reference.Counts, ...]) -> reference.Counts:
+    return tuple(sum(pile[kind] for pile in piles) for kind in range(5))

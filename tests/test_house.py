@@ -74,18 +74,18 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5339,
+    "cli": 5340,
     "web": 1155,
     "play": 2139,
-    "arena": 1127,
+    "arena": 1123,
     "study": 793,
     "games": 5650,
     "store": 1806,
     "equilibrium": 1748,
     "records": 1641,
     "enemies": 619,
-    "duel": 1392,
-    "punish": 2652,
+    "duel": 1349,
+    "punish": 2638,
     "mdp": 5123,
     "runtime": 1004,
     TOP: 160,

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, digest_of, pairs_of
-from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulated_evaluation import check_numbers, simulator_of
-from punish_fast.duel.simulator import EndlessError, Trace
+from punish_fast.duel.simulator import Trace
 from punish_fast.punish.codes import decimals_of
 from punish_fast.records.database import open_to_read
 from punish_fast.records.importing import ImportReport, record_games
@@ -67,10 +66,7 @@ def record_match(
     played = []
     for seats in ((own, enemy), (enemy, own)):
         one, other = (simulator.thresholds(player.policy) for player in seats)
-        try:
-            trace = simulator.trace(one, other, 0, n_games // 2, seed)
-        except EndlessError as error:
-            raise DuelError(f"duel: {error}") from None
+        trace = simulator.trace(one, other, 0, n_games // 2, seed)
         played.append(_sides_of(graph, trace, seats))
     now = int(time.time())
     return [RecordedGame(new_id(), won, lost, now) for pair in zip(*played, strict=True) for won, lost in pair]

@@ -129,25 +129,46 @@ def open_deck(full, draws, decks, layer, place, number, mirrored, room):
 
 
 @routine
-def list_full_after(full, draws, outcomes, own_actions, number, n_enemy, room, places, following, drawn):
-    """List the full states that follow a full state; return the index after their last entry.
+def list_after(game, full, outcomes, own_actions, number, n_enemy, room, following, used, drawn):
+    """List the successors of a full state; return the index after its last entry.
 
-    ``outcomes`` is the part of `tabulate_statuses` for its status; ``following`` contains the next layer and its decks.
+    ``outcomes`` is the part of `tabulate_statuses` for its status. In the last breath of a measure, successors are keys
+    of nodes, which are marked in ``used``, and ``following`` is None. In any other breath they are full states,
+    ``following`` contains the next layer and its decks, and ``used`` is None.
     """
-    (layer, decks, n_drawn), (ptr, after) = following, (full.ptr, full.after)
-    first, rank, next_ptr, next_deck = layer.first, layer.rank, decks.ptr, decks.deck
-    n_draws, own_draws, enemy_draws, lefts = draws.n, draws.own, draws.enemy, draws.left
-    weight, move, digits, actions, targets = places.weight, places.move, room.digits, room.actions, room.targets
+    layout, places, draws = game
+    after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
+    actions, own, enemy = room.actions, room.piles[0], room.enemy
+    n_hps = layout.hp * layout.hp
+    # Numba does not compile branches that require an argument that is None.
+    if following is not None:
+        layer, decks = following
+        n_drawn = 2 * layout.feints + 1
+        ptr, first, rank, next_ptr, next_deck, lefts = (
+            full.ptr,
+            layer.first,
+            layer.rank,
+            decks.ptr,
+            decks.deck,
+            draws.left,
+        )
+        weight, move, digits, targets = places.weight, places.move, room.digits, room.targets
     deck, entry = full.deck[number], np.int64(full.entry[number])
     for own_action in own_actions:
         pick, feint = split_action(own_action)
         for b in range(n_enemy):
             enemy_pick, enemy_feint = split_action(actions[b])
             feints = feint + 2 * enemy_feint
+            if used is not None:
+                hands = n_hps * hands_code(layout, own, pick, enemy, enemy_pick)
             for k in range(n_draws[deck, feints]):
                 own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
                 then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
-                if then >= 0:
+                if used is not None and then >= 0:
+                    # Between measures, a status consists only of both HP.
+                    then = hands + then % n_hps
+                    used[then] = 1
+                if following is not None and then >= 0:
                     play = ((pick * 6 + own_draw) * 6 + enemy_pick) * 6 + enemy_draw
                     if targets[play] == _UNKNOWN:
                         cards = cards_after(weight, move, digits, pick, own_draw, enemy_pick, enemy_draw)
@@ -164,15 +185,17 @@ def list_full_after(full, draws, outcomes, own_actions, number, n_enemy, room, p
 
 
 @kernel
-def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, full, rows):
-    """List the successors of the full states of the given blocks in any breath but the last.
+def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
+    """List the successors of the full states of the given blocks.
 
-    ``layers`` and ``all_decks`` contain this breath and the next; ``statuses`` is from `tabulate_statuses`.
+    ``game`` contains the layout, the places and the draws, ``following`` the layer and the decks of the next breath.
+    ``statuses`` is from `tabulate_statuses`. In the last breath of a measure ``following`` is None, and successors are
+    keys of nodes, which are marked in ``used``. Threads may mark the same key, but all write 1. In other breaths
+    ``used`` is None.
     """
-    (state_ptr, action), (layer, after_layer), (decks, after_decks) = rows, layers, all_decks
+    (layout, places, draws), (state_ptr, action) = game, rows
     room = room_for_cards()
     n_drawn = 2 * layout.feints + 1
-    following = after_layer, after_decks, n_drawn
     for block in range(begin, end):
         sizes = open_block(layout, layer, block, room.piles)
         split_cards(places, layer.cards[block], room.digits)
@@ -188,59 +211,7 @@ def fill_full(begin, end, layout, places, statuses, layers, draws, all_decks, fu
                 full.entry[number] = entry
                 open_deck(full, draws, decks, layer, place, number, mirrored, room)
                 n = list_actions(room.enemy, mode, room.actions)
-                entry = list_full_after(full, draws, statuses[code], own, number, n, room, places, following, drawn)
-                place += 1
-            row += 1
-
-
-@routine
-def list_nodes_after(layout, full, draws, outcomes, own_actions, number, n_enemy, room, used):
-    """List the keys of nodes that follow a full state, mark them in ``used``, and return the index after the last."""
-    after, n_draws, own_draws, enemy_draws = full.after, draws.n, draws.own, draws.enemy
-    own, enemy, actions = room.piles[0], room.enemy, room.actions
-    n_hps = layout.hp * layout.hp
-    deck, entry = full.deck[number], np.int64(full.entry[number])
-    for own_action in own_actions:
-        pick, feint = split_action(own_action)
-        for b in range(n_enemy):
-            enemy_pick, enemy_feint = split_action(actions[b])
-            hands = n_hps * hands_code(layout, own, pick, enemy, enemy_pick)
-            feints = feint + 2 * enemy_feint
-            for k in range(n_draws[deck, feints]):
-                own_draw, enemy_draw = own_draws[deck, feints, k], enemy_draws[deck, feints, k]
-                then = np.int64(outcomes[resolved(pick, own_draw), resolved(enemy_pick, enemy_draw)])
-                if then >= 0:
-                    # Between measures, a status consists only of both HP.
-                    then = hands + then % n_hps
-                    used[then] = 1
-                after[entry] = then
-                entry += 1
-    return entry
-
-
-@kernel
-def fill_last(begin, end, layout, statuses, layer, draws, decks, full, rows, used):
-    """List the successors of the full states of the given blocks in the last breath of a measure, as keys of nodes.
-
-    Every key is marked in ``used``. Threads may mark the same key, but all write 1.
-    """
-    state_ptr, action = rows
-    room = room_for_cards()
-    n_drawn = 2 * layout.feints + 1
-    for block in range(begin, end):
-        sizes = open_block(layout, layer, block, room.piles)
-        row = layer.first[block]
-        for code in block_statuses(layer, block):
-            status = split_status(layout, code)
-            mode, mirrored = enemy_mode(layout, status, sizes), mirror_status(layout, status)
-            drawn = status.own_feinted + status.enemy_feinted
-            place, entry = decks.ptr[block * n_drawn + drawn], full.entry_ptr[row]
-            own = action[state_ptr[row] : state_ptr[row + 1]]
-            for number in range(full.ptr[row], full.ptr[row + 1]):
-                full.entry[number] = entry
-                open_deck(full, draws, decks, layer, place, number, mirrored, room)
-                n = list_actions(room.enemy, mode, room.actions)
-                entry = list_nodes_after(layout, full, draws, statuses[code], own, number, n, room, used)
+                entry = list_after(game, full, statuses[code], own, number, n, room, following, used, drawn)
                 place += 1
             row += 1
 

@@ -97,17 +97,6 @@ class Graph(Outline, LayeredGraph):
         return self.space
 
     @property
-    def indifferent(self) -> np.ndarray:
-        """Initial values of the nodes, float64 ``[n_nodes, 2]``: win probability 1/2 and 0 breaths."""
-        return np.tile([0.5, 0.0], (self.n_nodes, 1))
-
-    @property
-    def nbytes(self) -> int:
-        """Size of all tables in bytes."""
-        tables = (self.draws, *self.decks, self.full, self.redeal)
-        return sum(array.nbytes for table in tables for array in table)
-
-    @property
     def opening(self) -> tuple[np.ndarray, np.ndarray]:
         """Initial full states of a game, int64 ``[n]``, and their probabilities, float64 ``[n]``."""
         redeal, layer, rules = self.redeal, self.space.layers[0], self.space.rules
@@ -173,10 +162,10 @@ class Graph(Outline, LayeredGraph):
         ends = np.zeros((n_breaths, 2))
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), reach)
         for number in range(n_breaths):
-            parts, targets = self.parts_of(number), self.targets_of(number)
+            parts, targets = self.parts[number], self.targets_of(number)
             out = np.zeros(self.room_after(number))
             ended = np.zeros((len(parts.buffer), 2))
-            for_chunks(_passes.spread_full, self.weights_of(number), parts, *args, targets, (out, ended))
+            for_chunks(_passes.spread_full, self.part_weights[number], parts, *args, targets, (out, ended))
             ends[number] = ended.sum(axis=0)
             after: np.ndarray = out[0] if len(out) == 1 else out.sum(axis=0)
             if number < n_breaths - 1:
@@ -210,13 +199,11 @@ class Graph(Outline, LayeredGraph):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
             statuses = status_tables(space.rules)[int(is_last)]
             weights, rows = self.full.entry_ptr[layer.first], (space.state_ptr, space.action)
+            args = ((layout, space.places, self.draws), statuses, layer, self.decks[number], self.full, rows)
             if is_last:
-                last = (layout, statuses, layer, self.draws, self.decks[number], self.full)
-                for_chunks(_graph.fill_last, weights, *last, rows, used)
+                for_chunks(_graph.fill_full, weights, *args, None, used)
             else:
-                layers, decks = tuple(space.layers[number : number + 2]), tuple(self.decks[number : number + 2])
-                before = (layout, space.places, statuses, layers, self.draws, decks, self.full, rows)
-                for_chunks(_graph.fill_full, weights, *before)
+                for_chunks(_graph.fill_full, weights, *args, (space.layers[number + 1], self.decks[number + 1]), None)
         keys = np.flatnonzero(used)
         slot = np.zeros(n_keys, dtype=np.int32)
         slot[keys] = self.n_full + np.arange(len(keys), dtype=np.int32)

@@ -112,14 +112,6 @@ class LayeredGraph(ABC):
         """Call ``kernel(begin, end, *args)`` for the information states of a breath, in parallel."""
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
-    def parts_of(self, number: int) -> Parts:
-        """Return the information states of a breath, in parts that may pass on reach in parallel."""
-        return self._parts[number]
-
-    def weights_of(self, number: int) -> np.ndarray:
-        """Return the cumulative number of successors of the parts of a breath, int64 ``[n_parts + 1]``."""
-        return self._part_weights[number]
-
     def targets_of(self, number: int) -> tuple[int, int]:
         """Return the first number that a successor of a breath can have, and the number of the first result."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
@@ -128,16 +120,18 @@ class LayeredGraph(ABC):
         """Return the number of buffers to which the parts of a breath write, and the size of each buffer."""
         is_last = number == self.n_breaths - 1
         first, last = self.full.ptr[self.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
-        return 1 + int(self.parts_of(number).buffer.max(initial=0)), int(last - first)
+        return 1 + int(self.parts[number].buffer.max(initial=0)), int(last - first)
 
     @cached_property
-    def _parts(self) -> list[Parts]:
+    def parts(self) -> list[Parts]:
+        """Information states of each breath, in parts that may pass on reach in parallel."""
         return [self._cut(number) for number in range(self.n_breaths)]
 
     @cached_property
-    def _part_weights(self) -> list[np.ndarray]:
-        entries = [self.full.entry_ptr[parts.spans] for parts in self._parts]
-        return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self._parts, strict=True)]
+    def part_weights(self) -> list[np.ndarray]:
+        """Cumulative number of successors of the parts of each breath, int64 ``[n_parts + 1]``."""
+        entries = [self.full.entry_ptr[parts.spans] for parts in self.parts]
+        return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self.parts, strict=True)]
 
     def _entries_of(self, number: int) -> np.ndarray:
         """Return the first successor of each information state of a breath, and the end of the last."""

@@ -16,7 +16,7 @@ import numpy as np
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
-from punish_fast.duel.simulator import EndlessError, GameResults, Simulator
+from punish_fast.duel.simulator import GameResults, Simulator
 
 # Few enough that an interrupt is handled soon.
 _DEALS_AT_ONCE = 1 << 18
@@ -89,10 +89,7 @@ def simulate(
     n_seatings = 2 if paired else 1
     first, n_deals = first_game // n_seatings, n_games // n_seatings
     pieces = [(first + k, min(_DEALS_AT_ONCE, n_deals - k)) for k in range(0, n_deals, _DEALS_AT_ONCE)]
-    try:
-        return reduce(join, (match.play(*piece, seed, paired) for piece in pieces))
-    except EndlessError as error:
-        raise DuelError(f"duel: {error}") from None
+    return reduce(join, (match.play(*piece, seed, paired) for piece in pieces))
 
 
 def join(one: Batch, other: Batch) -> Batch:

@@ -12,10 +12,10 @@ import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.dealer import cumulate_draws
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
 from punish_fast.punish._codes import play_status
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.limits import require_memory
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
@@ -23,10 +23,6 @@ from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 _MAX_BREATHS = 100_000
 # Maximum number of rows for which `pack_shape` fits into 31 bits.
 _MAX_ROWS = 2**31 // (2 * _simulator.MOST_ACTIONS)
-
-
-class EndlessError(PunishFastError, ValueError):
-    """Raised when a game does not end."""
 
 
 class GameResults(NamedTuple):
@@ -91,7 +87,7 @@ class Simulator:
         args = (self._walk, self._deals, self._start, (own, enemy), stop, games, trace)
         for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)
         if stop[0]:
-            raise EndlessError(f"games: one is undecided after {_MAX_BREATHS} breaths and may never end")
+            raise DuelError(f"games: one is undecided after {_MAX_BREATHS} breaths and may never end")
         return games
 
 

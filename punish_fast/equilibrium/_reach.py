@@ -53,7 +53,7 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
 def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
     """Add the reach of the full states in the given parts to the reach of their successors.
 
-    ``strategies`` are the player's and the enemy's, ``parts`` is from `LayeredGraph.parts_of`, ``weights`` are
+    ``strategies`` are the player's and the enemy's, ``parts`` is from `LayeredGraph.parts`, ``weights`` are
     ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` are the reach, the range of
     successor numbers, and ``out``, in which ``out[buffer]`` begins with the first number of that range.
 

@@ -57,7 +57,7 @@ class Reach:
             least: Skip full states whose second reach is lower.
         """
         graph, shape = self.graph, self._shapes[number]
-        parts, targets = graph.parts_of(number), graph.targets_of(number)
+        parts, targets = graph.parts[number], graph.targets_of(number)
         is_last = number == len(self._shapes) - 1
         into = self.nodes if is_last else self.table[targets[0] : targets[0] + shape[1]]
         if shape[0] == 1:
@@ -67,7 +67,7 @@ class Reach:
             out = self._room[: math.prod(shape)].reshape(shape)
         rows, weights, tables = (graph.state_ptr, graph.action), (off_policy_weight, least), (self.table, targets, out)
         args = (graph.full, graph.draws, rows, strategies, choice, weights, tables)
-        for_chunks(_reach.spread_reach, graph.weights_of(number), parts, *args)
+        for_chunks(_reach.spread_reach, graph.part_weights[number], parts, *args)
         if shape[0] > 1:
             for_each(_reach.sum_buffers, shape[1], out, into)
 

@@ -156,7 +156,7 @@ class RestrictedGame(LayeredGraph):
         return slot
 
     def _cut(self, number: int) -> Parts:
-        parts = self._whole.parts_of(number)
+        parts = self._whole.parts[number]
         return parts._replace(spans=self._state_rank[parts.spans].astype(np.int64))
 
 

@@ -142,12 +142,6 @@ def split_status(layout, code):
 
 
 @routine
-def join_status(layout, status):
-    own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status
-    return play_status(layout, own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted)
-
-
-@routine
 def mirror_status(layout, status):
     """Return the code of a `Status` as seen by the enemy."""
     own_hp, enemy_hp, own_exhausted, own_feinted, enemy_exhausted, enemy_feinted = status

@@ -55,7 +55,6 @@ def position(
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)
     own, gone = _cards("hand", hand), _cards("discard", discard)
-    _check_copies(rules, own, gone)
     if breath == 1 and sum(gone) != rules.reveal_size:
         raise StateError(f"discard: {sum(gone)} cards, but breath 1 begins with {rules.reveal_size} revealed cards")
     if enemy_hand is None:
@@ -104,12 +103,6 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
     if players not in SIDES:
         raise StateError(f"{field}: {players!r} is invalid, allowed are {', '.join(SIDES)}")
     return SIDES[players]
-
-
-def _check_copies(rules: Rules, own: Five, gone: Five) -> None:
-    for card, copies, held, discarded in zip(CARDS, rules.copies, own, gone, strict=True):
-        if held + discarded > copies:
-            raise StateError(f"{held + discarded} {card} in hand and discard pile, of {copies} in play")
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:

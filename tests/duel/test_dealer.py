@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import comb, prod
 
 import numpy as np
@@ -93,16 +92,3 @@ def test_simulated_games_draw_deals_with_their_probabilities():
     for number, each in zip(deal.tolist(), p.tolist(), strict=True):
         spread = (n_games * each * (1 - each)) ** 0.5
         assert counts[number] == pytest.approx(n_games * each, abs=5 * spread + 1)
-
-
-def test_a_deal_depends_on_game_breath_and_seed_alone():
-    dealer = Dealer(StateSpace(PRESETS["tiny"]))
-    kept = np.zeros((2, 5), dtype=np.int64)
-
-    def hands(game, breath, seed):
-        dealt = dealer.draw(kept, (game, breath, np.uint64(seed)))
-        return tuple(map(tuple, dealt[:3]))
-
-    assert hands(1, 2, 3) == hands(1, 2, 3)
-    found = {hands(*numbers) for numbers in product(range(4), range(4), range(4))}
-    assert len(found) > 10

@@ -11,7 +11,7 @@ from houses import house_rules
 from hypothesis import given, settings
 
 from bench import reference
-from punish_fast.duel.dealer import cumulate_draws, list_decks, tabulate_draws
+from punish_fast.duel.dealer import cumulate_draws, tabulate_draws
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 
@@ -55,25 +55,3 @@ def test_cumulated_probabilities_end_at_one():
         n = draws.n[deck, feints]
         assert until[deck, feints, :n] == pytest.approx(np.cumsum(draws.p[deck, feints, :n]))
         assert until[deck, feints, n - 1] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("breath", [1, 2])
-def test_the_decks_of_a_block_are_all_that_its_player_does_not_see(tiny, breath):
-    rules, layer = tiny.rules, tiny.layers[breath - 1]
-    draws = tabulate_draws(tiny.layout)
-    decks = list_decks(tiny, draws, breath - 1)
-    n_drawn = 2 * rules.feints + 1
-    assert len(decks.ptr) == len(layer.cards) * n_drawn + 1
-    for block, (hand, discard) in enumerate(layer.piles.astype(int).tolist()):
-        unseen = reference.minus(reference.minus(rules.copies, tuple(hand)), tuple(discard))
-        for drawn in range(n_drawn):
-            size = rules.deck_size - drawn
-            if breath == 1 and drawn:
-                continue
-            listed = decks.deck[slice(*decks.ptr[block * n_drawn + drawn :][:2])]
-            found = [tuple(draws.copies[deck].tolist()) for deck in listed]
-            possible = set(reference.hands(unseen, size)) if 0 <= size <= sum(unseen) else set()
-            assert set(found) <= possible
-            assert len(set(found)) == len(found)
-            if breath == 1:
-                assert set(found) == possible

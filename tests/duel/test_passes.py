@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from duel_twin import Node, Position
 from houses import house_rules
-from hypothesis import given
+from hypothesis import given, settings
 from policies import mixed
 from positions import nodes_of, positions_of
 
@@ -91,11 +91,12 @@ def test_probabilities_are_passed_on_as_in_the_exact_model(graph, policies, laws
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=6)
 @given(rules=house_rules(largest_hp=2))
 def test_parts_have_every_state_once_and_share_no_successor_in_a_buffer(name, rules):
     graph = Graph(StateSpace(rules, name))
     for number in range(rules.breaths):
-        parts, layer_ptr = graph.parts_of(number), graph.space.layer_ptr
+        parts, layer_ptr = graph.parts[number], graph.space.layer_ptr
         rows = [row for first, last in parts.spans.tolist() for row in range(first, last)]
         assert sorted(rows) == list(range(*layer_ptr[number : number + 2]))
         owner = {}

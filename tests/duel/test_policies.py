@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
 import pytest
 from policies import uniform
 
@@ -23,15 +20,6 @@ def space() -> StateSpace:
 @pytest.fixture(scope="module")
 def solution(space):
     return pf.solve(pf.build(space))
-
-
-def test_a_policy_is_returned_unchanged(space):
-    policy = uniform(space)
-    assert policy_of(policy, space) is policy
-
-
-def test_a_solution_plays_greedily(space, solution):
-    assert np.array_equal(policy_of(solution, space), greedy(space.state_ptr, solution.q))
 
 
 @pytest.mark.compiled
@@ -55,7 +43,6 @@ def test_players_of_another_game_are_refused(space, solution):
             policy_of(player, other)
 
 
-@pytest.mark.parametrize("player", [None, 3, [0.5, 0.5], PRESETS["tiny"]])
-def test_a_wrong_type_of_player_is_named(space, player):
-    with pytest.raises(TypeError, match=rf"^policy: {re.escape(type(player).__name__)} is not allowed, it must be"):
-        policy_of(player, space)
+def test_a_wrong_type_of_player_is_named(space):
+    with pytest.raises(TypeError, match=r"^policy: list is not allowed, it must be"):
+        policy_of([0.5, 0.5], space)

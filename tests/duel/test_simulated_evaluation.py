@@ -5,11 +5,10 @@ import pytest
 from policies import mixed, uniform
 
 from punish_fast.duel import simulated_evaluation as batch_module
-from punish_fast.duel import simulator as simulator_module
 from punish_fast.duel.exact_evaluation import DuelError, head_to_head, outcome_distribution
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import join, simulate
-from punish_fast.mdp.policy import greedy, softmax
+from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -47,16 +46,14 @@ def deviations(graph, own, enemy, n_games, seed):
     return [*wins, (chi_square - freedom) / np.sqrt(2 * freedom)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_simulated_games_agree_with_the_exact_duel(graph, seed):
-    own, enemy = mixed(graph.space, seed), mixed(graph.space, seed + 10)
-    assert np.abs(deviations(graph, own, enemy, 4000, seed)).max() < 4
+def test_simulated_games_agree_with_the_exact_duel(graph):
+    own, enemy = mixed(graph.space, 1), mixed(graph.space, 11)
+    assert np.abs(deviations(graph, own, enemy, 4000, 1)).max() < 4
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_every_game_is_counted_once_in_every_statistic(graph, paired):
+def test_every_game_is_counted_once_in_every_statistic(graph):
     own, enemy = mixed(graph.space, 3), mixed(graph.space, 4)
-    batch = simulate(graph, own, enemy, 500, 1, paired)
+    batch = simulate(graph, own, enemy, 500, 1)
     assert batch.games == batch.lengths.sum() == batch.openings[:, 0].sum() == 500
     assert batch.wins == batch.openings[:, 1].sum()
     assert (batch.openings[:, 1] <= batch.openings[:, 0]).all()
@@ -113,14 +110,6 @@ def test_games_do_not_depend_on_threads_or_batches(graph, monkeypatch, paired):
     assert same(whole, join(first, second))
 
 
-def test_a_match_is_symmetric(graph):
-    own, enemy = mixed(graph.space, 8), mixed(graph.space, 9)
-    one, other = simulate(graph, own, enemy, 400), simulate(graph, enemy, own, 400)
-    assert one.wins + other.wins == 400
-    assert one.split == other.split
-    assert np.array_equal(one.lengths, other.lengths)
-
-
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
@@ -138,35 +127,9 @@ def test_invalid_arguments_are_refused(graph, numbers, message):
         simulate(graph, policy, policy, *numbers)
 
 
-def test_games_that_may_never_end_are_refused(monkeypatch):
-    monkeypatch.setattr(simulator_module, "_MAX_BREATHS", 500)
-    graph = Graph(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
-    policy = mixed(graph.space, 1)
-    with pytest.raises(DuelError, match="may never end"):
-        simulate(graph, policy, policy, 2)
-
-
-def standard_pairs(space, mdp):
-    """Pairs of policies of the standard game."""
-    q, undiscounted = solve(mdp).q, solve(mdp, 1.0).q
-    agents = [
-        uniform(space),
-        greedy(space.state_ptr, q),
-        greedy(space.state_ptr, undiscounted),
-        softmax(space.state_ptr, q, 0.5),
-        softmax(space.state_ptr, undiscounted, 0.1),
-        *(mixed(space, seed) for seed in range(3)),
-    ]
-    places = [(0, 1), (2, 4), (3, 5), (6, 7)]
-    return [(agents[one], agents[other]) for one, other in places]
-
-
 @pytest.mark.slow
 @pytest.mark.full
 def test_a_million_games_agree_with_exact_duels(notebook, notebook_mdp):
-    graph = Graph(notebook)
-    found = [
-        deviations(graph, own, enemy, 1_000_000, seed)
-        for seed, (own, enemy) in enumerate(standard_pairs(notebook, notebook_mdp))
-    ]
-    assert np.abs(found).max() < 4
+    naive = greedy(notebook.state_ptr, solve(notebook_mdp).q)
+    for enemy in (uniform(notebook), mixed(notebook, 1)):
+        assert np.abs(deviations(Graph(notebook), naive, enemy, 1_000_000, 0)).max() < 4

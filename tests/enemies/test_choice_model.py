@@ -6,18 +6,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 from houses import house_rules
-from hypothesis import given
+from hypothesis import given, settings
 
-from enemies.recorded import recorded, recorded_counts, taste
+from enemies.recorded import recorded, recorded_counts
 from punish_fast.enemies.choice_model import (
     ChoiceModel,
     choice_model_policy,
     choice_probabilities,
-    counts_at,
     features_of,
     fit_choice_model,
 )
-from punish_fast.enemies.counts import CountsError, FoldsError, count_located
+from punish_fast.enemies.counts import CountsError, FoldsError
 from punish_fast.punish.codes import ACTIONS, digits_of, split_digits
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
@@ -97,48 +96,12 @@ def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, model):
     )
 
 
-def test_it_finds_the_taste_of_the_players(space, model):
-    """It is nearer to what the players really do than uniform play is, in states that were never seen too."""
-    rows = np.arange(space.layer_ptr[-2])
-    legal = legal_mask(space)[rows]
-    truth = taste(space, rows)
-
-    def distance(p):
-        return (truth * np.log(np.where(legal, truth, 1) / np.where(legal, p, 1))).sum(axis=1).mean()
-
-    unseen = ~np.isin(rows, model.counts.state)
-    assert unseen.sum() > 30
-    uniform = legal / legal.sum(axis=1, keepdims=True)
-    p = choice_probabilities(space, model, rows, legal)
-    assert distance(p) < 0.25 * distance(uniform)
-    assert (p[unseen] - truth[unseen]).std() < 0.5 * (uniform[unseen] - truth[unseen]).std()
-
-
-def test_concentration_is_large_if_the_logit_says_all_and_small_if_states_differ(space):
-    """Players who follow the features need no correction; players with a whim for each state need much."""
-    row, column, game = recorded(space, n_games=300)
-    steady = fit_choice_model(space, row, column, game).concentration
-    generator = np.random.default_rng(1)
-    whim = np.array([generator.permutation(np.flatnonzero(legal))[0] for legal in legal_mask(space)])
-    moody = fit_choice_model(space, row, whim[row], game).concentration
-    assert moody < 1
-    assert steady > 10
-
-
 def test_same_choices_in_any_order_give_the_same_habit(space, model):
     row, column, game = recorded(space)
     order = np.random.default_rng(3).permutation(len(row))
     again = fit_choice_model(space, row[order], column[order], game[order], ridge=RIDGE)
     assert np.array_equal(again.weights, model.weights)
     assert again.concentration == model.concentration
-
-
-def test_counts_at_states_seen_and_not_seen(space):
-    counts = count_located(space, np.array([7, 3, 7]), np.array([2, 4, 2]))
-    found = counts_at(counts, np.array([0, 3, 7, 8]))
-    assert found.sum(axis=1).tolist() == [0, 1, 2, 0]
-    assert found[2, 2] == 2
-    assert found[1, 4] == 1
 
 
 def test_lapses_lift_what_nobody_does_and_all_lapses_are_uniform_play(space, model):
@@ -170,14 +133,7 @@ def test_fewer_games_than_folds_are_refused(space):
         fit_choice_model(space, row, column, game)
 
 
-def test_a_fold_may_leave_nothing_to_learn_from(space):
-    """Of two games, only one has a choice between two legal actions."""
-    n_legal = legal_mask(space).sum(axis=1)
-    row = np.array([np.flatnonzero(n_legal > 1)[0], np.flatnonzero(n_legal == 1)[0]])
-    fitted = fit_choice_model(space, row, legal_mask(space)[row].argmax(axis=1), np.arange(2), folds=2)
-    assert np.isfinite(fitted.weights).all()
-
-
+@settings(max_examples=10)
 @given(house_rules())
 def test_features_lie_between_zero_and_one_and_begin_with_one(rules):
     space = StateSpace(rules)
@@ -189,13 +145,7 @@ def test_features_lie_between_zero_and_one_and_begin_with_one(rules):
     assert (x[:, 0] == 1).all()
 
 
-def test_different_views_have_different_features(tiny):
-    x = features_of(tiny.rules, digits_of(tiny, np.arange(tiny.layer_ptr[-2])))
-    free = np.flatnonzero(np.diff(tiny.state_ptr)[: tiny.layer_ptr[-2]] > 1)
-    assert len(np.unique(x[free].round(12), axis=0)) == len(free)
-
-
-@pytest.mark.parametrize("decimal", [101112300350021000, 202011300340031001, 301011301330032201])
+@pytest.mark.parametrize("decimal", [101112300350021000, 301011301330032201])
 def test_chance_that_the_enemy_holds_a_card_by_counting_hands(decimal):
     """Of every hand that can be dealt from the unseen cards, each copy a card of its own."""
     rules = PRESETS["notebook"]

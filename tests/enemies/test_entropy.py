@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from policies import uniform
 
 from punish_fast.enemies.entropy import entropies, entropy
-from punish_fast.mdp.policy import PolicyError, greedy
+from punish_fast.mdp.policy import greedy
 from punish_fast.punish.strategy import policy_of_table
 
 
@@ -41,16 +41,8 @@ def test_a_greedy_agent_has_no_entropy(tiny, tiny_mdp):
     assert not found.mean.any()
 
 
-def test_uniform_play_has_the_largest_entropy(tiny):
-    found = entropies(tiny, uniform(tiny))
-    assert found.mean == pytest.approx(found.uniform, rel=1e-12)
-    assert found.mean[-1] == 0
-    assert found.overall() == pytest.approx((np.log(np.diff(tiny.state_ptr)).mean(),) * 2, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_means_are_those_of_single_states(tiny, seed):
-    state, p = random_table(tiny, seed, covered=0.3)
+def test_means_are_those_of_single_states(tiny):
+    state, p = random_table(tiny, 1, covered=0.3)
     covered = np.isin(np.arange(tiny.n_states), state)
     found = entropies(tiny, policy_of_table(tiny, state, p), covered)
     single = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1)
@@ -66,9 +58,3 @@ def test_nothing_covered_has_no_mean(tiny):
     assert found.n_covered.sum() == 0
     assert np.isnan(found.mean).all()
     assert np.isnan(found.overall()).all()
-
-
-def test_a_policy_of_other_rules_is_refused(tiny):
-    other = type(tiny)(tiny.rules._replace(hp=3))
-    with pytest.raises(PolicyError, match="allowed is float64"):
-        entropies(other, uniform(tiny))

@@ -125,11 +125,9 @@ def test_mean_squared_error_counts_illegal_actions_too(tiny):
     [
         ([], "layers: the last one has 18 outputs, allowed are 11"),
         (random_layers((18, 10)), "layers: the last one has 10 outputs, allowed are 11"),
-        (random_layers((17, 11)), r"layer 1: shapes are \(17, 11\) and \(11,\), allowed are \(18, n\) and \(n,\)"),
         ([*random_layers((18, 5)), *random_layers((6, 11))], r"layer 2: shapes are \(6, 11\)"),
         ([(np.zeros((18, 11)), np.zeros(10))], r"layer 1: shapes are \(18, 11\) and \(10,\)"),
         ([(np.zeros(18), np.zeros(11))], r"layer 1: shapes are \(18,\)"),
-        ([(np.full((18, 11), np.nan), np.zeros(11))], "layer 1: a number is not finite"),
         ([(np.zeros((18, 11)), np.full(11, np.inf))], "layer 1: a number is not finite"),
     ],
 )

@@ -30,9 +30,8 @@ def improved(graph, enemy, iterations):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("seed", [1, 2])
-def test_iterations_converge_to_a_response_as_good_as_the_exploiter(graph, seed):
-    enemy = mixed(graph.space, seed)
+def test_iterations_converge_to_a_response_as_good_as_the_exploiter(graph):
+    enemy = mixed(graph.space, 1)
     before, after = (head_to_head(graph, improved(graph, enemy, n).policy, enemy).win_probability for n in (0, 20))
     assert before < after == pytest.approx(best_response(graph, enemy, "true").win_probability, abs=1e-3)
 

@@ -50,10 +50,6 @@ def mean_of(ptr, total):
     return total / np.repeat(np.add.reduceat(total, ptr[:-1]), np.diff(ptr))
 
 
-def logit_of(p):
-    return np.log(p) - np.log(p.max())
-
-
 @given(states())
 def test_half_of_the_strategy_is_the_mean_of_earlier_ones(drawn):
     ptr, logit, total = drawn
@@ -63,43 +59,8 @@ def test_half_of_the_strategy_is_the_mean_of_earlier_ones(drawn):
     assert played(ptr, logit, total) == pytest.approx((exact + mean_of(ptr, total)) / 2, rel=1e-12)
 
 
-@given(states(), st.floats(0.01, 2), st.floats(1e-3, 2))
-def test_probabilities_are_multiplied_by_exponentials_of_regrets(drawn, rate, begin):
-    ptr, logit, regret = drawn
-    last, total, variance = softmax_of(ptr, logit), np.ones(len(logit)), np.full(len(ptr) - 1, begin)
-    strategy = played(ptr, logit, total)
-    after = strategy.copy()
-    follow_regrets(
-        0, len(ptr) - 1, ptr, (rate, 4.0, 1.0), always(ptr), regret, seen(ptr), after, (variance, logit, total)
-    )
-    for state, (first, end) in enumerate(itertools.pairwise(ptr)):
-        varied = begin + strategy[first:end] @ regret[first:end] ** 2
-        assert variance[state] == pytest.approx(varied, rel=1e-12)
-        # A step moves no logit by more than 1, and none falls below the least one.
-        step = min(rate / np.sqrt(varied), 1 / max(np.abs(regret[first:end]).max(), 1e-100))
-        expected = logit_of(last[first:end]) + step * regret[first:end]
-        expected = np.maximum(expected - expected.max(), LEAST_LOGIT)
-        assert logit[first:end] == pytest.approx(expected, abs=1e-9)
-        assert logit[first:end].max() == 0
-    assert total == pytest.approx(1 + 4 * last)
-    assert np.array_equal(after, played(ptr, logit, total))
-
-
-def test_an_action_with_the_least_logit_can_recover():
-    ptr, logit, total, variance = np.array([0, 2]), np.zeros(2), np.zeros(2), np.full(1, 1e-4)
-    for regret in (-1.0, 1.0):
-        for _ in range(300):
-            given_up = np.array([regret, 0.0])
-            strategy = played(ptr, logit, total)
-            follow_regrets(
-                0, 1, ptr, (1.0, 1.0, 1.0), always(ptr), given_up, seen(ptr), strategy, (variance, logit, total)
-            )
-        assert logit.min() == LEAST_LOGIT
-        assert logit.argmax() == (0 if regret > 0 else 1)
-
-
-@given(states(), st.integers(1, 20), st.sampled_from([OUTSIDE, NEEDED]))
-def test_regrets_of_rows_outside_the_restricted_game_count_several_times(drawn, times, mark):
+@given(states(), st.integers(1, 20), st.sampled_from([OUTSIDE, NEEDED]), st.floats(0.01, 2))
+def test_logits_follow_regrets_which_count_several_times_outside_the_restricted_game(drawn, times, mark, rate):
     """In every second row, this iteration's regret counts several times."""
     ptr, logit, regret = drawn
     begin, marks = np.linspace(1, 2, len(logit)), np.full(len(logit), INSIDE, dtype=np.uint8)
@@ -109,14 +70,14 @@ def test_regrets_of_rows_outside_the_restricted_game_count_several_times(drawn, 
     strategy = played(ptr, logit, begin)
     now = strategy.copy()
     follow_regrets(
-        0, len(ptr) - 1, ptr, (1.0, 4.0, float(times)), marks, regret, seen(ptr), now, (variance, moved, total)
+        0, len(ptr) - 1, ptr, (rate, 4.0, float(times)), marks, regret, seen(ptr), now, (variance, moved, total)
     )
     assert np.array_equal(now, played(ptr, moved, total))
     assert total == pytest.approx(begin + 4 * often * softmax_of(ptr, logit), rel=1e-12)
     assert variance == pytest.approx(0.5 + np.add.reduceat(often * strategy * regret**2, ptr[:-1]), rel=1e-12)
     for state, (first, end) in enumerate(itertools.pairwise(ptr)):
         steps = often[first:end] * regret[first:end]
-        step = min(1 / np.sqrt(variance[state]), 1 / max(np.abs(steps).max(), 1e-100))
+        step = min(rate / np.sqrt(variance[state]), 1 / max(np.abs(steps).max(), 1e-100))
         expected = logit[first:end] + step * steps
         assert moved[first:end] == pytest.approx(np.maximum(expected - expected.max(), LEAST_LOGIT), abs=1e-9)
 

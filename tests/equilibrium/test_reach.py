@@ -14,8 +14,7 @@ from punish_fast.punish.states.space import StateSpace
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
-@pytest.mark.parametrize("model", ["view", "memory"])
-@pytest.mark.parametrize("off_policy_weight", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize(("model", "off_policy_weight"), [("view", 0.01), ("memory", 0.0), ("memory", 1.0)])
 def test_both_reaches_are_those_of_two_sweeps(model, off_policy_weight):
     graph = Graph(StateSpace(TINY, model))
     own, enemy = mixed(graph.space, 1), mixed(graph.space, 2)

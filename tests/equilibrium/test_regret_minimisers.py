@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching
 
 # A player with two decisions, of three and of two actions.
@@ -48,63 +47,16 @@ def test_regret_matching_converges_to_the_equilibrium_in_self_play():
     assert average[3:] == pytest.approx([1, 0], abs=1e-3)
 
 
-@pytest.mark.parametrize("enemy_of", [half_best_response, lambda strategy: 2 * half_best_response(strategy) - strategy])
-def test_hedge_converges_to_the_equilibrium_against_best_responses(enemy_of):
-    average = learn(Hedge(PTR), 5_000, enemy_of)
+def test_hedge_converges_to_the_equilibrium_against_best_responses():
+    average = learn(Hedge(PTR), 2_000, half_best_response)
     assert average[:3] == pytest.approx(EQUILIBRIUM, abs=0.05)
     assert average[3:] == pytest.approx([1, 0], abs=1e-3)
-
-
-@pytest.mark.parametrize("kind", [RegretMatching, Hedge])
-def test_learning_resumes_from_the_tables_alone(kind):
-    generator = np.random.default_rng(1)
-    first, second = kind(PTR), kind(PTR)
-    strategy, again = np.empty(5), np.empty(5)
-    first.play(strategy)
-    for iteration in (1, 2, 3):
-        if iteration == 3:
-            for name, table in first.tables.items():
-                second.tables[name][:] = table
-            second.play(again)
-            assert np.array_equal(strategy, again)
-        first.regret[:] = generator.normal(size=5)
-        first.learn(iteration, SEEN, strategy)
-    second.regret[:] = first.regret
-    second.learn(3, SEEN, again)
-    assert np.array_equal(strategy, again)
-    # Playing again from the tables changes nothing.
-    second.play(again)
-    assert np.array_equal(strategy, again)
 
 
 def test_only_hedge_has_restricted_iterations():
     assert all(RegretMatching(PTR).is_full(iteration) for iteration in range(1, 100))
     minimiser = Hedge(PTR)
     assert [iteration for iteration in range(1, 65) if minimiser.is_full(iteration)] == [*range(1, 17), 32, 48, 64]
-
-
-@pytest.mark.parametrize("mark", [OUTSIDE, NEEDED])
-def test_full_iterations_alone_learn_as_fast_outside_the_restricted_game(mark):
-    """Regrets are the same in all iterations, so it does not matter which of them count."""
-    marks = np.full(5, INSIDE, dtype=np.uint8)
-    always, seldom = Hedge(PTR, marks.copy()), Hedge(PTR, marks)
-    strategies = [np.empty(5), np.empty(5)]
-    for minimiser, strategy in zip((always, seldom), strategies, strict=True):
-        minimiser.play(strategy)
-        minimiser.regret[:] = [0, 0, 0, 1e-3, -1e-3]
-    for iteration in range(1, 49):
-        always.learn(iteration, SEEN, strategies[0])
-        if always.is_full(iteration):
-            seldom.learn(iteration, SEEN, strategies[1])
-        if iteration == 16:
-            before = seldom.tables["logit"][4]
-            assert before == always.tables["logit"][4]
-            # From now on restricted iterations have only the first decision.
-            marks[3:] = mark
-    now, late = (minimiser.tables["logit"][4] for minimiser in (always, seldom))
-    # Steps taken at once have the rate of the last one.
-    assert late == pytest.approx(now, rel=0.2)
-    assert late < before
 
 
 def test_a_restricted_minimiser_starts_from_the_tables_and_merges_into_them():

@@ -10,7 +10,6 @@ import pytest
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
-from punish_fast.equilibrium._regret_matching import regret_full
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
 from punish_fast.punish.rules import PRESETS
@@ -109,18 +108,6 @@ def test_marks_are_inconsistent_without_a_needed_entry(part):
         assert not are_consistent(graph, changed), (name, kind)
 
 
-def test_leaves_are_where_marked_plays_leave_the_restricted_game(part):
-    graph, marks = part.graph, part.marks
-    expected = set()
-    for number, state in enumerate(states_of(graph)):
-        if marks.full[number] == INSIDE:
-            for own, enemy, _, target in plays_of(graph, number, state):
-                if marks.row[own] and marks.row[enemy] and target < graph.n_full and marks.full[target] != INSIDE:
-                    expected.add(target)
-    assert expected
-    assert set(np.flatnonzero(marks.full == LEAF).tolist()) == set(part.game.leaves.tolist()) == expected
-
-
 def test_a_restricted_game_has_the_marked_plays_in_the_same_order(part):
     graph, marks, found = part.graph, part.marks, part.game
     assert np.array_equal(found.states, np.flatnonzero(marks.state))
@@ -153,36 +140,10 @@ def test_a_restricted_game_has_the_marked_plays_in_the_same_order(part):
     assert np.array_equal(found.rows[found.choices(part.choice)], part.choice[found.states])
 
 
-def test_a_restricted_game_has_the_values_of_the_same_plays_in_the_whole(part):
-    """Sums over all plays of strategies on marked rows; leaves keep the values given to them."""
-    graph, found, generator = part.graph, part.game, np.random.default_rng(8)
-    v = generator.random(graph.n_values)
-    mine = found.take_values(v)
-    own, enemy = generator.random((2, len(found.rows)))
-    expected, states = v.copy(), states_of(graph)
-    weights = np.zeros((2, int(graph.state_ptr[-1])))
-    weights[:, found.rows] = own, enemy
-    for number in reversed(found.numbers.tolist()):
-        plays = plays_of(graph, number, states[number])
-        expected[number] = sum(weights[0, a] * weights[1, b] * p * expected[then] for a, b, p, then in plays)
-    reach, regret, seen = np.ones((found.n_full, 2)), np.zeros(len(found.rows)), np.zeros((len(found.states), 2))
-    rows = (found.state_ptr, found.action)
-    for number in reversed(range(TINY.breaths)):
-        args = (found.full, found.draws, rows, (own, enemy), reach, mine, regret, seen)
-        found.for_states(number, regret_full, *args)
-    back = v.copy()
-    found.give_values(mine, back)
-    assert back == pytest.approx(expected, rel=1e-12)
-    assert np.array_equal(found.take_values(back), mine)
-    # Nodes are backed up from the first breath, which is whole in both.
-    nodes = graph.back_up_nodes(back[:, None])
-    assert np.array_equal(found.back_up_nodes(mine[:, None]), nodes)
-
-
 def test_parts_with_the_same_buffer_share_no_successor(part):
     found = part.game
     for number in range(TINY.breaths):
-        parts, (first, end), room = found.parts_of(number), found.targets_of(number), found.room_after(number)
+        parts, (first, end), room = found.parts[number], found.targets_of(number), found.room_after(number)
         covered, targets = [], {}
         for k, buffer in enumerate(parts.buffer.tolist()):
             spans = parts.spans[parts.ptr[k] : parts.ptr[k + 1]]
@@ -197,15 +158,3 @@ def test_parts_with_the_same_buffer_share_no_successor(part):
             assert not after & targets.setdefault(buffer, set())
             targets[buffer] |= after
         assert sorted(covered) == list(range(*found.layer_ptr[number : number + 2]))
-
-
-def test_a_restricted_game_of_everything_is_the_whole_and_does_not_pay():
-    graph = Graph(StateSpace(TINY, "memory"))
-    marks = all_inside(graph)
-    assert restrict(graph, marks) is None
-    whole = restrict(graph, marks, must_pay=False)
-    for mine, all_of_it in zip(whole.full, graph.full, strict=True):
-        assert np.array_equal(mine, all_of_it)
-    for name in ("layer_ptr", "state_ptr"):
-        assert np.array_equal(getattr(whole, name), getattr(graph, name))
-    assert whole.n_values == graph.n_values

@@ -74,21 +74,6 @@ def test_checkpoints_are_saved_every_minute(equilibrium, monkeypatch):
     assert saved == [1, 2, 3]
 
 
-def test_a_run_resumes_from_a_checkpoint_as_if_it_had_never_stopped(graph, equilibrium):
-    whole, tables = Equilibrium(graph, share=0.9), {}
-
-    def save(each):
-        tables.update({name: table.copy() for name, table in each.tables.items()})
-
-    run_equilibrium(equilibrium, Target(iterations=4), save)
-    again = Equilibrium(graph, share=0.9)
-    again.resume(4, tables)
-    assert run_equilibrium(again, Target(iterations=10)).exploitability == (
-        run_equilibrium(whole, Target(iterations=10)).exploitability
-    )
-    assert np.array_equal(again.average, whole.average)
-
-
 def test_a_run_that_is_past_its_target_only_measures(equilibrium):
     run_equilibrium(equilibrium, Target(iterations=4))
     statuses = []

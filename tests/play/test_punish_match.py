@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from policies import mixed
 
 from punish_fast.arena.players import PolicyPlayer
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.duel.graph import Graph
-from punish_fast.duel.simulator import EndlessError, Simulator
+from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.session import PlaySession
@@ -74,5 +75,5 @@ def test_a_game_that_never_ends_is_an_error(monkeypatch):
     monkeypatch.setattr("punish_fast.play.punish.match._MOST_BREATHS", 30)
     table = GameData(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(table.space, 5)
-    with pytest.raises(EndlessError, match="may never end"):
+    with pytest.raises(DuelError, match="may never end"):
         played(table, (policy, policy), 0, 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bench import reference
 from punish_fast.duel.breath import clash_effects
 from punish_fast.punish._clash import LOSS, REST, WIN, next_status
-from punish_fast.punish._codes import mirror_status, split_between_status, split_status
+from punish_fast.punish._codes import split_between_status, split_status
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 
@@ -92,13 +92,3 @@ def test_statuses_after_clashes_are_those_of_the_exact_model(rules, numbers, is_
             found = split_between_status(layout, after) if is_last else split_status(layout, after)
         moves = (move(own, own_feints), move(enemy, enemy_feints))
         assert found == expected_status(rules, status, is_last, moves)
-
-
-@given(house_rules(), positions, resolved, resolved)
-def test_mirrored_clash_has_the_mirrored_result(rules, numbers, own, enemy):
-    layout, status, own_feints, enemy_feints = position(rules, numbers)
-    after = next_status(rules, layout, status, False, own, enemy, own_feints, enemy_feints)
-    mirrored = split_status(layout, mirror_status(layout, status))
-    back = next_status(rules, layout, mirrored, False, enemy, own, enemy_feints, own_feints)
-    swapped = {WIN: LOSS, LOSS: WIN}
-    assert back == (swapped[after] if after in swapped else mirror_status(layout, split_status(layout, after)))

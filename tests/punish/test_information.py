@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from houses import house_rules
@@ -9,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from punish_fast.punish._codes import ENEMY_CARD, OWN_DRAW, OWN_PICK
-from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import (
     MODELS,
@@ -19,18 +16,6 @@ from punish_fast.punish.states.information import (
     places_of,
     tuples_of,
 )
-
-
-@pytest.mark.parametrize("name", MODELS)
-@given(rules=house_rules())
-def test_digits_number_all_tuples_and_fewer_copies_use_the_first(name, rules):
-    tuples = tuples_of(information_of(name), rules)
-    assert len(set(tuples)) == len(tuples)
-    assert [sum(t) for t in tuples] == sorted(sum(t) for t in tuples)
-    weight = [*places_of(information_of(name), rules).weight.tolist()]
-    digits = [sum(sum(t) <= copies for t in tuples) for copies in rules.copies]
-    assert weight[-1] == 1
-    assert all(high == low * n for (high, low), n in zip(pairwise(weight), digits[1:], strict=True))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -55,23 +40,6 @@ def test_a_move_takes_one_copy_to_the_place_of_the_model(name, rules, data):
         assert places.dealt[hand, seen[model.revealed]] == digit
 
 
-@pytest.mark.parametrize("name", MODELS)
-@given(rules=house_rules())
-def test_mirroring_twice_restores_the_digit(name, rules):
-    places = places_of(information_of(name), rules)
-    for digit, hand in enumerate(places.hand):
-        for held, mirrored in enumerate(places.mirror[digit]):
-            if mirrored >= 0:
-                assert places.hand[mirrored] == held
-                assert places.discard[mirrored] == places.discard[digit]
-                assert places.mirror[mirrored, hand] == digit
-
-
-@given(house_rules())
-def test_the_view_has_the_codes_of_the_state_space(rules):
-    assert places_of(information_of("view"), rules).weight.tolist() == layout_of(rules).place.tolist()
-
-
 @given(rules=house_rules())
 def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
     memory, view = information_of("memory"), information_of("view")
@@ -84,8 +52,3 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
 def test_digits_within_a_finer_model_are_refused():
     with pytest.raises(InformationError, match="'view' forgets what 'memory' remembers"):
         digits_within(information_of("view"), information_of("memory"), PRESETS["notebook"])
-
-
-def test_unknown_models_are_refused():
-    with pytest.raises(InformationError, match="'all' is not allowed, it must be one of view, memory"):
-        information_of("all")

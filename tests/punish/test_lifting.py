@@ -8,7 +8,6 @@ from policies import mixed
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to, lift
 
@@ -45,9 +44,3 @@ def test_lifting_to_the_same_model_changes_nothing():
         space = StateSpace(PRESETS["tiny"], name)
         policy = mixed(space, 3)
         assert np.array_equal(lift(space, space, policy), policy)
-
-
-def test_a_policy_is_not_lifted_to_a_coarser_model():
-    view, memory = StateSpace(PRESETS["tiny"]), StateSpace(PRESETS["tiny"], "memory")
-    with pytest.raises(InformationError, match="'view' forgets what 'memory' remembers"):
-        lift(view, memory, mixed(memory, 3))

@@ -16,7 +16,6 @@ from punish_fast.punish.transitions import row_batches
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
 from punish_fast.punish.transitions.tensor import build, build_compact
-from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 
 @pytest.fixture
@@ -66,19 +65,6 @@ def test_games_without_a_discount_have_the_bits_of_the_tensor(tiny, cut_small, o
     for policy in (None, mixed(tiny, 2)):
         made, stored = MatrixFree(RowBatches(tiny, policy)), build_compact(tiny, policy)
         assert_same_solution(made, stored, objective=objective, discount=1)
-
-
-def test_threads_change_no_bit(tiny, monkeypatch):
-    monkeypatch.setattr(row_batches, "_BATCH", 500)
-    before, found = threads(), []
-    try:
-        for n in (1, max_threads()):
-            set_threads(n)
-            solution = solve(MatrixFree(RowBatches(tiny)), method="jacobi", sweeps=5)
-            found.append((solution.fingerprint, solution.log.rmse, solution.log.choice_changes))
-    finally:
-        set_threads(before)
-    assert found[0] == found[1]
 
 
 def test_it_is_refused_where_play_can_go_on_for_ever():

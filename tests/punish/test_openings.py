@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.openings import openings, worth
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
@@ -29,13 +27,6 @@ def test_openings_have_the_probabilities_of_all_deals(tiny):
     assert found.p.sum() == pytest.approx(1, abs=1e-14)
 
 
-def test_openings_have_full_hp_and_are_states(tiny):
-    for row, hand, revealed in zip(*openings(tiny)[:3], strict=True):
-        state = tiny.state(int(row))
-        assert (state.breath, state.own_hp, state.enemy_hp) == (1, tiny.rules.hp, tiny.rules.hp)
-        assert (state.hand, state.discard) == (tuple(hand), tuple(revealed))
-
-
 def test_worth_is_a_conditional_expectation():
     found = worth(np.array([0, 1, 1, 2]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([1.0, 2.0, 4.0, 5.0]))
     assert found.copies.tolist() == [0, 1, 2]
@@ -43,9 +34,8 @@ def test_worth_is_a_conditional_expectation():
     assert found.mean.tolist() == pytest.approx([1.0, 3.2, 5.0])
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_worth_of_a_linear_value_is_its_slope(order):
-    counts = np.array([0, 1, 3])[list(order)]
+def test_worth_of_a_linear_value_is_its_slope():
+    counts = np.array([1, 0, 3])
     assert worth(counts, np.array([0.2, 0.3, 0.5]), 7.0 - 2.5 * counts).step == pytest.approx(-2.5)
 
 
@@ -66,8 +56,3 @@ def test_a_loaded_file_has_the_same_openings(tiny, tmp_path):
     save(tmp_path / "x.h5", tiny, build(tiny))
     for ours, theirs in zip(openings(tiny), openings(load(tmp_path / "x.h5")), strict=True):
         assert np.array_equal(ours, theirs)
-
-
-def test_presets_have_as_many_openings_as_deals():
-    space = StateSpace(PRESETS["tiny"])
-    assert len(openings(space).row) == space.n_openings

@@ -44,6 +44,8 @@ def test_every_preset_is_valid_and_found_by_its_name(name):
     assert validate(PRESETS[name]) is PRESETS[name]
     assert load_rules(name) == PRESETS[name]
     assert name_of(PRESETS[name]) == name
+    assert name_of(PRESETS[name]._replace(healing=5)) == f"house-{PRESETS[name]._replace(healing=5).digest[:8]}"
+    assert name_of(PRESETS["tiny"]._replace(redeal="reshuffle")) == "tiny-reshuffle"
 
 
 @given(house_rules())
@@ -55,13 +57,6 @@ def test_rules_survive_json_and_mapping(rules):
 def test_digests_are_equal_exactly_for_equal_rules(rules, others):
     assert (rules.digest == others.digest) == (rules == others)
     assert Rules(*rules).digest == rules.digest
-
-
-def test_house_rules_are_named_by_their_digest():
-    rules = NOTEBOOK._replace(hp=4)
-    assert name_of(rules) == f"house-{rules.digest[:8]}"
-    assert [name_of(preset) for preset in PRESETS.values()] == list(PRESETS)
-    assert name_of(PRESETS["tiny"]._replace(redeal="reshuffle")) == "tiny-reshuffle"
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -103,23 +98,15 @@ def test_too_few_cards_are_refused(changes):
         validate(NOTEBOOK._replace(**changes))
 
 
-def test_a_mapping_changes_only_its_fields():
-    assert from_mapping({}) == NOTEBOOK
-    assert from_mapping({"hp": 4}) == NOTEBOOK._replace(hp=4)
-    assert from_mapping({"hp": 4}, base=PRESETS["tiny"]) == PRESETS["tiny"]._replace(hp=4)
-
-
 def test_a_mapping_may_have_lists_and_tables_of_cards():
+    assert from_mapping({"hp": 4}, base=PRESETS["tiny"]) == PRESETS["tiny"]._replace(hp=4)
+    lowest_first = ["punish", "rest", "guard", "rush", "dodge", "strike"]
+    assert from_mapping({"priority": lowest_first}).priority == (1, 2, 3, 4, 5, 0)
     assert from_mapping({"copies": [4, 3, 3, 3, 3]}).copies == (4, 3, 3, 3, 3)
     assert from_mapping({"copies": {"guard": 4}}).copies == (4, 3, 3, 3, 3)
     assert from_mapping({"damage": {"strike": 1, "punish": 4}}).damage == (0, 1, 0, 1, 4)
     assert from_mapping({"dodge_stops": ["rush", "guard"]}).dodge_stops == (1, 1, 0, 0, 0)
     assert from_mapping({"exhausting": []}).exhausting == (0, 0, 0, 0, 0)
-
-
-def test_mapping_lists_priority_lowest_first():
-    lowest_first = ["punish", "rest", "guard", "rush", "dodge", "strike"]
-    assert from_mapping({"priority": lowest_first}).priority == (1, 2, 3, 4, 5, 0)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +137,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(Rules._fields) | st.text(max_size=5), _VALUES, max_size=3))
 @example({"dodge_stops": [["strike"]]})
 @example({"copies": {"guard": {}}})

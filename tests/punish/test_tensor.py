@@ -6,24 +6,17 @@ from exact import assert_rows_exact, random_policy, strategy_of
 from houses import house_rules
 from hypothesis import given, note
 from hypothesis import strategies as st
-from policies import uniform
 
 from punish_fast.mdp.model import MDP, check
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules
 from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.transitions._tensor import place_rows
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 
 # Against a policy, a probability is a float64 sum of positive terms.
 POLICY_ERROR = 4e-15
-
-
-def unseen_of(space: StateSpace, row: int) -> list[int]:
-    state = space.state(row)
-    return [c - h - d for c, h, d in zip(space.rules.copies, state.hand, state.discard, strict=True)]
 
 
 def assert_lawful(space: StateSpace, mdp: MDP) -> None:
@@ -53,38 +46,20 @@ def assert_successors_in_next_layer(space: StateSpace, mdp: MDP, row: np.ndarray
     assert (layer_of_row[decided] < n_layers - 1).all(), "a redeal decides no game"
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 5)), max_size=30))
-def test_rows_are_contiguous_and_share_the_probabilities_of_their_owner(drawn):
-    """Each row has an earlier owner, or owns itself."""
-    owner = np.zeros(len(drawn), dtype=np.int64)
-    owners = []
-    for row, (_, wanted) in enumerate(drawn):
-        if wanted >= len(owners):
-            owners.append(row)
-        owner[row] = owners[min(wanted, len(owners) - 1)]
-    lengths = np.array([length for length, _ in drawn], dtype=np.int64)
-    own_ptr = np.concatenate([[0], np.cumsum(np.where(owner == np.arange(len(drawn)), lengths, 0))])
-    indptr, data_ptr = np.append(-1, lengths), owner.copy()
-    assert place_rows(indptr, data_ptr) == own_ptr[-1]
-    assert indptr.tolist() == [0, *np.cumsum(lengths)]
-    assert np.array_equal(data_ptr, own_ptr[owner])
-
-
 def test_rows_against_uniform_play_are_exact_up_to_one_rounding(tiny, tiny_mdp):
-    assert_rows_exact(tiny, tiny_mdp, range(tiny.n_states))
+    assert_rows_exact(tiny, tiny_mdp, range(0, tiny.n_states, 2))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_rows_against_a_sparse_policy_are_exact(tiny, seed):
-    policy = random_policy(tiny, seed)
-    assert_rows_exact(tiny, build(tiny, policy), range(tiny.n_states), strategy_of(tiny, policy), POLICY_ERROR)
+def test_rows_against_a_sparse_policy_are_exact(tiny):
+    policy = random_policy(tiny, 1)
+    assert_rows_exact(tiny, build(tiny, policy), range(0, tiny.n_states, 3), strategy_of(tiny, policy), POLICY_ERROR)
 
 
 @given(house_rules(), st.integers(0, 2**32 - 1))
 def test_rows_of_random_house_rules_are_exact(rules, seed):
     space = StateSpace(rules)
     note(f"{space.n_states} states")
-    sample = np.random.default_rng(seed).integers(space.n_states, size=30).tolist()
+    sample = np.random.default_rng(seed).integers(space.n_states, size=12).tolist()
     mdp = build(space)
     assert_lawful(space, mdp)
     assert_rows_exact(space, mdp, sample)
@@ -92,38 +67,6 @@ def test_rows_of_random_house_rules_are_exact(rules, seed):
     mdp = build(space, policy)
     assert_lawful(space, mdp)
     assert_rows_exact(space, mdp, sample, strategy_of(space, policy), POLICY_ERROR)
-
-
-def test_tensor_is_lawful(tiny, tiny_mdp):
-    assert_lawful(tiny, tiny_mdp)
-    assert_lawful(tiny, build(tiny, random_policy(tiny, 3)))
-
-
-def test_rows_follow_states_and_their_legal_actions(tiny, tiny_mdp):
-    assert np.array_equal(tiny_mdp.state_ptr, tiny.state_ptr)
-    assert np.array_equal(tiny_mdp.action, tiny.action)
-    assert np.array_equal(tiny_mdp.layer_ptr, tiny.layer_ptr)
-
-
-def test_uniform_policy_gives_the_tensor_of_shared_marginals(tiny, tiny_mdp):
-    mdp = build(tiny, uniform(tiny))
-    assert np.array_equal(mdp.indptr, tiny_mdp.indptr)
-    assert np.array_equal(mdp.indices, tiny_mdp.indices)
-    assert np.abs(mdp.data - tiny_mdp.data).max() <= 1e-15
-    assert np.abs(mdp.reward - tiny_mdp.reward).max() <= 1e-15
-
-
-def test_an_enemy_that_never_feints_draws_no_card():
-    space = StateSpace(PRESETS["tiny"])
-    weight = np.where(space.action % 10 == 1, 0.0, 1.0)
-    sums = np.add.reduceat(weight, space.state_ptr[:-1])
-    mdp = build(space, weight / np.repeat(sums, np.diff(space.state_ptr)))
-    deck = np.array([sum(unseen_of(space, row)) - space.state(row).enemy_hand for row in range(space.n_states)])
-    for state in range(space.layer_ptr[-2]):
-        for row in range(mdp.state_ptr[state], mdp.state_ptr[state + 1]):
-            successors = mdp.indices[mdp.indptr[row] : mdp.indptr[row + 1]]
-            own_feints = mdp.action[row] % 10
-            assert (deck[successors[successors < space.n_states]] == deck[state] - own_feints).all()
 
 
 @pytest.mark.parametrize("breaths", [1, 3])
@@ -196,23 +139,6 @@ def test_whole_game_is_lawful_and_a_sample_of_its_rows_exact(request, name):
     generator = np.random.default_rng(20)
     per_layer = [generator.integers(*space.layer_ptr[k : k + 2], size=40) for k in range(len(space.layers))]
     assert_rows_exact(space, mdp, np.concatenate(per_layer).tolist())
-
-
-@pytest.mark.full
-def test_whole_game_against_the_uniform_policy_has_the_shared_marginals(notebook, notebook_mdp):
-    mdp = build(notebook, uniform(notebook))
-    assert np.array_equal(mdp.indptr, notebook_mdp.indptr)
-    assert np.array_equal(mdp.indices, notebook_mdp.indices)
-    assert np.abs(mdp.data - notebook_mdp.data).max() <= 1e-15
-
-
-@pytest.mark.full
-def test_whole_game_has_the_same_bits_for_every_thread_count(thread_counts):
-    results = []
-    for count in thread_counts:
-        set_threads(count)
-        results.append(game_bytes(PRESETS["notebook"], None))
-    assert all(result == results[0] for result in results)
 
 
 def test_only_states_of_the_view_have_a_tensor():

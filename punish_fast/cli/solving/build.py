@@ -149,9 +149,11 @@ def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | 
     The result is None for presets, because play reaches all of their states, and for transitions that are not in
     memory, because counting would take as long as solving.
     """
+    from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model import MDP
-    from punish_fast.punish.states.openings import count_reachable
+    from punish_fast.punish.states.openings import openings
 
     if name_of(states.rules) in PRESETS or not isinstance(mdp := transitions(), MDP):
         return None
-    return count_reachable(states, mdp) + len(mdp.terminal_reward)
+    # Under some house rules, or if the enemy never plays some actions, not all states can be reached.
+    return len(reachable_states(mdp, openings(states).row)) + len(mdp.terminal_reward)

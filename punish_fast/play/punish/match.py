@@ -14,7 +14,7 @@ import numpy as np
 
 from punish_fast.duel import _simulator
 from punish_fast.duel.breath import play_breaths
-from punish_fast.duel.simulator import EndlessError
+from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.games.events import Event
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
 from punish_fast.play.punish.game_data import GameData, View
@@ -107,7 +107,7 @@ class PunishMatch:
     def move(self, actions: dict[int, int]) -> list[Event]:
         """Play a breath."""
         if len(self.breaths) >= _MOST_BREATHS:
-            raise EndlessError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
+            raise DuelError(f"games: one is undecided after {_MOST_BREATHS} breaths and may never end")
         both = actions[0], actions[1]
         picks = tuple(REST if action == REST_ACTION else action // 10 - 1 for action in both)
         feints = both[0] % 10 == 1, both[1] % 10 == 1

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.mdp.graph.qualitative import reachable_states
-from punish_fast.mdp.model import MDP
 from punish_fast.punish.codes import CodedStates, digits_of
 
 
@@ -36,14 +34,6 @@ class Worth(NamedTuple):
     p: np.ndarray  # float64 [m], probability of each number
     mean: np.ndarray  # float64 [m], expected value of the openings with each number
     step: float  # average gain from one more copy; NaN if all openings have the same number
-
-
-def count_reachable(states: CodedStates, mdp: MDP) -> int:
-    """Count the states that can be reached from an opening by the transitions of ``mdp``.
-
-    Under some house rules, or if the enemy never plays some actions, not all enumerated states are reachable.
-    """
-    return len(reachable_states(mdp, openings(states).row))
 
 
 def openings(states: CodedStates) -> Openings:

@@ -205,7 +205,9 @@ class StateSpace:
     def _number(self, cards: np.ndarray, reached: np.ndarray, origin: int) -> Layer:
         """Return the layer of the reached states; its first row is ``origin``."""
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
-        must_have_numbers(origin + int(begin[-1]), self._most_states)
+        n_states, most = origin + int(begin[-1]), self._most_states
+        if n_states > most:
+            raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
         rank = np.empty(reached.shape, dtype=np.uint16)
         status = np.empty(begin[-1], dtype=np.uint16)
         for_chunks(_space.number_states, begin, begin, reached, rank, status)
@@ -320,12 +322,6 @@ def _legal_actions() -> np.ndarray:
         legal = [10 * (k + 1) + feint for k in range(N_KINDS) if kinds >> k & 1 for feint in range(mode)]
         actions[: max(1, len(legal))] = legal or [REST_ACTION]
     return table
-
-
-def must_have_numbers(n_states: int, most: int = MOST_STATES) -> None:
-    """Raise `MemoryError` if there are more than ``most`` states."""
-    if n_states > most:
-        raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
 
 
 def must_be_space(space: object) -> None:
