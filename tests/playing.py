@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -12,7 +13,7 @@ import numpy as np
 from bench import reference
 from punish_fast.punish.codes import State, to_decimal
 from punish_fast.punish.rules import PRESETS, Rules
-from punish_fast.records.logs import RecordedGame, Side
+from punish_fast.records.logs import BOTS, RecordedGame, Side, write_log
 
 # The tiny game with the true redeal.
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
@@ -125,3 +126,26 @@ def some_games(
 def with_side(game: RecordedGame, **changes: object) -> RecordedGame:
     """``game`` with another side of the winner."""
     return replace(game, winner=replace(game.winner, **changes))
+
+
+LAYOUTS = ("breaths", "games")
+
+
+def written(games: Sequence[RecordedGame], layout: str, state_type: type = int) -> str:
+    """Games as a log; in the layout by game, states are numbers or text."""
+    if layout == "breaths":
+        return write_log(games)
+    return "[" + ",\n".join(json.dumps(_entry(game, state_type)) for game in games) + "]\n"
+
+
+def _entry(game: RecordedGame, state_type: type) -> dict[str, object]:
+    entry: dict[str, object] = {"play_timestamp": game.second}
+    for key, side in (("winner", game.winner), ("loser", game.loser)):
+        is_bot = side.is_bot or side.name in BOTS
+        entry[key] = {
+            "username": side.name,
+            "states": [state_type(state) for state in side.states],
+            "actions": side.actions,
+            "bot_parameters": {"temperature": side.temperature} if is_bot else None,
+        }
+    return entry if game.played is None else entry | {"game_id": game.id}

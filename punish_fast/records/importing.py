@@ -131,10 +131,7 @@ _WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the l
 
 
 def _is_rounded(log: GameLog, faults: Sequence[list[Fault]]) -> bool:
-    """Return True if a program has rounded the states: none of them changes by rounding, and one is unreachable.
-
-    States that are numbers need not be unreachable, since the writer of logs writes states as text in this case.
-    """
+    """Return True if a program has rounded the states: none changes by rounding; they are numbers or unreachable."""
     is_suspect = log.in_numbers or any(fault.kind == UNREACHABLE for found in faults for fault in found)
     codes = (code for game in log.games for side in (game.winner, game.loser) for code in side.states)
     return is_suspect and may_be_rounded(codes)

@@ -32,12 +32,9 @@ from typing import Any, TypeVar
 from punish_fast.records import log_fields
 from punish_fast.records.database import RecordsError, read_file
 from punish_fast.records.json_entries import EntryError, read_entries
-from punish_fast.records.log_fields import may_be_rounded
 from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
-
-LAYOUTS = ("breaths", "games")
 
 # Names that the original reserves for its bots; its logs by breath mark bots in no other way.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
@@ -135,7 +132,7 @@ def _layout_of(values: list[Any]) -> str:
                 return layout
     if values:
         log_fields.require_keys("entry 1", values[0], _BREATH_KEYS)
-    return LAYOUTS[0]
+    return "breaths"
 
 
 @dataclass(frozen=True)
@@ -304,20 +301,11 @@ def _side_of_game(where: str, value: Any) -> Side:
     return Side(name, tuple(range(len(states))), states, actions, temperature, parameters is not None)
 
 
-def write_log(games: Iterable[RecordedGame], layout: str = "breaths") -> str:
-    """Return games as JSON, for `read_log`.
-
-    The layout by game does not record which breaths are missing; the layout by breath omits parameters of bots. In the
-    layout by game, states are written as text if a reader could mistake them for rounded numbers.
-    """
+def write_log(games: Iterable[RecordedGame]) -> str:
+    """Return games in the layout by breath as JSON, for `read_log`; it omits parameters of bots."""
     games = list(games)
     check_names(games)
-    if layout == "games":
-        states = (state for game in games for side in (game.winner, game.loser) for state in side.states)
-        state_type = str if may_be_rounded(states) else int
-        entries = [_entry_of(game, state_type) for game in games]
-    else:
-        entries = [entry for game in games for entry in _entries_of(game)]
+    entries = [entry for game in games for entry in _entries_of(game)]
     return "[" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "]\n"
 
 
@@ -338,13 +326,3 @@ def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:
             entry |= {"IsBot": True} if side.is_bot and side.name not in BOTS else {}
             entries.append(entry if game.played is None else entry | {"Played": game.played})
     return entries
-
-
-def _entry_of(game: RecordedGame, state_type: type) -> dict[str, Any]:
-    sides = []
-    for side in (game.winner, game.loser):
-        states = [state_type(state) for state in side.states]
-        parameters = {"temperature": side.temperature} if side.is_bot else None
-        sides.append(dict(zip(_SIDE_KEYS, (side.name, states, side.actions, parameters), strict=True)))
-    entry = dict(zip(_GAME_KEYS, (game.second, *sides), strict=True))
-    return entry if game.played is None else entry | {"game_id": game.id}

@@ -14,8 +14,6 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import CHOICES, GAME_ORDER, GAMES, Selection, arrays_of, require_player
 from punish_fast.records.database import RecordsError, open_to_read
 
-_LATEST_FIRST = "ORDER BY second DESC, game DESC LIMIT :most"
-
 
 @dataclass(frozen=True)
 class Results:
@@ -47,7 +45,9 @@ def read_results(path: str | Path, selection: Selection | None = None) -> Result
 
 def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, Any]]:
     """Return the latest games: ``game`` (its id), ``played`` (Unix seconds), ``winner``, ``loser``, ``breaths``."""
-    query, parameters = selection.query("game, second, winner, loser, n_breaths", more=_LATEST_FIRST)
+    query, parameters = selection.query(
+        "game, second, winner, loser, n_breaths", more="ORDER BY second DESC, game DESC LIMIT :most"
+    )
     with open_to_read(path) as connection:
         rows = connection.execute(query, {**parameters, "most": most}).fetchall()
     return [dict(zip(("game", "played", "winner", "loser", "breaths"), row, strict=True)) for row in rows]

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 _MOST_CHARACTERS = 60
-
-
-def read_object(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, or None if the content is anything else; raise OSError if unreadable."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 def is_whole(value: object, low: int, high: int) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from playing import RULES, some_games
+from playing import LAYOUTS, RULES, some_games, written
 from records.conftest import query
 
 from fuzz.json_mutations import mutated
@@ -14,7 +14,7 @@ from fuzz.trial import is_refusal
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
-from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.logs import write_log
 
 
 def breaths(path) -> list[tuple]:
@@ -27,7 +27,7 @@ def import_damaged(space, folder, n, generator):
     log.write_text(write_log(some_games(5, seed=99)))
     import_logs(space, [log], db)
     content, before = db.read_bytes(), breaths(db)
-    sound = [write_log(some_games(4, seed=100 + k), layout).encode() for k in range(3) for layout in LAYOUTS]
+    sound = [written(some_games(4, seed=100 + k), layout).encode() for k in range(3) for layout in LAYOUTS]
     became: Counter[str] = Counter()
     for k in range(n):
         log.write_bytes(mutated(sound[k % len(sound)], generator))

@@ -4,13 +4,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from playing import some_games, with_side
+from playing import LAYOUTS, some_games, with_side, written
 
 from punish_fast.records import importing
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import CONFLICT, SAME_SECOND, import_logs, record_games
-from punish_fast.records.logs import LAYOUTS, write_log
+from punish_fast.records.logs import write_log
 from punish_fast.records.schema import LAST_SECOND, new_id
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.conftest import query, run_sql
@@ -29,7 +29,7 @@ def rows(path) -> list[tuple]:
 
 
 def write(path, games, layout="breaths"):
-    path.write_text(write_log(games, layout))
+    path.write_text(written(games, layout))
     return path
 
 
@@ -41,7 +41,7 @@ def test_games_go_in_and_come_out_as_they_were(tmp_path, space, games):
         with open_to_read(db) as connection:
             found = [game for _, game in read_games(connection)]
         assert [plain(game) for game in found] == games
-        assert write_log(found, "breaths") == write_log(games, "breaths")
+        assert write_log(found) == write_log(games)
 
 
 def test_importing_again_changes_nothing(tmp_path, space, db, log, games):

@@ -7,10 +7,10 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from playing import some_games
+from playing import LAYOUTS, some_games, written
 
 from punish_fast.records.database import RecordsError
-from punish_fast.records.logs import LAYOUTS, log_of, read_log, write_log
+from punish_fast.records.logs import log_of, read_log, write_log
 
 BREATH = {
     "State": "101010200220000001",
@@ -44,12 +44,12 @@ def parse(entries):
 def test_games_survive_being_written_and_read(tmp_path, layout):
     games = some_games(20)
     path = tmp_path / "x.json"
-    path.write_text(write_log(games, layout))
+    path.write_text(written(games, layout))
     log = read_log(path)
     assert (log.layout, log.refused) == (layout, ())
     known = [replace(g, winner=replace(g.winner, is_bot=None), loser=replace(g.loser, is_bot=None)) for g in log.games]
     assert known == games
-    assert write_log(log.games, layout) == path.read_text()
+    assert written(log.games, layout) == path.read_text()
 
 
 def test_both_layouts_are_told_apart():
@@ -197,11 +197,11 @@ def test_bots_stay_bots_whatever_their_settings(layout):
     for temperature in (None, 0.0, 0.5):
         robot = replace(first.winner, name="Robot", is_bot=True, temperature=temperature)
         person = replace(first.loser, is_bot=False)
-        _, (game,), _ = parse(write_log([replace(first, winner=robot, loser=person)], layout).encode())
+        _, (game,), _ = parse(written([replace(first, winner=robot, loser=person)], layout).encode())
         assert (game.winner.is_bot, bool(game.loser.is_bot)) == (True, False)
         assert game.winner.temperature == (temperature if layout == "games" else None)
         played = replace(first, id=2**50, winner=robot, loser=person, played=first.id)
-        _, (game,), _ = parse(write_log([played], layout).encode())
+        _, (game,), _ = parse(written([played], layout).encode())
         assert (game.winner.is_bot, game.loser.is_bot) == (True, False)
 
 
@@ -218,7 +218,7 @@ ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-32")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_logs_are_read_in_the_forms_that_programs_write(layout):
     games = tuple(some_games(3))
-    text = write_log(games, layout).replace("\n", "\r\n")
+    text = written(games, layout).replace("\n", "\r\n")
     assert [parse(text.encode(encoding))[1] == parse(text.encode())[1] for encoding in ENCODINGS] == [True] * 4
     lines = "\n".join(map(json.dumps, json.loads(text)))
     assert parse(lines.encode()) == parse(text.encode())
@@ -237,7 +237,7 @@ def test_exact_numbers_are_taken_in_any_notation():
 def test_games_before_the_end_of_a_log_that_is_cut_off_are_whole(layout):
     """At any place, only games are read of which nothing is missing."""
     games = some_games(3)
-    content = write_log(games, layout).encode()
+    content = written(games, layout).encode()
     found = [0]
     for end in range(content.index(b"\n"), len(content) - 2, 7):
         log = log_of(content[:end], "x.json")
@@ -252,7 +252,7 @@ def test_games_before_the_end_of_a_log_that_is_cut_off_are_whole(layout):
 def test_games_beside_a_damaged_one_are_read(layout):
     """Games with an invalid value, a name that is given twice, a constant and a missing comma are left out."""
     games = some_games(5)
-    entries = json.loads(write_log(games, layout))
+    entries = json.loads(written(games, layout))
     texts = [json.dumps(entry) for entry in entries]
     second = next(k for k, entry in enumerate(entries) if str(games[1].id) in json.dumps(entry))
     for damage in (("{", '{"x": 1, "x": 2, '), ("{", '{"x": NaN, '), (": ", " ", 1), (str(games[1].id), "-1")):

@@ -7,13 +7,14 @@ from collections import Counter
 
 import pytest
 from numba import config
+from playing import LAYOUTS, written
 
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.database import open_to_read
 from punish_fast.records.games import read_games
 from punish_fast.records.importing import SAME_SECOND, import_logs
-from punish_fast.records.logs import LAYOUTS, read_log, write_log
+from punish_fast.records.logs import read_log
 from punish_fast.records.validation import FEINTS, ILLEGAL, SUCCESSION, UNREACHABLE
 from records.test_games import plain
 from records.test_importing import rows
@@ -73,6 +74,6 @@ def test_real_games_survive_being_written_and_imported(imported, tmp_path, table
     whole = [g for g in games if g.winner.number == tuple(range(len(g.winner.number)))]
     assert len(games) - len(whole) == 6
     log = tmp_path / "x.json"
-    log.write_text(write_log(games if layout == "breaths" else whole, layout))
+    log.write_text(written(games if layout == "breaths" else whole, layout))
     assert import_logs(tabletop_space, [log], tmp_path / "x.db").imported == (1210 if layout == "breaths" else 1204)
     assert {plain(game) for game in read_log(log).games} == set(map(plain, games if layout == "breaths" else whole))

@@ -4,11 +4,10 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from playing import some_games
+from playing import some_games, written
 
 from punish_fast.records.importing import ROUNDED, import_logs
 from punish_fast.records.log_fields import may_be_rounded
-from punish_fast.records.logs import write_log
 
 # Programs that read numbers as doubles, by their way to write them: in full, shortest, by digits.
 PROGRAMS = {
@@ -26,12 +25,8 @@ def rewritten(game, rounding):
 
 
 def write(path, games, in_numbers=True):
-    """Write the layout by game, whose states are numbers."""
-    text = write_log(games, "games")
-    if in_numbers:
-        for state in {state for game in games for side in (game.winner, game.loser) for state in side.states}:
-            text = text.replace(f'"{state}"', str(state))
-    path.write_text(text)
+    """Write the layout by game."""
+    path.write_text(written(games, "games", int if in_numbers else str))
     return path
 
 

@@ -32,7 +32,7 @@ def long_game():
 
 
 def test_games_that_were_played_have_no_fault(space):
-    assert check_games(space, some_games(100, seed=2)) == [[]] * 100
+    assert check_games(space, some_games(40, seed=2)) == [[]] * 40
     assert check_games(space, []) == []
 
 
@@ -129,7 +129,7 @@ def test_the_winner_must_have_won(space, long_game):
 
 
 def test_breaths_must_follow_from_each_other(space):
-    games = [game for game in some_games(100, seed=4) if len(game.winner.number) >= 3]
+    games = [game for game in some_games(60, seed=4) if len(game.winner.number) >= 3]
     found = set()
     for one, two in pairwise(games):
         mixed = replace(
@@ -155,7 +155,7 @@ def test_breaths_must_follow_from_each_other(space):
 def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
     """The fault of the original: one player's feint stands in both players' choices."""
     shared = []
-    for game in some_games(200, seed=5):
+    for game in some_games(120, seed=5):
         k = next((k for k, a in enumerate(game.winner.actions[:-1]) if a % 10), None)
         if k is not None and not game.loser.actions[k] % 10 and game.loser.actions[k] != 90:
             if str(game.loser.states[k])[8] == "1":
@@ -163,5 +163,5 @@ def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
             actions = list(game.loser.actions)
             actions[k] += 1
             shared.append(replace(game, loser=replace(game.loser, actions=tuple(actions))))
-    assert len(shared) >= 10
+    assert len(shared) >= 5
     assert {tuple(fault.kind for fault in faults) for faults in check_games(space, shared)} == {(FEINTS,)}

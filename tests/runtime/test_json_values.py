@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from punish_fast.runtime.json_values import brief, is_number, is_whole, read_object
+from punish_fast.runtime.json_values import brief, is_number, is_whole
 
 
 def test_whole_numbers_have_a_range_and_no_other_type():
@@ -17,14 +15,6 @@ def test_numbers_have_a_range_and_no_other_type():
     assert is_number(0.5, 0, 1)
     for value in (-0.1, 1.1, 10**400, -(10**400), float("inf"), float("nan"), True, "1", None, [0.5]):
         assert not is_number(value, 0, 1)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "5", "{", '{"a": ' + "9" * 5000 + "}", "[" * 100_000, "\ud800"])
-def test_only_objects_are_read(tmp_path, text):
-    (tmp_path / "x.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert read_object(tmp_path / "x.json") is None
-    (tmp_path / "x.json").write_text('{"a": 1}')
-    assert read_object(tmp_path / "x.json") == {"a": 1}
 
 
 def test_values_are_shown_in_one_short_line():
