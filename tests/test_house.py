@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2139,
     "arena": 1123,
     "study": 793,
-    "games": 5650,
+    "games": 5611,
     "store": 1806,
     "equilibrium": 1748,
     "records": 1627,

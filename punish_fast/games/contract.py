@@ -24,8 +24,8 @@ following laws, in which ``s`` is a reachable state and ``a`` a legal action:
     with the same number are equally probable, lead to equal positions, and either both pass the turn or both keep it.
     In equivalent terminal states, the player who would move next has the same return. A game without symmetries
     returns ``s``; a game whose symmetries do not renumber actions returns ``actions(s)``.
-10. In a `SecretGame`, states with the same ``information(s)`` have the same player, actions and features. Features may
-    summarize this information, so law 8 does not require them to differ.
+10. If not ``is_open``, nonterminal states of the same player to move with equal ``known_to(s, player(s))`` have the
+    same actions and features. Features may summarize this information, so law 8 does not require them to differ.
 """
 
 from __future__ import annotations
@@ -64,9 +64,17 @@ class Game(Protocol):
     n_actions: int  # Actions are integers from 0 to ``n_actions - 1``.
     n_features: int  # Length of ``features``.
     is_zero_sum: bool  # True if the returns always sum to 0.
+    variant: Any  # The rules, a NamedTuple.
+    # Number of action 0 if the board shows the numbers of its columns, squares or slots; None otherwise. People type
+    # ``first_number + a`` for action ``a`` or, if this is None, its index among the legal actions, counted from 1.
+    first_number: int | None = None
+    # True if all players know the whole state, so that moves can be undone.
+    is_open: bool = True
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the variant as JSON values."""
+        """Return the fields of the variant."""
+        fields: dict[str, Any] = self.variant._asdict()
+        return fields
 
     def initial(self) -> Any:
         """Return the initial state."""
@@ -107,84 +115,6 @@ class Game(Protocol):
 
     def features(self, state: Any) -> np.ndarray:
         """Return the input of a neural network for a state, float32 ``[n_features]``."""
-
-
-class SecretGame(Game, Protocol):
-    """A game in which parts of the state, such as decisions just made, are hidden from the player to move."""
-
-    def information(self, state: Any) -> Hashable:
-        """Return the information state: equal for states that the player to move cannot distinguish."""
-
-
-class VectorGame(Protocol):
-    """A game on arrays of states, for learners. Row ``k`` of every array belongs to state ``k``.
-
-    A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
-    actions, the methods agree with `Game`. They do not modify their arguments.
-    """
-
-    game: Game
-    n_words: int  # Number of words of a state.
-    n_moves: int  # Players choose among the actions below this number; higher ones belong to chance.
-    # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
-    # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
-    feature_shape: tuple[int, ...]
-
-    def initial(self, n: int) -> np.ndarray:
-        """Return ``n`` initial states, uint64 ``[n, n_words]``."""
-
-    def player(self, states: np.ndarray) -> np.ndarray:
-        """Return the player to move or `CHANCE`, int8 ``[n]``; in terminal states, the player who would move next."""
-
-    def legal(self, states: np.ndarray) -> np.ndarray:
-        """Return the legal moves, bool ``[n, n_moves]``; all False in chance states and terminal states."""
-
-    def features(self, states: np.ndarray) -> np.ndarray:
-        """Return the features, float32 ``[n, n_features]``; each row is a flattened array of ``feature_shape``."""
-
-    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action in each state.
-
-        The behavior for terminal states and illegal actions is undefined.
-
-        Args:
-            states: uint64 ``[n, n_words]``.
-            actions: Integers ``[n]``.
-
-        Returns:
-            The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0 before
-            the end of the game; and a mask of the games that are over, bool ``[n]``.
-        """
-
-
-class VectorBoardGame(VectorGame, Protocol):
-    """A vector game with perfect information, whose words can be computed from a state of the game."""
-
-    def pack(self, states: Sequence[Any]) -> np.ndarray:
-        """Encode states of the game, uint64 ``[n, n_words]``."""
-
-
-class VectorChanceGame(VectorGame, Protocol):
-    """A vector game with chance states."""
-
-    def probabilities(self, states: np.ndarray) -> np.ndarray:
-        """Return the probability of each action in chance states, float64 ``[n, n_actions]``."""
-
-
-class TableGame(Game, Protocol):
-    """Base class of the games in the registry, which people can play and query."""
-
-    variant: Any  # The rules, a NamedTuple.
-    # Number of action 0 if the board shows the numbers of its columns, squares or slots; None otherwise. People type
-    # ``first_number + a`` for action ``a`` or, if this is None, its index among the legal actions, counted from 1.
-    first_number: int | None = None
-    # True if all players know the whole state, so that moves can be undone.
-    is_open: bool = True
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the fields of the variant."""
-        fields: dict[str, Any] = self.variant._asdict()
-        return fields
 
     def check_action(self, state: Any, action: int) -> None:
         """Raise `GameError` unless an action is legal."""
@@ -246,7 +176,62 @@ class TableGame(Game, Protocol):
         return {}
 
 
-def numbers_of(game: TableGame, actions: Sequence[int]) -> list[int]:
+class VectorGame(Protocol):
+    """A game on arrays of states, for learners. Row ``k`` of every array belongs to state ``k``.
+
+    A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
+    actions, the methods agree with `Game`. They do not modify their arguments.
+    """
+
+    game: Game
+    n_words: int  # Number of words of a state.
+    n_moves: int  # Players choose among the actions below this number; higher ones belong to chance.
+    # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
+    # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
+    feature_shape: tuple[int, ...]
+
+    def initial(self, n: int) -> np.ndarray:
+        """Return ``n`` initial states, uint64 ``[n, n_words]``."""
+
+    def player(self, states: np.ndarray) -> np.ndarray:
+        """Return the player to move or `CHANCE`, int8 ``[n]``; in terminal states, the player who would move next."""
+
+    def legal(self, states: np.ndarray) -> np.ndarray:
+        """Return the legal moves, bool ``[n, n_moves]``; all False in chance states and terminal states."""
+
+    def features(self, states: np.ndarray) -> np.ndarray:
+        """Return the features, float32 ``[n, n_features]``; each row is a flattened array of ``feature_shape``."""
+
+    def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take a legal action in each state.
+
+        The behavior for terminal states and illegal actions is undefined.
+
+        Args:
+            states: uint64 ``[n, n_words]``.
+            actions: Integers ``[n]``.
+
+        Returns:
+            The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0 before
+            the end of the game; and a mask of the games that are over, bool ``[n]``.
+        """
+
+
+class VectorBoardGame(VectorGame, Protocol):
+    """A vector game with perfect information, whose words can be computed from a state of the game."""
+
+    def pack(self, states: Sequence[Any]) -> np.ndarray:
+        """Encode states of the game, uint64 ``[n, n_words]``."""
+
+
+class VectorChanceGame(VectorGame, Protocol):
+    """A vector game with chance states."""
+
+    def probabilities(self, states: np.ndarray) -> np.ndarray:
+        """Return the probability of each action in chance states, float64 ``[n, n_actions]``."""
+
+
+def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
     """Return the numbers that people type for the legal actions of a player."""
     first = game.first_number
     return list(range(1, len(actions) + 1)) if first is None else [first + action for action in actions]
@@ -269,7 +254,7 @@ class Oracle(Protocol):
 
     is_quick: bool = True  # True if queries take negligible time after `open`.
 
-    game: TableGame
+    game: Game
 
     @property
     def n_positions(self) -> int:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.oracle import Connect4Oracle
-from punish_fast.games.contract import Game, GameError, Oracle, TableGame, VectorGame
+from punish_fast.games.contract import Game, GameError, Oracle, VectorGame
 from punish_fast.games.gwent.game import DEFAULT_DECKS, Gwent, GwentVariant
 from punish_fast.games.gwent.players import rule_of_thumb as gwent_rule
 from punish_fast.games.incan_gold.game import IncanGold, IncanGoldVariant
@@ -28,7 +28,7 @@ class GameEntry(NamedTuple):
 
     name: str  # Name in commands and files.
     summary: str
-    make: Callable[[Any], TableGame]  # Builds the game from a variant.
+    make: Callable[[Any], Game]  # Builds the game from a variant.
     variant_of: Callable[..., Any]  # Builds a variant; its keyword arguments are the options of the game.
     verbs: tuple[str, ...]  # Commands that support the game, from `VERBS`.
     example: str  # Example of a position, as accepted by ``state_of``.
@@ -146,7 +146,7 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
     return entry
 
 
-def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> TableGame:
+def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
     """Build a game from the values of some options; check that it supports the command ``verb``."""
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
@@ -167,7 +167,7 @@ def in_words(game: Game) -> str:
     return f"{game.name} ({parameters})" if parameters else game.name
 
 
-def game_of(description: Mapping[str, Any]) -> TableGame:
+def game_of(description: Mapping[str, Any]) -> Game:
     """Build a game from its description in a file."""
     entry, parameters = entry_of(description.get("name")), description.get("parameters")
     default = entry.make(None).variant
@@ -177,18 +177,18 @@ def game_of(description: Mapping[str, Any]) -> TableGame:
     return entry.make(default._replace(**parameters))
 
 
-def vectorise(game: TableGame) -> VectorGame:
+def vectorise(game: Game) -> VectorGame:
     """Return the `VectorGame` of a game."""
     return entry_of(game.name).vectorise(game)
 
 
-def perfect_play(game: TableGame) -> Oracle | None:
+def perfect_play(game: Game) -> Oracle | None:
     """Return an oracle for perfect play, or None if the game has none."""
     oracle = entry_of(game.name).oracle
     return None if oracle is None else oracle(game)
 
 
-def oracle_of(game: TableGame) -> Oracle:
+def oracle_of(game: Game) -> Oracle:
     """Return an oracle for perfect play."""
     oracle = perfect_play(game)
     if oracle is None:

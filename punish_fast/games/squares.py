@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Game
 
 
 class NoOptions(NamedTuple):
     """The rules of a game without options."""
 
 
-class SquareGame(TableGame, Protocol):
-    """Base class of tic-tac-toe and Connect Four; see `contract.TableGame`."""
+class SquareGame(Game, Protocol):
+    """Base class of tic-tac-toe and Connect Four; see `contract.Game`."""
 
     n_players: int = 2
     is_zero_sum: bool = True

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import GameError, TableGame
+from punish_fast.games.contract import Game, GameError
 from punish_fast.games.solve.positions import enumerate_positions
 
 # A higher limit would make the tables too large.
@@ -59,8 +59,8 @@ class Variant(NamedTuple):
     swaps: bool = True  # True if swaps are legal.
 
 
-class TapnSwap(TableGame):
-    """TapnSwap; see `contract.TableGame`."""
+class TapnSwap(Game):
+    """TapnSwap; see `contract.Game`."""
 
     name = "tapnswap"
     n_players = 2

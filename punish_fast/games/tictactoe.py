@@ -59,7 +59,7 @@ class TicTacToeState(NamedTuple):
 
 
 class TicTacToe(SquareGame):
-    """Tic-tac-toe; see `contract.TableGame`."""
+    """Tic-tac-toe; see `contract.Game`."""
 
     name = "tictactoe"
     n_actions = _SQUARES

@@ -193,10 +193,12 @@ class _LawCheck:
         sound = features.dtype == np.float32 and features.shape == (game.n_features,)
         yield 8, sound, f"features are {features.dtype} {features.shape}, not float32 of length {game.n_features}"
         yield 8, bool(np.isfinite(features).all()), "features are not finite"
-        if hasattr(game, "information"):
-            known = (game.player(state), tuple(game.actions(state)), features.tobytes())
-            other = self._known.setdefault(game.information(state), known)
-            yield 10, other == known, "the player to move is told what it does not know"
+        if not game.is_open:
+            player = game.player(state)
+            if player != CHANCE and not game.is_terminal(state):
+                known = (tuple(game.actions(state)), features.tobytes())
+                other = self._known.setdefault((player, game.known_to(state, player)), known)
+                yield 10, other == known, "the player to move is told what it does not know"
             return
         position = game.position(state)
         other = self._features.setdefault((game.player(state), features.tobytes()), position)

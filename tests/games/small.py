@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError, TableGame
+from punish_fast.games.contract import CHANCE, Game, GameError
 
 
 class Heap(NamedTuple):
@@ -17,7 +17,7 @@ class Heap(NamedTuple):
     player: int
 
 
-class Nim(TableGame):
+class Nim(Game):
     """Take one or two from a heap; whoever takes the last wins. With ``dice``, a coin first limits the number."""
 
     n_players = 2
@@ -76,7 +76,7 @@ class Nim(TableGame):
         return np.array([state.size, state.shown, state.player][: 3 if self.dice else 2], dtype=np.float32)
 
 
-class Corridor(TableGame):
+class Corridor(Game):
     """A walk on a ring, with kept turns, draws and endless play.
 
     Both players move one piece over the places 0 to 5, starting at 0. From even places the mover steps on or stays, and

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from bench.make.connect4 import save_book
 from punish_fast.games.connect4.game import Connect4
 from punish_fast.games.connect4.oracle import MOST_STONES, MOST_STONES_OF_PLAY, OpeningBook, opening_book, read_book
-from punish_fast.games.connect4.solver import Connect4Solver
 
 GAME = Connect4()
 
@@ -53,12 +50,3 @@ def test_whoever_plays_by_the_book_stays_in_it(seat):
             layer = {each for state in layer for each in successors(state)}
         layer = {GAME.position(state) for state in layer if not GAME.is_terminal(state)}
     assert len(layer) > 100
-
-
-@pytest.mark.compiled
-def test_the_book_says_what_the_solver_finds():
-    book, solver = opening_book(), Connect4Solver()
-    late = sorted(state for state in book.columns if state.n_stones == MOST_STONES_OF_PLAY)
-    for state in random.Random(4).sample(late, 3):
-        assert book.score(state) == solver.solve(state)[0]
-        assert book.best_column(state) == solver.best_column(state, book.score(state))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import numpy as np
@@ -14,7 +13,7 @@ from punish_fast.games.contract import CHANCE, GameError
 from punish_fast.games.gwent.decks import DEFAULT_DECK, checked_deck, deal_probabilities, decks_text
 from punish_fast.games.gwent.game import N_MOVES, Gwent, GwentVariant
 from punish_fast.games.gwent.state import PASS, state_of_words, words_of
-from punish_fast.games.registry import describe, game_of, make_game, vectorise
+from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
 
 GAME = Gwent()
@@ -112,30 +111,6 @@ def test_slots_are_in_ascending_order_and_equal_cards_have_slots_of_their_own():
         MIXED.apply(state, 11)
 
 
-@pytest.mark.parametrize("game", [GAME, RANDOM_DECKS], ids=["default", "random"])
-@pytest.mark.parametrize("seed", range(4))
-def test_hands_of_the_other_are_hidden(game, seed):
-    generator = random.Random(seed)
-    state = dealt(generator) if game.n_dealt else game.initial()
-    for _ in range(20 + generator.randrange(1, 15)):
-        if not game.is_terminal(state):
-            state = game.apply(state, generator.choice(game.actions(state)))
-    own = game.player(state)
-    if own == CHANCE or game.is_terminal(state):
-        return
-    cards = list(state.hands[1 - own] + state.piles[1 - own])
-    generator.shuffle(cards)
-    size = len(state.hands[1 - own])
-    hands, piles = list(state.hands), list(state.piles)
-    hands[1 - own], piles[1 - own] = tuple(sorted(cards[:size])), tuple(sorted(cards[size:]))
-    other = state._replace(hands=tuple(hands), piles=tuple(piles))
-    assert game.information(other) == game.information(state)
-    assert np.array_equal(game.features(other), game.features(state))
-    assert game.draw(other, own, ("a", "b")) == game.draw(state, own, ("a", "b"))
-    assert game.board(other, own) == game.board(state, own)
-    assert other == state or game.text(other) != game.text(state)
-
-
 def test_pictures_show_the_own_hand():
     state = after(MIXED, DEAL, "second 1 pass")
     assert MIXED.draw(state, 0, ("Ann", "Ben")).splitlines() == [
@@ -150,23 +125,6 @@ def test_pictures_show_the_own_hand():
     assert MIXED.variant_text() == "Gwent Lite, decks of 25 cards"
     assert RANDOM_DECKS.variant_text() == "Gwent Lite, random decks of 25 cards"
     assert "Then both draw 1 cards, up to 2 in hand" in SMALL.rules_text()
-
-
-@pytest.mark.parametrize(
-    ("decks", "written"),
-    [
-        ("default", "default"),
-        ("random", "random"),
-        (f" 76{' 1' * 24}/{'1 ' * 20}6 5 4 3 2", decks_text([HEAVY, LIGHT])),
-    ],
-    ids=["default", "random", "text"],
-)
-def test_games_are_the_same_after_json(decks, written):
-    game = make_game("gwent", {"decks": decks})
-    assert game.parameters() == {"decks": written, "hand_size": 10, "draws": 3, "min_cards": 25}
-    again = game_of(json.loads(json.dumps(describe(game))))
-    assert again.parameters() == game.parameters()
-    assert again.initial() == game.initial()
 
 
 def dealt(generator: random.Random):

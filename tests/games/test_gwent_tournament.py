@@ -15,26 +15,6 @@ from punish_fast.games.gwent.tournament import FreshGames, RoundRobin, play_rand
 DECKS = random_decks(np.random.default_rng(1), 5)
 
 
-def result_of(games):
-    """A round-robin from the results of all games, float ``[n_decks, n_decks, n_games]``, antisymmetric."""
-    n = len(games)
-    above = games[np.triu_indices(n, k=1)]
-    points, squares = games.sum(axis=(1, 2)).astype(np.int64), int((above.sum(axis=1) ** 2).sum())
-    return RoundRobin(points, games.shape[2], int(np.count_nonzero(above)), squares)
-
-
-def made_up_games(generator, strengths, n_games):
-    """Games with a mean of the difference of strengths, a third of those that may be ties being some."""
-    n = len(strengths)
-    games = np.zeros((n, n, n_games))
-    for i in range(n):
-        for j in range(i + 1, n):
-            wins = 1 / 3 + (strengths[i] - strengths[j]) / 2
-            games[i, j] = generator.choice([1, 0, -1], n_games, p=[wins, 1 / 3, 2 / 3 - wins])
-            games[j, i] = -games[i, j]
-    return games
-
-
 def test_every_two_decks_meet_in_either_seat():
     games, seed = 4, 7
     found = play_round_robin(DECKS, "rule-of-thumb", games, seed)
@@ -86,21 +66,16 @@ def test_batches_are_games_of_their_own_and_add_up(monkeypatch):
         assert found[1:] == (20, np.count_nonzero(games), (won**2).sum())
 
 
-def test_errors_and_spreads_are_those_of_simulated_tournaments():
-    """Over many tournaments the squared error is the variance of a fitness, and the variance of strengths is right."""
-    generator = np.random.default_rng(2)
-    strengths = np.array([0.15, 0.05, 0.0, -0.05, -0.15])
-    true_variance = (strengths * 5 / 4).var(ddof=1)
-    found = [result_of(made_up_games(generator, strengths, 4)) for _ in range(600)]
-    fitness = np.array([each.fitness for each in found])
-    # A fitness is the mean over the other four, so the strengths in it are 5/4 of those above.
-    assert fitness.mean(axis=0) == pytest.approx(strengths * 5 / 4, abs=0.03)
-    errors = np.array([each.error**2 for each in found])
-    assert errors.mean() == pytest.approx(fitness.var(axis=0, ddof=1).mean(), rel=0.08)
-    variances = np.array([each.strength_variance for each in found])
-    assert variances.mean() == pytest.approx(true_variance, abs=4 * variances.std() / math.sqrt(len(found)))
-    assert variances.min() < 0
-    assert min(each.spread for each in found) == 0
+def test_errors_and_spreads_by_hand():
+    # Three pairs of decks with 4 games each: 10 games were decided, and the wins of pairs differ by 4, 2 and 0.
+    found = RoundRobin(np.array([6, -2, -4]), 4, 10, 20)
+    assert found.fitness.tolist() == [0.75, -0.25, -0.5]
+    assert found.error == pytest.approx(math.sqrt((10 - 20 / 4) / (3 * 3) / 8))
+    assert found.strength_variance == pytest.approx(np.var([0.75, -0.25, -0.5], ddof=1) - 5 / 9 / 8 * 3 / 2)
+    assert found.spread == pytest.approx(math.sqrt(found.strength_variance))
+    even = RoundRobin(np.zeros(3, dtype=int), 4, 12, 0)
+    assert even.strength_variance < 0
+    assert even.spread == 0
 
 
 @pytest.mark.compiled

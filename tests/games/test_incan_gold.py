@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import product
 
 import numpy as np
 import pytest
@@ -99,23 +98,6 @@ def test_returns_follow_from_the_totals():
     }.items():
         assert GAME.returns(over._replace(totals=totals)) == returns
     assert GAME.returns(GAME.initial()._replace(totals=(1, 0, 0))) == (0, 0, 0)
-
-
-def test_answers_of_others_are_hidden_until_all_have_answered():
-    before = GAME.state_of("7 stay stay stay artifact")
-    for answers in product((LEAVE, STAY), repeat=2):
-        state = before
-        for answer in answers:
-            state = GAME.apply(state, answer)
-        same = GAME.apply(GAME.apply(before, STAY), STAY)
-        assert GAME.player(state) == 2
-        assert GAME.information(state) == GAME.information(same)
-        assert np.array_equal(GAME.features(state), GAME.features(same))
-        assert GAME.draw(state, 2, ("a", "b", "c")) == GAME.draw(same, 2, ("a", "b", "c"))
-        assert GAME.board(state, 2) == GAME.board(same, 2)
-        assert state == same or GAME.text(state) != GAME.text(same)
-    with pytest.raises(GameError, match=r"^action: 2 is illegal, legal: \[0, 1\]$"):
-        GAME.apply(state, 2)
 
 
 def test_positions_are_cards_and_answers_from_the_beginning():

@@ -83,20 +83,6 @@ def test_a_longer_search_begins_the_same():
     assert not np.array_equal(small_search(2, 1).history[0].decks, whole.history[0].decks)
 
 
-def test_an_interrupt_leaves_whole_generations():
-    search = DeckSearch(SMALL, 1)
-
-    def stop(*_):
-        if len(search.history) == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_search(search, 4, on_games=stop)
-    assert len(search.history) == 2
-    run_search(search, 4)
-    assert same(search, small_search())
-
-
 def test_the_best_decks_are_the_fittest_of_the_last_generation():
     search = small_search()
     last = search.history[-1]

@@ -136,7 +136,7 @@ def test_plans_are_whole_rounds(tictactoe):
     assert learner.wanted == 2
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
         learner.plan(0)
-    assert repr(learner) == "<DqnLearner dqn-mc-mask: 0 games of tictactoe>"
+    assert (learner.name, learner.games) == ("dqn-mc-mask", 0)
 
 
 def test_games_of_cards_are_learned_to_the_same_bits():

@@ -126,7 +126,7 @@ def test_what_a_player_of_incan_gold_knows_does_not_depend_on_answers(seed, n):
             assert INCAN_GOLD.player(known) == player
     if INCAN_GOLD.player(state) != CHANCE and not INCAN_GOLD.is_terminal(state):
         known = INCAN_GOLD.known_to(state, INCAN_GOLD.player(state))
-        assert INCAN_GOLD.information(known) == INCAN_GOLD.information(state)
+        assert INCAN_GOLD.player(known) == INCAN_GOLD.player(state)
         assert np.array_equal(INCAN_GOLD.features(known), INCAN_GOLD.features(state))
 
 
@@ -278,7 +278,7 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
                 shown[-1] += tuple(match.draw_choice(player, policy_at(GWENT, None, level)) for level in levels)
         assert shown[0] == shown[1]
         if GWENT.player(state) == player:
-            assert GWENT.information(known) == GWENT.information(state)
+            assert GWENT.actions(known) == GWENT.actions(state)
             assert np.array_equal(GWENT.features(known), GWENT.features(state))
 
 

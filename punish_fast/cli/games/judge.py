@@ -10,7 +10,7 @@ from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.games.options import GameOptions, report_on
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import TableGame
+    from punish_fast.games.contract import Game
 
 _MOST_GAMES = 10_000_000
 
@@ -37,7 +37,7 @@ class JudgeOptions(GameOptions):
         int | None, option("Incan Gold and Gwent Lite: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
     ] = None
 
-    def refuse_games(self, game: TableGame) -> None:
+    def refuse_games(self, game: Game) -> None:
         """Raise `UsageError` if a number of games or a seed is given for a game that does not use them."""
         if (self.games, self.seed) != (None, None):
             raise UsageError(f"{game.name}: is judged without games; --games and --seed are for others")

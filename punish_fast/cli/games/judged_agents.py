@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.games.contract import Mover, TableGame, VectorGame
+from punish_fast.games.contract import Game, Mover, VectorGame
 from punish_fast.games.learn.dqn import DqnLearner, values_of
 from punish_fast.games.learn.movers import PLAY_TEMPERATURE, ValueMover, Values
 from punish_fast.games.learn.networks import pretrained_network
@@ -35,7 +35,7 @@ class JudgedAgent(NamedTuple):
 
 
 def agents_of(
-    name: str, game: TableGame, built_in: Callable[[str], Mover], load: Callable[[Path], DqnLearner]
+    name: str, game: Game, built_in: Callable[[str], Mover], load: Callable[[Path], DqnLearner]
 ) -> list[JudgedAgent]:
     """Return the agents with a name: a built-in agent, or a network with greedy and mixed play.
 
@@ -58,7 +58,7 @@ def agents_of(
     ]
 
 
-def trained_values(game: TableGame) -> tuple[VectorGame, Values]:
+def trained_values(game: Game) -> tuple[VectorGame, Values]:
     """Return the game and the action values of the network included in the package."""
     require("learn", "jax", "optax")
     network = pretrained_network(game)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from punish_fast.cli.games.judged_agents import TRAINED, judging, unknown_agent
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
 from punish_fast.games.matches import best_response, error_bound, exact_score
 from punish_fast.games.solve.judgement import Judgement, last_first, unfold_policy, winning_policy
@@ -27,7 +27,7 @@ _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
 _SEATS = ("first", "second")
 
 
-def solve(game: TableGame, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
+def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games solve``."""
     options.refuse_position(game)
     with stages("positions"):
@@ -74,7 +74,7 @@ def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[boo
     return {name: win if is_there else None for name, win, is_there in wins} | {"error_bound": bound}
 
 
-def judge(game: TableGame, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
+def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
     """Return the report of ``games judge``."""
     options.refuse_games(game)
     with stages("solve"):

@@ -13,7 +13,7 @@ from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.frame.settings import parsed
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import TableGame
+    from punish_fast.games.contract import Game
 
 
 def complete_games(incomplete: str) -> list[str]:
@@ -40,7 +40,7 @@ class GameOptions(CommonOptions):
 
     game: GameArgument
 
-    def make(self, verb: str) -> TableGame:
+    def make(self, verb: str) -> Game:
         """Return the game; raise an error if it does not offer ``verb``."""
         from punish_fast.games.registry import entry_of, make_game
 
@@ -64,7 +64,7 @@ class LearningOptions(GameOptions):
     seed: FixedSeedOption = 0
 
 
-def report_on(game: TableGame, verb: str, options: GameOptions) -> None:
+def report_on(game: Game, verb: str, options: GameOptions) -> None:
     """Print the report of ``verb`` on a game.
 
     The report is made by the function ``verb`` in the module of this package with the game's name or, if there is none,

@@ -19,7 +19,7 @@ from punish_fast.runtime.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from punish_fast.games.contract import Oracle, TableGame
+    from punish_fast.games.contract import Game, Oracle
     from punish_fast.play.games.match import GamePolicy
     from punish_fast.play.games.terminal import Result
     from punish_fast.play.session import SessionPlayer
@@ -91,7 +91,7 @@ def play(options: GamesPlayOptions) -> None:
 
 
 def play_at_terminal(
-    game: TableGame, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
+    game: Game, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
 ) -> Result:
     """Play a game at the terminal, with hints from perfect play if an ``oracle`` is given."""
     import numpy as np
@@ -117,7 +117,7 @@ def _wrapped(line: str) -> str:
     return line if len(line) <= width else fill(line, width)
 
 
-def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[SessionPlayer]:
+def _seats(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[SessionPlayer]:
     from punish_fast.arena.players import PolicyPlayer
     from punish_fast.play.session import HumanPlayer
 
@@ -127,13 +127,13 @@ def _seats(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) ->
     return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
 
 
-def _warm_up(choices: GamePolicy, game: TableGame, progress: Progress) -> None:
+def _warm_up(choices: GamePolicy, game: Game, progress: Progress) -> None:
     """Choose a move once, so that JAX compiles the network before the game begins."""
     with progress.stage("play: the agent gets ready"):
         choices(game.initial())
 
 
-def _opponents(options: GamesPlayOptions, game: TableGame, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
+def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
     from punish_fast.play.games.policies import file_policy, levels_of, policy_at
     from punish_fast.play.session import numbered
 

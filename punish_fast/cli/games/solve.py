@@ -10,7 +10,7 @@ from punish_fast.cli.frame.options import ComputeOptions, argument, option, verb
 from punish_fast.cli.games.options import GameOptions, report_on
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import TableGame
+    from punish_fast.games.contract import Game
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
         bool, option("Connect Four only: find who wins, but not how soon; this is faster.", "--value-only")
     ] = False
 
-    def refuse_position(self, game: TableGame) -> None:
+    def refuse_position(self, game: Game) -> None:
         """Raise `UsageError` if a position is given for a game that is solved as a whole."""
         if self.position is not None or self.value_only:
             raise UsageError(f"{game.name}: takes no POSITION or --value-only, which are for connect4")

@@ -15,7 +15,7 @@ from punish_fast.cli.frame.settings import changes_of
 from punish_fast.cli.games.options import LearningOptions
 
 if TYPE_CHECKING:
-    from punish_fast.games.contract import TableGame
+    from punish_fast.games.contract import Game
     from punish_fast.games.learn.agent_file import Trainer
 
 _GAMES = 200_000
@@ -123,7 +123,7 @@ def train(options: TrainOptions) -> None:
     options.print(report)
 
 
-def _trainer(options: TrainOptions, game: TableGame) -> tuple[Trainer, Any]:
+def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     """Return the agent with all training planned, and the measure of its strength."""
     from punish_fast.games.learn.agent_file import load_agent
     from punish_fast.games.learn.qlearning import QLearner
@@ -159,7 +159,7 @@ def _trainer(options: TrainOptions, game: TableGame) -> tuple[Trainer, Any]:
     return trainer, strength_of(vectorise(game))
 
 
-def _new(options: TrainOptions, game: TableGame, method: str) -> Any:
+def _new(options: TrainOptions, game: Game, method: str) -> Any:
     from punish_fast.games.contract import GameError
     from punish_fast.games.learn.agent_file import positions_of
     from punish_fast.games.learn.dqn import DqnLearner, DqnMethod

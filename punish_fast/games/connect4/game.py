@@ -54,7 +54,7 @@ class Connect4State(NamedTuple):
 
 
 class Connect4(SquareGame):
-    """Connect Four; see `contract.TableGame`."""
+    """Connect Four; see `contract.Game`."""
 
     name = "connect4"
     n_actions = WIDTH

@@ -64,13 +64,6 @@ class SearchMethod(CheckedMethod):
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
             raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")
 
-    def __str__(self) -> str:
-        offspring = self.pool - self.survivors - self.newcomers
-        return (
-            f"{self.pool} decks ({self.survivors} survivors, {offspring} offspring, {self.newcomers} newcomers), "
-            f"{self.games} games of each two, deviation {self.deviation:g}, played by {self.player}"
-        )
-
 
 class Generation(NamedTuple):
     """A generation and its results."""

@@ -18,13 +18,13 @@ state, so a game is determined by its actions.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError, TableGame
+from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.games.events import Event, Step
 from punish_fast.games.gwent import _game as _gwent
 from punish_fast.games.gwent.decks import (
@@ -67,8 +67,8 @@ class GwentVariant(NamedTuple):
     min_cards: int = MIN_CARDS  # Minimum number of cards in a deck.
 
 
-class Gwent(TableGame):
-    """Gwent Lite; see `contract.TableGame` and `contract.SecretGame`."""
+class Gwent(Game):
+    """Gwent Lite; see `contract.Game`."""
 
     name = "gwent"
     n_players = N_PLAYERS
@@ -148,15 +148,6 @@ class Gwent(TableGame):
         if not self.is_terminal(state) or state.wins[0] == state.wins[1]:
             return 0.0, 0.0
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
-
-    def information(self, state: GwentState) -> Hashable:
-        """Return the state with the opponent's hand and pile merged; in chance states, the whole state."""
-        own = self.player(state)
-        if own == CHANCE:
-            return own, state
-        hand, pile = state.hands[1 - own], state.piles[1 - own]
-        known = state._replace(hands=((), ()), piles=((), ()))
-        return known, state.hands[own], state.piles[own], len(hand), tuple(sorted(hand + pile))
 
     def known_to(self, state: GwentState, player: int) -> GwentState:
         """Return the state in which the opponent's hand has the lowest possible cards."""

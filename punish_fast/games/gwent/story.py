@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from punish_fast.games.contract import CHANCE, TableGame
+from punish_fast.games.contract import CHANCE, Game
 from punish_fast.games.events import Event, Moved, Step, Told
 from punish_fast.games.gwent.state import PASS, GwentState
 
 
-def story(game: TableGame, steps: Sequence[Step]) -> list[Event]:
+def story(game: Game, steps: Sequence[Step]) -> list[Event]:
     """Describe moves, ends of rounds and draws."""
     before, last = steps[0], steps[-1].after
     is_dealt = game.player(before.state) == CHANCE
@@ -24,7 +24,7 @@ def story(game: TableGame, steps: Sequence[Step]) -> list[Event]:
     return events
 
 
-def _move(game: TableGame, step: Step) -> Iterator[Event]:
+def _move(game: Game, step: Step) -> Iterator[Event]:
     state: GwentState = step.state
     after: GwentState = step.after
     seat, totals = state.turn, list(state.totals)

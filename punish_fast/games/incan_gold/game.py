@@ -19,7 +19,7 @@ After five rounds, the player with the most points gets 1 and the others -1. In 
 get 0. A card can always be drawn, because the second hazard of some kind comes before the deck is empty.
 
 Players are asked one after another. Earlier answers in the same step are part of the state, but not of
-`IncanGold.information`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the
+`IncanGold.known_to`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the
 treasures by value, the hazards, the artifact.
 
 In the variant ``artifact_value="taken"``, which follows the printed rules, the first three artifacts taken are worth 5
@@ -28,13 +28,13 @@ and the others 10.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, GameError, TableGame
+from punish_fast.games.contract import CHANCE, Game, GameError
 from punish_fast.games.events import Event, Moved, Step, Told
 from punish_fast.games.incan_gold import _game as _incan_gold
 from punish_fast.games.incan_gold.state import (
@@ -71,8 +71,8 @@ class IncanGoldVariant(NamedTuple):
     artifact_value: str = "drawn"
 
 
-class IncanGold(TableGame):
-    """Incan Gold; see `contract.TableGame` and `contract.SecretGame`."""
+class IncanGold(Game):
+    """Incan Gold; see `contract.Game`."""
 
     name = "incan-gold"
     n_players = N_PLAYERS
@@ -133,10 +133,6 @@ class IncanGold(TableGame):
         most = max(state.totals)
         best = 1.0 if state.totals.count(most) == 1 else 0.0
         return tuple(best if total == most else -1.0 for total in state.totals)
-
-    def information(self, state: IncanGoldState) -> Hashable:
-        """Return the state without the answers, and the player to move."""
-        return self.player(state), state._replace(answers=())
 
     def deciders(self, state: IncanGoldState) -> tuple[int, ...]:
         """Return the players inside."""

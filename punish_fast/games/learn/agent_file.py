@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from punish_fast.games.contract import Game, GameError, TableGame, VectorBoardGame
+from punish_fast.games.contract import Game, GameError, VectorBoardGame
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import EpisodeError
 from punish_fast.games.learn.hyperparameters import LearnError
@@ -94,7 +94,7 @@ def load_as(path: Path, wanted: type[_T], game: Game | None = None) -> _T:
     return agent
 
 
-def positions_of(game: TableGame) -> Positions:
+def positions_of(game: Game) -> Positions:
     """Return the positions of a game; the latest four games are cached."""
     return _positions_of(json.dumps(describe(game)))
 

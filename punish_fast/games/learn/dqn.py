@@ -143,13 +143,6 @@ class DqnMethod(NetworkMethod):
     renewal: int = hyperparameter(10, (1, 10_000), "Rounds between renewals of the target network.")
     max_plies: int = hyperparameter(200, (1, 1000), "Longer games stop as draws.")
 
-    def __str__(self) -> str:
-        layers = [*(f"{n} filters" for n in self.filters), *(f"{n} units" for n in self.hidden)]
-        moves = {MASK: "legal moves only", PUNISH: "illegal moves punished"}[self.illegal]
-        mixed = f", temperature {self.temperature:g}" * (self.temperature > 0)
-        numbers = f"epsilon {self.epsilon:g}{mixed}, rate {self.rate:g}, discount {self.discount:g}"
-        return f"target {self.target}, {moves}, {', '.join(layers) or 'no hidden layer'}, {numbers}"
-
     @property
     def name(self) -> str:
         """Short name, such as ``"dqn-mc-mask"``."""

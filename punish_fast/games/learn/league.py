@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_as, positions_of, save_agent, train
 from punish_fast.games.learn.qlearning import (
     Hyperparameters,
@@ -102,7 +102,7 @@ def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]
 
 def run_league(
     folder: Path,
-    game: TableGame,
+    game: Game,
     plans: Sequence[AgentPlan],
     seed: int = 0,
     n_rounds: int = 0,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Game
 from punish_fast.games.registry import vectorise
 from punish_fast.runtime.errors import require
 from punish_fast.runtime.interrupts import uninterrupted
@@ -222,7 +222,7 @@ class PretrainedNetwork(NamedTuple):
     weights: np.ndarray  # float32 [n_weights]
 
 
-def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
+def pretrained_network(game: Game) -> PretrainedNetwork | None:
     """Return the pretrained network of a game, or None if the package contains none."""
     path = file_of(game)
     if not path.exists():
@@ -234,6 +234,6 @@ def pretrained_network(game: TableGame) -> PretrainedNetwork | None:
     return PretrainedNetwork(Architecture(tuple(vector.feature_shape), filters, hidden, vector.n_moves), weights)
 
 
-def file_of(game: TableGame) -> Path:
+def file_of(game: Game) -> Path:
     """Return the path of the pretrained network of a game; the file might not exist."""
     return FOLDER / f"{game.name}_network.npz"

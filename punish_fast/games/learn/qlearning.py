@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame
+from punish_fast.games.contract import Game
 from punish_fast.games.learn import _qlearning
 from punish_fast.games.learn.hyperparameters import (
     LAST_SEED,
@@ -60,10 +60,6 @@ class Hyperparameters(CheckedMethod):
     )
     discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; 1 is the default of author.")
 
-    def __str__(self) -> str:
-        rate = "one over visits" if self.rate is None else f"{self.rate:g}"
-        return f"scheme {self.scheme}, epsilon {self.epsilon:g}, rate {rate}, discount {self.discount:g}"
-
 
 def hyperparameters(**given: Any) -> Hyperparameters:
     """Return hyperparameters; those not given have the defaults of their scheme."""
@@ -94,13 +90,10 @@ class QLearner:
     sessions: list[Session] = field(default_factory=list)  # finished and planned sessions
     curve: list[dict[str, Any]] = field(default_factory=list)  # learning curve: games and the measures of `assess`
 
-    def __repr__(self) -> str:
-        return f"<QLearner {self.name}: {self.games:,} games>"
-
     @property
-    def game(self) -> TableGame:
+    def game(self) -> Game:
         """Game of the positions."""
-        return cast(TableGame, self.positions.game)
+        return self.positions.game
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from punish_fast.games.contract import TableGame, VectorGame
+from punish_fast.games.contract import Game, VectorGame
 from punish_fast.games.learn.episodes import NONE, SEATS
 from punish_fast.games.learn.hyperparameters import LAST_SEED, MAX_GAMES, LearnError
 from punish_fast.games.learn.movers import Values
@@ -105,13 +105,10 @@ class NetworkTrainer(ABC):
             trainer.memory.append(trainer._remember(type(games)(*(a[begin : begin + method.games] for a in games))))
         return trainer
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}: {self.games:,} games of {self.vector.game.name}>"
-
     @property
-    def game(self) -> TableGame:
+    def game(self) -> Game:
         """Game that the network learns."""
-        return self.vector.game  # type: ignore[return-value]
+        return self.vector.game
 
     @property
     def name(self) -> str:

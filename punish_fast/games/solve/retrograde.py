@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import MoveValue, Oracle, TableGame
+from punish_fast.games.contract import Game, MoveValue, Oracle
 from punish_fast.games.solve import _retrograde
 from punish_fast.games.solve._retrograde import DRAW, ENDLESS, LOSS, WIN
 from punish_fast.games.solve.positions import Positions, enumerate_positions
@@ -78,7 +78,7 @@ class PerfectPlay:
 
     def line_text(self) -> list[str]:
         """Return the actions of perfect play from the initial position in words."""
-        oracle = RetrogradeOracle(cast(TableGame, self.positions.game))
+        oracle = RetrogradeOracle(self.positions.game)
         oracle.perfect = self
         return oracle.line_text(self.positions.states[0])
 
@@ -130,7 +130,7 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
 class RetrogradeOracle(Oracle):
     """Oracle of a game whose positions can be enumerated."""
 
-    def __init__(self, game: TableGame, origin: Any = None) -> None:
+    def __init__(self, game: Game, origin: Any = None) -> None:
         """Store the game, and the state from which positions are enumerated, by default the initial state."""
         self.game, self._origin = game, origin
 

@@ -1,6 +1,6 @@
 """A match of any game of ``games``, for any number of players.
 
-The match samples chance. Views and policies receive states of `TableGame.known_to` only, without hidden information.
+The match samples chance. Views and policies receive states of `Game.known_to` only, without hidden information.
 Players who decide simultaneously all choose before any choice is revealed.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, TableGame
+from punish_fast.games.contract import CHANCE, Game
 from punish_fast.games.events import Event, Step
 from punish_fast.play.events import End, SharedEnd
 from punish_fast.play.session import UndoError
@@ -25,17 +25,17 @@ GamePolicy = Callable[[Any], Sequence[float] | np.ndarray]
 class GameView:
     """A position as a player sees it."""
 
-    state: Any  # from `TableGame.known_to`
+    state: Any  # from `Game.known_to`
     seat: int
     actions: tuple[int, ...]  # legal actions of the player
 
 
 class GameMatch:
-    """A match in which policies are `GamePolicy` of states of `TableGame.known_to`."""
+    """A match in which policies are `GamePolicy` of states of `Game.known_to`."""
 
     def __init__(
         self,
-        game: TableGame,
+        game: Game,
         chance: np.random.Generator,
         most_moves: int | None = None,
         choices: np.random.Generator | None = None,

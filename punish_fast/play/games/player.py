@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.arena.players import PolicyPlayer
-from punish_fast.games.contract import Oracle, TableGame
+from punish_fast.games.contract import Game, Oracle
 from punish_fast.games.registry import describe, entry_of, perfect_play
 from punish_fast.games.solve.retrograde import OUTCOMES
 from punish_fast.play.games.match import GameMatch, GamePolicy, GameView
@@ -46,7 +46,7 @@ class GamePlayer(ServedPlayer):
         self,
         name: str,
         about: str,
-        game: TableGame,
+        game: Game,
         oracle: Oracle | None,
         make: Callable[[], GamePolicy],
         source: str,
@@ -140,7 +140,7 @@ class GamePlayer(ServedPlayer):
         return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
 
-def level_players(game: TableGame, oracle: Oracle | None) -> list[GamePlayer]:
+def level_players(game: Game, oracle: Oracle | None) -> list[GamePlayer]:
     """Return a player for each level of a game, with its perfect play if there is one."""
 
     def player(level: str) -> GamePlayer:
@@ -150,7 +150,7 @@ def level_players(game: TableGame, oracle: Oracle | None) -> list[GamePlayer]:
     return [player(level) for level in levels_of(game)]
 
 
-def _about(game: TableGame, level: str) -> str:
+def _about(game: Game, level: str) -> str:
     breaks = entry_of(game.name).rule_breaks if level == "rule-of-thumb" else 0.0
     return _ABOUT[level] + (f", and breaks it {breaks:.0%} of the time" if breaks else "")
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from punish_fast.games.contract import Game, Oracle, TableGame, VectorBoardGame
+from punish_fast.games.contract import Game, Oracle, VectorBoardGame
 from punish_fast.games.learn.agent_file import load_agent
 from punish_fast.games.learn.movers import PLAY_TEMPERATURE, softmax
 from punish_fast.games.learn.muzero.learner import MuZeroLearner
@@ -28,7 +28,7 @@ CARD_LEVELS = ("random", "rule-of-thumb", "trained")
 _TRAINING = 50_000
 
 
-def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
+def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
     """Return the policy of one of `levels_of` a game, with its perfect play if there is one."""
     if level == "trained":
         return trained_policy(game)
@@ -46,7 +46,7 @@ def policy_at(game: TableGame, oracle: Oracle | None, level: str) -> GamePolicy:
     return choices
 
 
-def _rule_policy(game: TableGame) -> GamePolicy:
+def _rule_policy(game: Game) -> GamePolicy:
     """Return the policy of the rule of thumb of a game."""
     entry = entry_of(game.name)
     rule, breaks = cast(Callable[[Any], int], entry.rule_of_thumb), entry.rule_breaks
@@ -58,7 +58,7 @@ def _rule_policy(game: TableGame) -> GamePolicy:
     return choices
 
 
-def trained_policy(game: TableGame) -> GamePolicy:
+def trained_policy(game: Game) -> GamePolicy:
     """Return the policy of the network in the package, or else of a table that learns in a second."""
     network = pretrained_network(game)
     if network is not None:
@@ -76,7 +76,7 @@ def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
     return positions, learner.policy()
 
 
-def levels_of(game: TableGame) -> list[str]:
+def levels_of(game: Game) -> list[str]:
     """Return the available levels: a network needs JAX, and a table that learns in a second needs perfect play."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
@@ -120,7 +120,7 @@ def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bo
     return choices
 
 
-def file_policy(path: Path, game: Game | None = None) -> tuple[TableGame, GamePolicy]:
+def file_policy(path: Path, game: Game | None = None) -> tuple[Game, GamePolicy]:
     """Return the game and the policy of the table or network in a file."""
     agent = load_agent(path, game)
     found = agent.game

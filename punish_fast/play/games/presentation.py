@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from punish_fast.games.contract import TableGame, numbers_of
+from punish_fast.games.contract import Game, numbers_of
 from punish_fast.games.events import Event, Moved, Told
 from punish_fast.play.events import End
 from punish_fast.play.games.match import GameView
@@ -15,7 +15,7 @@ from punish_fast.play.words import ending_of, told_of
 class GamePresentation:
     """Presents matches of one game."""
 
-    def __init__(self, game: TableGame) -> None:
+    def __init__(self, game: Game) -> None:
         self.game = game.name
         self._game = game
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from punish_fast.games.contract import Oracle, TableGame, numbers_of
+from punish_fast.games.contract import Game, Oracle, numbers_of
 from punish_fast.games.events import Moved
 from punish_fast.games.solve.retrograde import outcome_text
 from punish_fast.play.events import End
@@ -42,7 +42,7 @@ class TerminalGame:
     """A game at the terminal."""
 
     session: PlaySession  # session with a `GameMatch`, or one person's with a `GameMatch`
-    game: TableGame  # game
+    game: Game  # game
     oracle: Oracle | None  # perfect play, which gives hints; None if there is none
     ask: Ask  # asks a person for a line; raises EOFError when there is none
     tell: Tell  # prints a text

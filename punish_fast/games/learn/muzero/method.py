@@ -55,14 +55,6 @@ class MuZeroMethod(NetworkMethod):
         if self.is_learned and self.unroll < 1:
             raise LearnError(f"unroll: {self.unroll} is not allowed with a learned model, it must be from 1 to 20")
 
-    def __str__(self) -> str:
-        model = {LEARNED: f"learned model, unrolled {self.unroll} actions", RULES: "the rules as model"}[self.model]
-        layers = [*(f"{n} filters" for n in self.filters), f"{self.width} hidden numbers"]
-        opening = f"up to {self.opening} random actions, then " * (self.opening > 0)
-        numbers = f"epsilon {self.epsilon:g}, rate {self.rate:g}, discount {self.discount:g}, trace {self.trace:g}"
-        search = f"{self.search} search of {self.simulations} simulations"
-        return f"{model}, {search}, {', '.join(layers)}, {opening}{numbers}"
-
     @property
     def is_learned(self) -> bool:
         """True if the model is learned."""
