@@ -163,16 +163,6 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 
 @kernel
-def measure_states(begin, end, state_ptr, indptr, longest):
-    """Set ``longest[state]`` to the number of entries in the longest row of the state."""
-    for state in range(begin, end):
-        most = 0
-        for row in range(state_ptr[state], state_ptr[state + 1]):
-            most = max(most, indptr[row + 1] - indptr[row])
-        longest[state] = most
-
-
-@kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
     """Set ``lowest[chunk]`` and ``highest[chunk]`` to the lowest and highest successor, excluding terminals."""
     limit = np.int32(n_states)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from punish_fast.mdp import _bellman
-from punish_fast.mdp.bounds import _attainment
 from punish_fast.runtime.parallel import for_each
 
 if TYPE_CHECKING:
@@ -148,12 +147,6 @@ class StoredBackups:
         arrays = (*self._settings(payment), v, choices.q, out, choices.row.view(np.uint64), statistics)
         for_each(_bellman.back_up_rows, len(chunks) - 1, chunks, *arrays, alone=self._is_small(layer))
         return np.append(statistics[:, 0].max(initial=0), statistics[:, 1:].sum(axis=0))
-
-    def follow(self, layer: int, reward: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
-        """Back up each state ``s`` with row ``choice[s]``, int64 ``[n_states]``, without a discount."""
-        chunks, (tensor, data_ptr, _) = self._chunks(layer), self._settings(Payment(reward, 1.0))
-        args = chunks, tensor, data_ptr, choice.view(np.uint64), v, out
-        for_each(_attainment.follow_choice, len(chunks) - 1, *args, alone=self._is_small(layer))
 
     def _back_up(self, layer: int, kernel: Callable[..., None], payment: Payment, *arrays: np.ndarray) -> float:
         chunks = self._chunks(layer)

@@ -78,13 +78,3 @@ def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
                     forced[state] = True
                     queue[n] = state
                     n += 1
-
-
-@kernel
-def mark_safe(begin, end, indptr, indices, data, marked, safe):
-    """Set ``safe[row]`` to True if the row leads only to marked columns, else to False."""
-    for row in range(begin, end):
-        is_safe = True
-        for k in range(indptr[row], indptr[row + 1]):
-            is_safe &= marked[indices[k]] or data[k] == 0.0
-        safe[row] = is_safe

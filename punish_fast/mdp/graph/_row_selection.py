@@ -27,29 +27,3 @@ def measure_rows(begin, end, rows, indptr, lengths):
     for i in range(begin, end):
         row = rows[i]
         lengths[i] = 1 if row < 0 else indptr[row + 1] - indptr[row]
-
-
-@kernel
-def number_rows(begin, end, state_ptr, state):
-    """Set ``state[row]`` to the state of each row of the given states."""
-    for s in range(begin, end):
-        for row in range(state_ptr[s], state_ptr[s + 1]):
-            state[row] = s
-
-
-@kernel
-def mark_rows_of_states(begin, end, state_ptr, states, rows):
-    """Copy the mark of each given state to ``rows[row]`` for all of its rows."""
-    for s in range(begin, end):
-        for row in range(state_ptr[s], state_ptr[s + 1]):
-            rows[row] = states[s]
-
-
-@kernel
-def count_rows(begin, end, state_ptr, marked, counts):
-    """Set ``counts[state]`` to the number of marked rows of each given state."""
-    for s in range(begin, end):
-        n = 0
-        for row in range(state_ptr[s], state_ptr[s + 1]):
-            n += marked[row]
-        counts[s] = n

@@ -23,7 +23,6 @@ from punish_fast.mdp.bounds.stopping_rule import SolveError
 from punish_fast.mdp.graph import _graph
 from punish_fast.mdp.graph.row_selection import count_rows, first_marked, states_of_rows
 from punish_fast.mdp.model import MDP
-from punish_fast.runtime.parallel import for_chunks
 
 
 class Ways(NamedTuple):
@@ -155,8 +154,8 @@ class TransitionGraph:
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
         """Return the rows, bool ``[n_rows]``, that lead only to the given columns, bool ``[n_columns]``."""
-        mdp, safe = self._mdp, np.empty(self._mdp.n_rows, dtype=bool)
-        for_chunks(_graph.mark_safe, mdp.indptr, mdp.indptr, mdp.indices, mdp.data, columns, safe)
+        mdp = self._mdp
+        safe: np.ndarray = np.logical_and.reduceat(columns[mdp.indices] | (mdp.data == 0), mdp.indptr[:-1])
         return safe
 
 

@@ -37,22 +37,17 @@ def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
 
 def states_of_rows(mdp: MDP) -> np.ndarray:
     """Return the state of each row, int32 ``[n_rows]``."""
-    state = np.empty(mdp.n_rows, dtype=np.int32)
-    for_chunks(_row_selection.number_rows, mdp.state_ptr, mdp.state_ptr, state)
-    return state
+    return np.repeat(np.arange(mdp.n_states, dtype=np.int32), np.diff(mdp.state_ptr))
 
 
 def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
     """Return the rows, bool ``[n_rows]``, of the given states, bool ``[n_states]``."""
-    rows = np.empty(mdp.n_rows, dtype=bool)
-    for_chunks(_row_selection.mark_rows_of_states, mdp.state_ptr, mdp.state_ptr, states, rows)
-    return rows
+    return np.repeat(states, np.diff(mdp.state_ptr))
 
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
     """Count the given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
-    counts = np.empty(mdp.n_states, dtype=np.int32)
-    for_chunks(_row_selection.count_rows, mdp.state_ptr, mdp.state_ptr, rows, counts)
+    counts: np.ndarray = np.add.reduceat(rows, mdp.state_ptr[:-1], dtype=np.int32)
     return counts
 
 
