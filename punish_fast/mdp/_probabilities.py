@@ -11,11 +11,6 @@ import numpy as np
 
 from punish_fast.runtime._jit import kernel, routine
 
-BAD_SUM = 1
-BAD_PROBABILITY = 2
-BAD_COLUMN = 3
-ROUNDING = 2.0**-52
-
 
 @routine
 def add_up(data, begin, end):
@@ -32,47 +27,14 @@ def add_up(data, begin, end):
 
 
 @kernel
-def find_flaws(begin, end, indptr, data_ptr, indices, data, n_columns, tolerance, flaw):
-    """Set ``flaw[row]`` to the code of the worst flaw of the row, or to 0 if the row is valid."""
+def sum_rows(begin, end, first, lengths, data, total, deviation):
+    """Set ``total[row]`` to the sum of the row, and ``deviation[row]`` to the difference of its exact sum from 1.
+
+    The entries of a row are ``data[first[row]:first[row] + lengths[row]]``.
+    """
     for row in range(begin, end):
-        worst = 0
-        plain = 0.0
-        first = indptr[row] if data_ptr is None else data_ptr[row]
-        n_entries = indptr[row + 1] - indptr[row]
-        shift = indptr[row] - first
-        for k in range(first, first + n_entries):
-            if not 0 <= indices[k + shift] < n_columns:
-                worst = max(worst, BAD_COLUMN)
-            # Written so that NaN fails, too.
-            if not 0.0 <= data[k] <= 1.0:
-                worst = max(worst, BAD_PROBABILITY)
-            plain += data[k]
-        # A plain sum is off by at most one rounding unit per entry, so most rows need no second sum.
-        if worst == 0 and not abs(plain - 1.0) <= tolerance - n_entries * ROUNDING:
-            total, rest = add_up(data, first, first + n_entries)
-            worst = 0 if abs((total - 1.0) + rest) <= tolerance else BAD_SUM
-        flaw[row] = worst
-
-
-@kernel
-def find_deviations(begin, end, chunks, indptr, data_ptr, data, largest):
-    """Set ``largest[chunk]`` to the largest absolute difference between 1 and the sum of a row in the chunk."""
-    for chunk in range(begin, end):
-        most = 0.0
-        for row in range(chunks[chunk], chunks[chunk + 1]):
-            first = indptr[row] if data_ptr is None else data_ptr[row]
-            total, rest = add_up(data, first, first + indptr[row + 1] - indptr[row])
-            deviation = abs((total - 1.0) + rest)
-            # NaN counts as infinite.
-            most = max(most, deviation if deviation < np.inf else np.inf)
-        largest[chunk] = most
-
-
-@kernel
-def sum_rows(begin, end, indptr, data, total, rest):
-    """Set ``total[row]`` and ``rest[row]`` to the sum of the row and its correction."""
-    for row in range(begin, end):
-        total[row], rest[row] = add_up(data, indptr[row], indptr[row + 1])
+        plain, rest = add_up(data, first[row], first[row] + lengths[row])
+        total[row], deviation[row] = plain + rest, (plain - 1.0) + rest
 
 
 @kernel

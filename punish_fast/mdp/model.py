@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from punish_fast.mdp import _bellman, _probabilities
-from punish_fast.mdp.conversion.row_sums import SUM_TOLERANCE, describe_flaw, largest_deviation
+from punish_fast.mdp import _bellman
+from punish_fast.mdp.conversion.row_sums import flaw_of_rows, largest_deviation
 from punish_fast.mdp.process import NonzeroCount, Process, StoredBackups
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
@@ -296,9 +296,9 @@ def check_arrays(mdp: object) -> None:
         raise ModelError(f"indptr: {n_rows:,} rows, allowed are {_MOST_ROWS:,}")
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
-    _check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
-    _check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
-    _check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
+    check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
+    check_pointer("state_ptr", mdp.state_ptr, n_rows, least=1)
+    check_pointer("indptr", mdp.indptr, len(mdp.indices), least=1)
     _check_array("indices", mdp.indices, np.int32, len(mdp.data) if mdp.data_ptr is None else None)
     _check_array("data", mdp.data, np.float64)
     _check_array("reward", mdp.reward, np.float64, n_rows)
@@ -327,11 +327,8 @@ def check(mdp: MDP) -> MDP:
             probabilities of a row are negative, above 1, or do not add up to 1. The message names row and value.
     """
     check_arrays(mdp)
-    flaw = np.zeros(mdp.n_rows, dtype=np.uint8)
-    args = (mdp.indptr, mdp.data_ptr, mdp.indices, mdp.data, mdp.n_columns, SUM_TOLERANCE, flaw)
-    for_chunks(_probabilities.find_flaws, mdp.indptr, *args)
-    if flaw.any():
-        raise ModelError(describe_flaw(mdp, int(flaw.argmax()), int(flaw.max())))
+    if flaw := flaw_of_rows(mdp):
+        raise ModelError(flaw)
     return mdp
 
 
@@ -342,8 +339,11 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
         raise ModelError(f"{name}: {len(array)} long, but must be {length}")
 
 
-def _check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
+def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:
+    """Check that a pointer array goes from 0 to ``end``, in steps of at least ``least``."""
     if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != end:
         raise ModelError(f"{name}: must begin with 0 and end with {end}")
-    if ((ptr[1:] <= ptr[:-1]) if least else (ptr[1:] < ptr[:-1])).any():
-        raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}")
+    wrong = np.flatnonzero(np.diff(ptr) < least)
+    if len(wrong):
+        told = f"entry {wrong[0] + 1} is {ptr[wrong[0] + 1]} after {ptr[wrong[0]]}"
+        raise ModelError(f"{name}: must {'ascend' if least else 'not descend'}, but {told}")

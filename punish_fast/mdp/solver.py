@@ -18,8 +18,8 @@ the policy (``attainment.py``). If possible, the policy takes the first of tied 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +57,6 @@ _PATIENCE = 1000
 # Error bound accepted at the limit of rounding, as a fraction of the largest value, unless there are few states.
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
-AfterSweep = Callable[[Layered | Jacobi], None]
-
 
 class _Options(NamedTuple):
     """Options of `solve`."""
@@ -66,25 +64,13 @@ class _Options(NamedTuple):
     objective: str
     discount: float
     method: str
-    goal: float | None  # error bound to reach; None if a number of sweeps was requested
     sweeps: int | None
-    progress: Progress | None
-    save: Callable[[np.ndarray], None] | None = None
-    max_sweeps: int = MAX_SWEEPS
+    effort: Effort
 
     @property
-    def effort(self) -> Effort:
-        assert self.goal is not None
-        return Effort(self.goal, self.max_sweeps, self.tell)
-
-    def tell(self, sweeps: int, bound: float) -> None:
-        if self.progress is not None:
-            self.progress("solve", sweeps, bound)
-
-    def after_sweep(self, iteration: Layered | Jacobi) -> None:
-        self.tell(len(iteration.log.seconds), iteration.bound)
-        if self.save is not None:
-            self.save(iteration.v[: iteration.mdp.n_states])
+    def goal(self) -> float | None:
+        """Error bound to reach; None if a number of sweeps was requested."""
+        return self.effort.tolerance if self.sweeps is None else None
 
 
 def solve(
@@ -136,17 +122,18 @@ def solve(
             raise SolveError("start: initial values are not allowed with the method jacobi")
         if start.shape != (mdp.n_states,) or not np.isfinite(start).all():
             raise SolveError(f"start: must be {mdp.n_states} finite numbers")
-    goal = None if sweeps is not None else effort.tolerance
     if objective == "win-probability":
         discount = 1.0
     elif discount is None:
         discount = DEFAULT_DISCOUNT
-    options = _Options(objective, discount, method, goal, sweeps, progress, effort.save, effort.max_sweeps)
+    if progress is not None:
+        effort = replace(effort, progress=partial(progress, "solve"))
+    options = _Options(objective, discount, method, sweeps, effort)
     with np.errstate(all="ignore"):
         if isinstance(mdp, MDP):
-            is_plain = method == "auto" and mdp.n_layers == 1 and goal is not None
+            is_plain = method == "auto" and mdp.n_layers == 1 and sweeps is None
             if method in GENERAL_METHODS or (is_plain and discount < 1 and mdp.data_ptr is None):
-                return solve_discounted(mdp, discount, method, options.effort, start)
+                return solve_discounted(mdp, discount, method, effort, start)
             if is_plain and discount == 1 and mdp.n_states > 0 and start is None:
                 return _solve_without_layers(mdp, None, options)
         return _solve_by_sweeps(mdp, options, start)
@@ -172,7 +159,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
         )
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
     # The states of the quotient are sets of states of the process.
-    options = options._replace(save=None)
+    options = options._replace(effort=replace(options.effort, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
         raise SolveError(explain_endless(iteration.endless[quotient.number]))
@@ -239,11 +226,11 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
         raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
-    limit = options.max_sweeps if options.sweeps is None else options.sweeps
+    limit = options.effort.max_sweeps if options.sweeps is None else options.sweeps
     is_stored = isinstance(iteration.mdp, MDP) and goal is not None
     if is_stored and options.method == LAYERED:
         limit = min(limit, _PATIENCE)
-    bound = _iterate(iteration, goal, limit, options.after_sweep)
+    bound = _iterate(iteration, goal, limit, options.effort)
     if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
         raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}, allowed is more, or a discount")
     iteration.close()
@@ -326,8 +313,11 @@ def _explain_endless_policy(endless: np.ndarray) -> str:
     )
 
 
-def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after: AfterSweep | None = None) -> float:
-    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
+def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort | None = None) -> float:
+    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound.
+
+    ``effort`` receives progress and values.
+    """
     n_done = len(iteration.log.seconds)
     while n_done < sweeps:
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):
@@ -336,8 +326,10 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, after
         iteration.bound = iteration.sweep()
         iteration.log.seconds.append(time.perf_counter() - begin)
         n_done += 1
-        if after is not None:
-            after(iteration)
+        if effort is not None:
+            effort.progress(n_done, iteration.bound)
+            if effort.save is not None:
+                effort.save(iteration.v[: iteration.mdp.n_states])
     return iteration.bound
 
 

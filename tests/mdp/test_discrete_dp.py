@@ -53,7 +53,7 @@ def test_pairs_that_are_not_allowed_or_out_of_order_are_mended(is_sparse):
     assert mdp.action.tolist() == [0, 2, 0, 1]
     assert mdp.reward.tolist() == [1.0, 3.0, 4.0, 5.0]
     ddp.R[:] = -np.inf
-    with pytest.raises(ModelError, match=r"^state_ptr: state 0 has no rows"):
+    with pytest.raises(ModelError, match=r"^state_ptr: must ascend, but entry 1 is 0 after 0"):
         MDP.from_quantecon(ddp)
 
 

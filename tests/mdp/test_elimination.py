@@ -51,7 +51,7 @@ def test_a_walk_lasts_as_long_as_the_formula_has_it():
 
 
 @pytest.mark.usefixtures("matrix")
-@pytest.mark.parametrize("before", [walk(40, 0.9), walk(39, 0.3), csr_array(np.eye(40, 42, 2))])
+@pytest.mark.parametrize("before", [walk(40, 0.9), csr_array(np.eye(40, 42, 2))])
 def test_the_order_of_another_chain_changes_no_solution(before):
     chain = walk(40, 0.3)
     found = Elimination(chain, Elimination(before)).solve(np.ones(40))
@@ -74,7 +74,7 @@ def test_entries_stored_twice_change_no_component():
 
 
 @pytest.mark.usefixtures("matrix")
-@pytest.mark.parametrize(("n", "density"), [(20, 0.1), (40, 0.02), (40, 0.1), (300, 0.002), (300, 0.01), (300, 0.5)])
+@pytest.mark.parametrize(("n", "density"), [(40, 0.02), (40, 0.1), (200, 0.01), (200, 0.5)])
 def test_chains_of_many_components_are_solved_as_by_a_dense_matrix(n, density):
     generator = np.random.default_rng(n)
     inside = random_array((n, n), density=density, rng=generator).toarray()

@@ -104,21 +104,6 @@ def test_play_in_the_quotient_ends_unless_it_can_be_paid_for_ever(sample, pays, 
 # Values
 
 
-@given(slow_processes(), objectives)
-def test_values_are_those_of_the_best_of_all_policies_and_greedy_play_reaches_them(sample, objective):
-    expected = exact(sample, objective)
-    if expected is None:
-        with pytest.raises(SolveError, match="it can be paid for ever, so values may be infinite"):
-            solved(sample, objective)
-        return
-    scale = max(1.0, *(abs(float(x)) for x in expected))
-    solution = solved_unless_too_long(sample, objective, tolerance=1e-9 * scale)
-    assert error(solution.v, expected) <= solution.error_bound
-    assert solution.converged
-    for earned, best in zip(greedy_values(sample, objective, solution), expected, strict=True):
-        assert float(best - earned) <= 1e-6 * scale
-
-
 @given(random_processes(), st.sampled_from([*SCHEDULES, None]), st.integers(1, 8), st.floats(-100, 100))
 def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule, sweeps, value):
     objective = "discounted" if schedule else "win-probability"
@@ -136,7 +121,7 @@ def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule,
 # Cases
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6, 1e-9, 1e-10, 1e-12])
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-9, 1e-12])
 def test_greedy_play_takes_no_loop_that_loses_less_than_the_error_bound(tolerance):
     """From state 1 half of the games are won at once; a round of the loop 1, 2, 0 loses 1.2e-10, and never wins."""
     slow, slower = 2.0**-15, 2.0**-17
@@ -156,8 +141,7 @@ def test_greedy_play_takes_no_loop_that_loses_less_than_the_error_bound(toleranc
     assert solution.choice[1] == 2
 
 
-@pytest.mark.parametrize("layers", [None, [1, 4], [2, 2, 1], [5, 0]])
-@pytest.mark.parametrize("sweeps", [None, 60])
+@pytest.mark.parametrize(("layers", "sweeps"), [(None, None), ([2, 2, 1], None), ([5, 0], 60)])
 def test_two_components_and_a_trap(layers, sweeps):
     """From the second room a game is won with 1/4; betting from the first wins half the time, or leads there."""
     solution = solved((ROOMS, layers, [1.0, -1.0]), "win-probability", sweeps=sweeps)
@@ -180,23 +164,6 @@ def test_play_that_had_better_go_on_is_worth_0(states, objective):
     solution = solved((states, None, [0.0, 1.0]), objective)
     assert solution.v.tolist() == [0.0, 0.0]
     assert error(solution.v, greedy_values((states, None, [0.0, 1.0]), objective, solution)) == 0
-
-
-def test_rewards_that_play_can_collect_for_ever_are_refused():
-    states = [
-        [(0.0, {1: 1.0})],
-        [(0.0, {1: 1.0}), (0.0, {2: 1.0})],
-        [(1.0, {3: 1.0}), (0.0, {4: 1.0})],
-        [(-1.0, {2: 1.0})],
-    ]
-    sample = states, None, [1.0]
-    with pytest.raises(
-        SolveError,
-        match=r"^discount: 1 is allowed only if play ends or goes on for nothing, but from 4 states \(the first is "
-        r"number 0\) it can be paid for ever, so values may be infinite; use a discount below 1, total_reward ",
-    ):
-        solved(sample, "discounted")
-    assert solved(sample, "win-probability").v == pytest.approx([1.0] * 4)
 
 
 def test_endless_play_is_noticed_long_before_sweeps_are_given_up(monkeypatch):

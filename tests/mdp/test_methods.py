@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from processes import compacted, error, exact_values, random_processes, sparse_process
+from processes import compacted, sparse_process
 
 from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
@@ -14,22 +12,12 @@ from punish_fast.mdp.solver import SolveError, solve
 from punish_fast.runtime import _jit
 
 NAMES = ("auto", *GENERAL_METHODS)
-names = st.sampled_from(NAMES)
-
-
-@given(random_processes(), names, st.sampled_from([0.0, 0.5, 0.9, 0.99]), st.sampled_from([1e-2, 1e-10]))
-def test_error_bounds_hold(sample, name, discount, tolerance):
-    states, _, terminals = sample
-    solution = solve(from_rows(states, terminals=terminals), discount, name, tolerance)
-    assert error(solution.v, exact_values(states, terminals, discount)) <= solution.error_bound
-    assert solution.converged
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("reach", [None, 5])
 @pytest.mark.parametrize("name", NAMES)
-def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name, reach):
-    mdp, before = sparse_process(3000, reach=reach), _jit.threads()
+def test_methods_agree_and_have_the_same_bits_for_any_number_of_threads(name):
+    mdp, before = sparse_process(3000, reach=5), _jit.threads()
     found = []
     try:
         for n_threads in (1, min(2, _jit.max_threads())):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from tests.mdp import judge as judging
-from tests.mdp.exact_policies import Sample, class_gain
+from tests.mdp.exact_policies import Sample
 from tests.mdp.judge import OBJECTIVES, Case, faults_in, judge, main
 
 EPSILON = 2.0**-40
@@ -108,32 +107,14 @@ def test_values_are_not_defined_if_endless_play_is_paid():
     assert OBJECTIVES["total"](Case(0, MACHINE)).right is None
 
 
-def test_a_gain_of_nothing_may_be_refused():
-    for pay, is_open in ((1.0, True), (1.5, False)):
-        case = Case(0, sample([(-1.0, {1: 1.0})], [(pay, {0: 1.0}), (0.0, {2: 1.0})], terminals=[0.0]))
-        case.goal = {2}
-        assert OBJECTIVES["goal total min"](case).may_refuse == is_open
-
-
-def test_steps_are_those_of_the_example():
-    case = Case(0, MACHINE)
-    case.n_steps, case.horizon_discount = 2, 1.0
-    assert OBJECTIVES["horizon"](case).right == [1.5, 0.5, 1, 0, 0, 0]
-
-
 def test_optimal_values_solve_their_equations():
     """The Bellman equation confirms the best of all policies."""
-    for seed in range(60):
+    for seed in range(20):
         case = Case(seed)
         for name in ("discount 0.99", "total", "win", "reach max", "reach min", "goal total max", "goal total min"):
             question = OBJECTIVES[name](case)
             best = max if question.sign > 0 else min
             assert question.right is None or [best(q) for q in question.q] == question.right, (seed, name)
-
-
-def test_a_gain_is_the_share_of_time_times_rewards():
-    chain = sample([(1.0, {0: 0.75, 1: 0.25})], [(5.0, {0: 0.5, 1: 0.5})]).exact.policies[0]
-    assert class_gain(chain, frozenset({0, 1})) == Fraction(2 * 1 + 1 * 5, 3)
 
 
 @pytest.mark.parametrize(

@@ -39,13 +39,16 @@ FINE = [(0.0, {1: 1.0})]
         ([FINE, [(0.0, {10**400: 1.0})]], r"^state 1, row 0: successor (is )?10+"),
         ([FINE, [(0.0, {0: "1"})]], r"^state 1, row 0: probability of successor 0 is '1', allowed are finite"),
         ([FINE, [(0.0, {0: float("nan")})]], r"^state 1, row 0: probability of successor 0 is nan, allowed"),
-        ([FINE, [(0.0, {0: 1.5, 1: -0.5})]], r"^state 1, row 0 has 1\.5 in column 0, allowed are prob"),
-        ([FINE, [(0.0, {0: 0.5, 1: -0.5})]], r"^state 1, row 0 has -0\.5 in column 1, allowed are prob"),
+        ([FINE, [(0.0, {0: 1.5, 1: -0.5})]], r"^transitions: state 1, row 0 has 1\.5 in column 0, allowed are prob"),
+        ([FINE, [(0.0, {0: 0.5, 1: -0.5})]], r"^transitions: state 1, row 0 has -0\.5 in column 1, allowed are prob"),
         (
             [FINE, [(0.0, {0: 0.5, 1: 0.4})]],
-            r"^the probabilities of state 1, row 0 add up to 0\.9, 0\.1 below 1, allow",
+            r"^transitions: the probabilities of state 1, row 0 add up to 0\.9, 0\.1 below 1, allow",
         ),
-        ([FINE, [(0.0, {})]], r"^the probabilities of state 1, row 0 add up to 0\.0, 1 below 1, allowed is 1e-12"),
+        (
+            [FINE, [(0.0, {})]],
+            r"^transitions: the probabilities of state 1, row 0 add up to 0\.0, 1 below 1",
+        ),
     ],
 )
 def test_mistakes_are_named(states, match):

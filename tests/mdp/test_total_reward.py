@@ -11,34 +11,6 @@ from punish_fast.mdp import SolveError, from_rows, total_reward
 INFINITE = float("inf")
 
 
-def test_crossing_a_river():
-    """Rowing costs 1, waiting and drifting back cost nothing, and the tide may take a boat back to the bank."""
-    states = [
-        [(0.0, {0: 1.0}), (1.0, {1: 0.5, 0: 0.5})],
-        [(0.0, {1: 1.0}), (0.0, {0: 1.0}), (1.0, {2: 0.25, 0: 0.75})],
-    ]
-    mdp = from_rows(states, terminals=[0.0])
-    found = total_reward(mdp, marks({2}, 3), maximize=False)
-    # x = 2 + y from the near bank, and y = 1 + 3/4 x from the middle, but drifting back makes both equal.
-    assert found.v == pytest.approx([12.0, 10.0], abs=1e-9)
-    assert found.choice.tolist() == [1, 4]
-    assert total_reward(mdp, marks({2}, 3)).v.tolist() == [INFINITE, INFINITE]
-
-
-def test_free_rounds_are_left_by_the_cheapest_way_out():
-    n = 5
-    states = [[(0.0, {(k + 1) % n: 1.0}), (0.0, {k: 1.0}), (float(1 + (k - 3) ** 2), {n: 1.0})] for k in range(n)]
-    found = total_reward(from_rows(states, terminals=[0.0]), marks({n}, n + 1), maximize=False)
-    assert found.v == pytest.approx([1.0] * n)
-    assert found.choice.tolist() == [0, 3, 6, 11, 12]
-
-
-def test_nothing_costs_anything_and_play_still_ends():
-    states = [[(0.0, {0: 1.0}), (0.0, {1: 1.0})], [(0.0, {0: 1.0}), (0.0, {2: 1.0})]]
-    found = total_reward(from_rows(states, terminals=[0.0]), marks({2}, 3), maximize=False)
-    assert (found.v.tolist(), found.choice.tolist()) == ([0.0, 0.0], [1, 3])
-
-
 def test_a_small_toll_is_paid_for_long_before_a_large_one():
     """A round costs 2^-10; the way out costs 1000 at once, or 1 with a chance of 2^-6 in each round."""
     states = [[(1000.0, {1: 1.0}), (2.0**-10, {0: 1 - 2.0**-6, 1: 2.0**-6})]]

@@ -184,5 +184,5 @@ def _improve(found: ComponentGains, tolerance: float) -> None:
             lower, upper = np.array([best.lower]), np.array([best.upper])
             found.take(marked, part, _Bracket(lower, upper, best.bias, best.choice))
         elif part.mdp.n_rows == part.mdp.n_states and (bounds := gain_of_chain(part.mdp)) is not None:
-            lower, upper = np.array([bounds.lower]), np.array([bounds.upper])
+            lower, upper = np.array(bounds[:1]), np.array(bounds[1:])
             found.take(marked, part, _Bracket(lower, upper, found.h[part.states], np.arange(part.mdp.n_rows)))

@@ -16,7 +16,6 @@ each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``
 from __future__ import annotations
 
 from math import fsum
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,14 +31,7 @@ _STORED = 9
 _LARGEST_SHARE = 1e-3
 
 
-class GainBounds(NamedTuple):
-    """Bounds on an average reward."""
-
-    lower: float
-    upper: float
-
-
-def gain_of_chain(mdp: MDP) -> GainBounds | None:
+def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
     """Bound the average reward of a chain by its stationary weights.
 
     Args:
@@ -56,7 +48,7 @@ def gain_of_chain(mdp: MDP) -> GainBounds | None:
         gain = _mean(weight / total, mdp.reward)
         error = 1.01 * share * _mean(weight / total, np.abs(mdp.reward - gain))
         error += 8 * UNIT_ROUNDOFF * _mean(weight / total, np.abs(mdp.reward)) + len(weight) * SMALLEST
-    return GainBounds(gain - error, gain + error) if np.isfinite(error) else None
+    return (gain - error, gain + error) if np.isfinite(error) else None
 
 
 def _mean(weight: np.ndarray, reward: np.ndarray) -> float:

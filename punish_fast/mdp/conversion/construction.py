@@ -26,8 +26,9 @@ from punish_fast.mdp.conversion.row_sums import (
     refused_entry,
     refused_sum,
     row_name,
+    row_sums,
 )
-from punish_fast.mdp.model import MDP, ModelError, check_arrays
+from punish_fast.mdp.model import MDP, ModelError, check_arrays, check_pointer
 from punish_fast.runtime.parallel import cumulated, for_chunks
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def from_scipy(
     terminals = _finite("terminal_reward", terminal_reward)
     matrix = entries_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
-    _check_pointer(pointer, n_rows)
+    if len(pointer) < 2:
+        raise ModelError("state_ptr: there are no states, at least one is needed")
+    check_pointer("state_ptr", pointer, n_rows, least=1)
     n_states = len(pointer) - 1
     if len(rewards) != n_rows:
         raise ModelError(f"reward: {len(rewards):,} long, but must be {n_rows:,}, one for each row of transitions")
@@ -104,14 +107,11 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
     n_states = len(reward)
     allowed = reward != -np.inf
     number, action = np.nonzero(allowed)
-    names = _action_names(number, action)
-    _check_rewards(reward[allowed], names)
     if not allowed.any(axis=1).all():
         state = allowed.any(axis=1).argmin()
         raise ModelError(f"R: state {state} has only rewards of -inf, at least one of its actions must be allowed")
     stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + number]
-    state_ptr = cumulated(allowed.sum(axis=1))
-    return from_scipy(stacked, reward[allowed], state_ptr, (), action, normalize, names)
+    return from_pairs(stacked, reward[allowed], (number, action), n_states, normalize)
 
 
 def from_pairs(
@@ -124,10 +124,16 @@ def from_pairs(
         reward: float64 ``[n_rows]``.
         pairs: State and action label of each row, ``[n_rows]`` each.
     """
-    names = _action_names(*pairs)
-    _check_rewards(reward, names)
-    state_ptr = cumulated(np.bincount(pairs[0], minlength=n_states))
-    return from_scipy(transitions, reward, state_ptr, (), pairs[1], normalize, names)
+    state, action = pairs
+
+    def name_of(row: int) -> str:
+        return f"action {action[row]} of state {state[row]}"
+
+    if not np.isfinite(reward).all():
+        row = int(np.isfinite(reward).argmin())
+        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}, allowed are finite numbers and -inf")
+    state_ptr = cumulated(np.bincount(state, minlength=n_states))
+    return from_scipy(transitions, reward, state_ptr, (), action, normalize, name_of)
 
 
 def narrowed(action: np.ndarray) -> np.ndarray:
@@ -140,7 +146,7 @@ def narrowed(action: np.ndarray) -> np.ndarray:
 
 def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Return the sum of each row, float64 ``[n_rows]``, or 1 if it is 1 up to rounding or not positive."""
-    total, deviation = _sums(indptr, data)
+    total, deviation = row_sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
 
 
@@ -193,7 +199,7 @@ def _distributions(
         k = int((~((data >= 0) & (data <= largest))).argmax())
         name = name_of(int(np.searchsorted(indptr, k, side="right")) - 1)
         raise ModelError(f"transitions: {refused_entry(name, matrix.indices[k], data[k], normalize)}")
-    total, deviation = _sums(indptr, data)
+    total, deviation = row_sums(indptr, data)
     wrong = np.flatnonzero(~is_accepted(total, deviation, normalize))
     if len(wrong):
         row = int(wrong[0])
@@ -210,24 +216,6 @@ def _distributions(
     # The only entry of a row may exceed 1 by rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
-
-
-def _sums(indptr: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of each row and its difference from 1."""
-    indptr = indptr.astype(np.int64, copy=False)
-    total, rest = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
-    for_chunks(_probabilities.sum_rows, indptr, indptr, data, total, rest)
-    return total + rest, (total - 1.0) + rest
-
-
-def _action_names(state: np.ndarray, action: np.ndarray) -> Callable[[int], str]:
-    return lambda row: f"action {action[row]} of state {state[row]}"
-
-
-def _check_rewards(reward: np.ndarray, name_of: Callable[[int], str]) -> None:
-    if not np.isfinite(reward).all():
-        row = int(np.isfinite(reward).argmin())
-        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}, allowed are finite numbers and -inf")
 
 
 def _matrices(name: str, given: Any) -> list[csr_array]:
@@ -321,16 +309,3 @@ def _whole(name: str, given: Any) -> np.ndarray:
     if not is_numeric or (whole != array).any():
         raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed are whole numbers in one dimension")
     return np.ascontiguousarray(whole)
-
-
-def _check_pointer(pointer: np.ndarray, n_rows: int) -> None:
-    if len(pointer) < 2 or pointer[0] != 0 or pointer[-1] != n_rows:
-        ends = f"it begins with {pointer[0]} and ends with {pointer[-1]}" if len(pointer) else "it is empty"
-        raise ModelError(f"state_ptr: must begin with 0 and end with the {n_rows:,} rows of transitions, but {ends}")
-    wrong = np.flatnonzero(np.diff(pointer) < 1)
-    if len(wrong):
-        state = wrong[0]
-        raise ModelError(
-            f"state_ptr: state {state} has no rows (from {pointer[state]} to {pointer[state + 1]}), every state must "
-            "have at least one"
-        )

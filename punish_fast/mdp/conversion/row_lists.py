@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.mdp.conversion.construction import narrowed
-from punish_fast.mdp.conversion.row_sums import ROUNDING, is_accepted, largest_entry, refused_entry, refused_sum
-from punish_fast.mdp.model import MDP, ModelError, check_arrays
+from punish_fast.mdp.conversion.construction import from_scipy
+from punish_fast.mdp.conversion.row_sums import ROUNDING
+from punish_fast.mdp.model import MDP, ModelError
 from punish_fast.runtime.parallel import cumulated
 from punish_fast.runtime.printable import printable
 
@@ -26,7 +26,7 @@ def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: b
     """Implement `punish_fast.mdp.model.from_rows`."""
     given = _listed("states", states)
     ends = [_number(f"terminals: entry {k}", paid) for k, paid in enumerate(_listed("terminals", terminals))]
-    rows, n_columns = _Rows(normalize), len(given) + len(ends)
+    rows, n_columns = _Rows(), len(given) + len(ends)
     for state, choices in enumerate(given):
         for k, row in enumerate(_listed(f"state {state}", choices)):
             place = f"state {state}, row {k}"
@@ -37,10 +37,10 @@ def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: b
             if wrong is not None:
                 told = f"{len(given)} states and {len(ends)} terminals"
                 raise ModelError(f"{place}: successor {_shown(wrong)} is not from 0 to {n_columns - 1} ({told})")
-            p = rows.distribution(place, columns, row[1].values())
-            rows.add(_number(f"{place}: reward", row[0]), dict(zip(columns, p, strict=True)), k)
+            rows.add(place, columns, row[1].values(), k)
+            rows.reward.append(_number(f"{place}: reward", row[0]))
         rows.end_state(f"state {state}")
-    mdp = rows.process(ends)
+    mdp = rows.process(ends, normalize)
     if layers is None:
         return mdp
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
@@ -57,7 +57,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
     except TypeError:
         told = f"{type(env).__name__} has no table P of its transitions, as toy text environments have"
         raise ModelError(f"env: {told}") from None
-    rows = _Rows(normalize)
+    rows = _Rows()
     for state in range(n_states):
         for action, outcomes in _actions_of(table, state):
             place = f"P[{state}][{action}]"
@@ -69,69 +69,54 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
                     told = f"successor {_shown(column)} is not a state, allowed are 0 to {n_states - 1}"
                     raise ModelError(f"{place}: {told}, or any if terminated")
             paid = [_number(f"{place}: reward", reward) for _, _, reward, _ in outcomes]
-            p = rows.distribution(place, columns, [p for p, _, _, _ in outcomes])
-            merged: dict[int, list[float]] = {}
-            for column, share in zip(columns, p, strict=True):
-                merged.setdefault(column, []).append(share)
-            expected = _number(f"{place}: expected reward", sum(map(float.__mul__, p, paid)))
-            rows.add(expected, {column: math.fsum(shares) for column, shares in merged.items()}, action)
+            p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
+            total, deviation = math.fsum(p), math.fsum([*p, -1.0])
+            # Normalizing a row also scales its expected reward.
+            share = total if abs(deviation) > ROUNDING and total > 0 else 1.0
+            expected = sum(chance / share * reward for chance, reward in zip(p, paid, strict=True))
+            rows.reward.append(_number(f"{place}: expected reward", expected))
         rows.end_state(f"P[{state}]")
-    return rows.process([0.0])
+    return rows.process([0.0], normalize)
 
 
 class _Rows:
     """Builder that collects the rows of an MDP."""
 
-    def __init__(self, normalize: bool) -> None:
-        self._normalize = normalize
+    def __init__(self) -> None:
+        self.reward: list[float] = []  # of each row
+        self._names: list[str] = []
+        self._action: list[int] = []
         self._state_ptr, self._indptr = [0], [0]
         self._indices: list[int] = []
         self._data: list[float] = []
-        self._reward: list[float] = []
-        self._action: list[int] = []
 
-    def distribution(self, place: str, columns: list[int], p: Iterable[Any]) -> list[float]:
-        """Check the probabilities of columns; return them divided by their sum unless it is 1 up to rounding."""
-        given = []
-        for column, value in zip(columns, p, strict=True):
-            given.append(_number(f"{place}: probability of successor {column}", value))
-            if not 0 <= given[-1] <= largest_entry(self._normalize):
-                raise ModelError(refused_entry(place, column, given[-1], self._normalize))
-        total, deviation = math.fsum(given), math.fsum([*given, -1.0])
-        if not is_accepted(total, deviation, self._normalize):
-            raise ModelError(refused_sum(place, total, deviation, self._normalize))
-        return given if abs(deviation) <= ROUNDING else [share / total for share in given]
-
-    def add(self, reward: float, successors: dict[int, float], action: int) -> None:
-        entries = sorted((column, p) for column, p in successors.items() if p)
-        self._indices += [column for column, _ in entries]
-        # The only entry of a row may exceed 1 by rounding.
-        self._data += [min(p, 1.0) for _, p in entries]
+    def add(self, name: str, columns: list[int], p: Iterable[Any], action: int) -> list[float]:
+        """Add a row, whose reward the caller adds; return its probabilities as floats."""
+        columned = zip(columns, p, strict=True)
+        data = [_number(f"{name}: probability of successor {column}", value) for column, value in columned]
+        self._indices += columns
+        self._data += data
         self._indptr.append(len(self._data))
-        self._reward.append(reward)
+        self._names.append(name)
         self._action.append(action)
+        return data
 
     def end_state(self, place: str) -> None:
-        if len(self._reward) == self._state_ptr[-1]:
+        if len(self._names) == self._state_ptr[-1]:
             raise ModelError(f"{place}: there are no rows, every state must have at least one")
-        self._state_ptr.append(len(self._reward))
+        self._state_ptr.append(len(self._names))
 
-    def process(self, terminals: list[float]) -> MDP:
+    def process(self, terminals: list[float], normalize: bool) -> MDP:
         """Build an MDP of all rows, in one layer."""
-        if len(self._state_ptr) == 1:
+        from scipy.sparse import csr_array
+
+        n_states = len(self._state_ptr) - 1
+        if n_states == 0:
             raise ModelError("states: there are none, at least one state is needed")
-        mdp = MDP(
-            state_ptr=np.array(self._state_ptr, dtype=np.int64),
-            indptr=np.array(self._indptr, dtype=np.int64),
-            indices=np.array(self._indices, dtype=np.int32),
-            data=np.array(self._data, dtype=np.float64),
-            reward=np.array(self._reward, dtype=np.float64),
-            terminal_reward=np.array(terminals, dtype=np.float64),
-            layer_ptr=np.array([0, len(self._state_ptr) - 1], dtype=np.int64),
-            action=narrowed(np.array(self._action)),
-        )
-        check_arrays(mdp)
-        return mdp
+        shape = (len(self._names), n_states + len(terminals))
+        matrix = csr_array((np.array(self._data), np.array(self._indices, dtype=np.int32), self._indptr), shape=shape)
+        labels = np.array(self._action)
+        return from_scipy(matrix, self.reward, self._state_ptr, terminals, labels, normalize, self._names.__getitem__)
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from punish_fast.mdp import _probabilities
-from punish_fast.runtime.parallel import balanced_chunks, for_each
+from punish_fast.runtime.parallel import for_chunks
 
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
@@ -21,16 +20,46 @@ ROUNDING = 2.0**-51
 _LARGEST_COUNT = 1e300
 
 
+def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum of each row, and its exact sum minus 1; both float64 ``[n_rows]``, not finite if it overflows."""
+    indptr = indptr.astype(np.int64, copy=False)
+    total, deviation = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
+    first = indptr[:-1] if data_ptr is None else data_ptr
+    for_chunks(_probabilities.sum_rows, indptr, first, np.diff(indptr), data, total, deviation)
+    return total, deviation
+
+
 def largest_deviation(mdp: MDP) -> float:
     """Return the largest absolute difference between 1 and the exact sum of a row.
 
     This takes about as long as one sweep. The result is below 4.5e-16 for MDPs built by the constructors ``from_*``.
     """
-    chunks = balanced_chunks(mdp.indptr)
-    largest = np.zeros(len(chunks) - 1)
-    args = (chunks, mdp.indptr, mdp.data_ptr, mdp.data, largest)
-    for_each(_probabilities.find_deviations, len(chunks) - 1, *args)
-    return float(largest.max(initial=0))
+    _, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
+    # NaN counts as infinite.
+    return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
+
+
+def flaw_of_rows(mdp: MDP) -> str | None:
+    """Describe the first column out of range, number that is not a probability, or wrong sum of a row."""
+    lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
+    outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
+    if outside.any():
+        k = int(outside.argmax())
+        place = row_name(mdp.state_ptr, int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
+        return f"indices: {place} leads to column {mdp.indices[k]}, allowed are 0 to {mdp.n_columns - 1}"
+    wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
+    if wrong.any():
+        k = int(wrong.argmax())
+        for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
+            column = mdp.indices[mdp.indptr[row] + k - begins[row]]
+            return f"data: {refused_entry(row_name(mdp.state_ptr, row), column, mdp.data[k], False)}"
+        return f"data: entry {k} is {mdp.data[k]}, allowed are probabilities from 0 to 1"
+    total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
+    off = np.abs(deviation) > SUM_TOLERANCE
+    if off.any():
+        row = int(off.argmax())
+        return f"data: {_describe_sum(row_name(mdp.state_ptr, row), total[row], deviation[row])}"
+    return None
 
 
 def row_name(state_ptr: np.ndarray, row: int) -> str:
@@ -59,20 +88,6 @@ def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> 
     if normalize:
         return f"the probabilities of {place} add up to {float(total)!r}, allowed are positive numbers"
     return f"{_describe_sum(place, total, deviation)}; the option normalize divides them by their sum"
-
-
-def describe_flaw(mdp: MDP, row: int, flaw: int) -> str:
-    """Return the error message for a flaw found by `_probabilities.find_flaws`."""
-    place, begin, end = row_name(mdp.state_ptr, row), mdp.indptr[row], mdp.indptr[row + 1]
-    first = begin if mdp.data_ptr is None else mdp.data_ptr[row]
-    columns, p = mdp.indices[begin:end].tolist(), mdp.data[first : first + end - begin].tolist()
-    if flaw == _probabilities.BAD_COLUMN:
-        column = next(column for column in columns if not 0 <= column < mdp.n_columns)
-        return f"indices: {place} leads to column {column}, allowed are 0 to {mdp.n_columns - 1}"
-    if flaw == _probabilities.BAD_PROBABILITY:
-        wrong = next(k for k in range(len(p)) if not 0 <= p[k] <= 1)
-        return f"data: {refused_entry(place, columns[wrong], p[wrong], False)}"
-    return f"data: {_describe_sum(place, fsum(p), fsum([*p, -1.0]))}"
 
 
 def _describe_sum(place: str, total: float, deviation: float) -> str:

@@ -49,8 +49,8 @@ _MOST_ROUNDS = 100
 # Change of values, as a fraction of the tolerance, below which bounds are tried.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
-# Discount with which a policy is sought whose values without a discount are finite.
-_LARGEST_DISCOUNT = 1 - 1e-11
+# Discount with which a policy is sought that does not make play too long for floats without one.
+LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Change of a row's reward in the search for bounds, in multiples of its rounding error.
 _ALLOWANCE = 4.0
@@ -198,7 +198,7 @@ def solve_exactly(
     found = _iterate(mdp, payoff, approaching_choice(mdp), tolerance, discount, progress)
     if found is not None and np.isinf(found.error_bound):
         # A discount bounds it.
-        discounted = _iterate(mdp, payoff, choice, tolerance, _LARGEST_DISCOUNT, progress)
+        discounted = _iterate(mdp, payoff, choice, tolerance, LARGEST_DISCOUNT, progress)
         if discounted is not None:
             found = _iterate(mdp, payoff, discounted.choice, tolerance, discount, progress)
     return found

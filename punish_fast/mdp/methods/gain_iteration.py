@@ -30,13 +30,12 @@ import numpy as np
 from punish_fast.mdp.bounds.rounding import UNIT_ROUNDOFF
 from punish_fast.mdp.chain.elimination import Elimination, closed_classes
 from punish_fast.mdp.graph.qualitative import TransitionGraph
-from punish_fast.mdp.methods.exact_iteration import Double, Rows
+from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
 from punish_fast.mdp.model import MDP
 
-# Restart probability per step and maximum number of policies, for the passes with and without restarts.
-_PASSES = ((1e-11, 500), (0.0, 100))
+# Probability of going on without a restart in each step, and maximum number of policies.
+_PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
 _MOST_REFINEMENTS = 8
-_GOES_ON = 1 - 1e-11
 
 
 def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
@@ -54,10 +53,10 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
-    for restart, most_rounds in _PASSES:
-        rows, ends = Rows.of(mdp, mdp.reward, 1 - restart), order[begins]
+    for goes_on, most_rounds in _PASSES:
+        rows, ends = Rows.of(mdp, mdp.reward, goes_on), order[begins]
         for _ in range(most_rounds):
-            if not restart:
+            if goes_on == 1:
                 choice, ends = _with_one_class(rows, graph, component, choice)
             h = _evaluated(rows, component, choice, ends)
             gain, error = rows.gains(h)
@@ -111,7 +110,7 @@ def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
     states = np.concatenate(classes)
     begins = np.cumsum([0, *(len(members) for members in classes)])
     try:
-        factors: Any = splu(csc_array(eye_array(len(states)) - _GOES_ON * chain[states][:, states]))
+        factors: Any = splu(csc_array(eye_array(len(states)) - LARGEST_DISCOUNT * chain[states][:, states]))
         visits = np.nan_to_num(np.abs(factors.solve(np.ones(len(states)), "T")))
     except RuntimeError:
         return np.asarray(states[begins[:-1]])
