@@ -80,7 +80,7 @@ BUDGET = {
     "arena": 1123,
     "study": 793,
     "games": 5611,
-    "store": 1806,
+    "store": 1800,
     "equilibrium": 1748,
     "records": 1627,
     "enemies": 619,

@@ -62,17 +62,12 @@ def save_policy(
             # Most entries are 0 because most actions are illegal in a state, so the table compresses well.
             out.array("/strategy/p", table_of_policy(space, policy, state))
         else:
-            out.array("/strategy/rows", units_of_policy(space, policy, covered))
+            units = np.rint(policy * _UNITS).astype(np.uint16)
+            if covered is not None:
+                units[~np.repeat(covered, np.diff(space.state_ptr))] = 0
+            out.array("/strategy/rows", units)
         if response is not None:
             out.array("/response/choice", first_best(space.state_ptr, response) - space.state_ptr[:-1])
-
-
-def units_of_policy(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> np.ndarray:
-    """Return probabilities in units of 1 / 65535, rounded, uint16 ``[n_rows]``; 0 in states that are not covered."""
-    units: np.ndarray = np.rint(policy * _UNITS).astype(np.uint16)
-    if covered is not None:
-        units[~np.repeat(covered, np.diff(space.state_ptr))] = 0
-    return units
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:

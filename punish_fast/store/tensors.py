@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,40 +44,29 @@ StepProgress = Callable[[str, int, int], None]
 SweepProgress = Callable[[str, int, float], None]
 
 
+@dataclass
 class ModelSource:
     """A model to write: a state space and an enemy, or a file that holds its tensor."""
 
-    def __init__(
-        self,
-        states: StateSpace | Artefact,
-        policy: np.ndarray | None = None,
-        note: dict[str, Any] | None = None,
-        stage: Stage = nullcontext,
-        progress: StepProgress | None = None,
-        memory: int | None = None,
-    ) -> None:
-        """Set the model and the options for building it.
+    states: StateSpace | Artefact
+    policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
+    note: dict[str, Any] | None = None  # enemy as recorded in the new file, JSON-like with a ``kind``
+    stage: Stage = nullcontext  # entered for each stage of the work, to time it
+    progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
+    memory: int | None = None  # memory limit in bytes; all memory of the machine if None
+    # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are used,
+    # and rows are stored if they fit into memory.
+    executor: Callable[[RowBatches], Executor] | None = None
 
-        Args:
-            states: State space, or a file that holds the tensor.
-            policy: Enemy's policy, float64 ``[n_rows]``; uniform if None. Ignored for files.
-            note: Enemy as recorded in the new file, JSON-like with a ``kind``.
-            stage: Entered for each stage of the work, to time it.
-            progress: Called as ``progress("tensor", layers, n_layers)``.
-            memory: Memory limit in bytes; all memory of the machine if None.
-        """
-        self.memory = memory
-        # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are
-        # used, and rows are stored if they fit into memory.
-        self.executor: Callable[[RowBatches], Executor] | None = None
-        self.states = states
-        self.rules = states.rules
-        self.policy = policy
+    def __post_init__(self) -> None:
         random = {"kind": "built-in", "name": "random"}
-        known = states.enemy if isinstance(states, Artefact) else random if policy is None else None
-        self.note = note or known or {"kind": "unknown"}
-        self.stage = stage
-        self._progress = progress or (lambda *_: None)
+        known = self.states.enemy if isinstance(self.states, Artefact) else random if self.policy is None else None
+        self.note = self.note or known or {"kind": "unknown"}
+
+    @property
+    def rules(self) -> Rules:
+        """Rules of the game."""
+        return self.states.rules
 
     def open(self, stack: ExitStack, path: Path, kind: str) -> Writer:
         """Open the output file; ``stack`` closes it."""
@@ -93,7 +83,7 @@ class ModelSource:
             write_states(out, self.states)
 
         def on_layer(mdp: MDP, layer: int) -> None:
-            self._progress("tensor", layer + 1, mdp.n_layers)
+            self.progress("tensor", layer + 1, mdp.n_layers)
             if keep_tensor:
                 with self.stage("store"):
                     write_transitions(out, mdp, layer)
@@ -105,27 +95,25 @@ class ModelSource:
         return mdp
 
     def _process(self, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
-        if isinstance(self.states, StateSpace):
-            return self._made(self.states, on_layer, keep_tensor)
-        mdp = self.states.mdp()
-        for layer in range(mdp.n_layers):
-            on_layer(mdp, layer)
-        return mdp
-
-    def _made(self, space: StateSpace, on_layer: Callable[[MDP, int], None], keep_tensor: bool) -> Process:
-        """Build the process in the fastest mode that fits into memory."""
+        """Read the process, or build it in the fastest mode that fits into memory."""
+        space = self.states
+        if isinstance(space, Artefact):
+            mdp = space.mdp()
+            for layer in range(mdp.n_layers):
+                on_layer(mdp, layer)
+            return mdp
         if self.executor is not None:
-            batches = RowBatches(space, self.policy, self._progress)
-            return MatrixFree(batches, self._progress, self.executor(batches))
+            batches = RowBatches(space, self.policy, self.progress)
+            return MatrixFree(batches, self.progress, self.executor(batches))
         if self.memory is not None or space.n_states > _FEW_STATES:
-            batches = RowBatches(space, self.policy, self._progress)
+            batches = RowBatches(space, self.policy, self.progress)
             modes = (TENSOR,) if keep_tensor else (COMPACT, MATRIX_FREE)
             plans = plan_memory(batches, self.policy is not None)
             if choose_mode(plans, modes, memory_limit(self.memory)) == MATRIX_FREE:
-                return MatrixFree(batches, self._progress)
+                return MatrixFree(batches, self.progress)
         if keep_tensor:
             return build(space, self.policy, on_layer)
-        return build_compact(space, self.policy, self._progress)
+        return build_compact(space, self.policy, self.progress)
 
 
 def start_values(path: Path, rules: Rules, objective: str, discount: float | None = None) -> np.ndarray:

@@ -17,7 +17,6 @@ from punish_fast.punish.transitions import cluster_blocks, row_batches
 from punish_fast.punish.transitions.cluster_blocks import ClusterBlocks
 from punish_fast.punish.transitions.matrix_free import MatrixFree
 from punish_fast.punish.transitions.row_batches import RowBatches
-from punish_fast.runtime.cluster.connection import ClusterError
 
 
 @pytest.fixture(autouse=True)
@@ -88,34 +87,6 @@ def test_tasks_cover_a_layer_once(client, tiny, monkeypatch, most, n_tasks):
         assert (tasks[0].states.start, tasks[-1].states.stop) == (first, end)
         assert all(a.states.stop == b.states.start for a, b in pairwise(tasks))
         assert sum(task.n_entries for task in tasks) == batches.n_entries_of[layer].sum()
-
-
-@pytest.mark.slow
-def test_a_layer_whose_values_are_lost_is_finished(client, tiny, monkeypatch):
-    batches = RowBatches(tiny)
-    expected = solve(MatrixFree(batches)).fingerprint
-    submit, calls = client.submit, []
-
-    def lose_one(*args, **options):
-        calls.append(args)
-        if len(calls) % 40 == 7:
-            raise TimeoutError
-        return submit(*args, **options)
-
-    monkeypatch.setattr(client, "submit", lose_one)
-    assert solve(both(client, batches)[0]).fingerprint == expected
-    assert len(calls) > 40
-
-
-def test_workers_that_are_lost_again_and_again_are_told(client, tiny, monkeypatch):
-    def lose(*_args, **_options):
-        raise TimeoutError
-
-    batches = RowBatches(tiny)
-    blocks = ClusterBlocks(client, batches)
-    monkeypatch.setattr(client, "submit", lose)
-    with pytest.raises(ClusterError, match="workers were lost 5 times in a row"):
-        MatrixFree(batches, executor=blocks)
 
 
 def test_a_process_keeps_its_last_game_and_values(tiny):

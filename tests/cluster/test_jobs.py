@@ -8,7 +8,6 @@ from punish_fast.arena.survey.jobs import Job, Watch, run_jobs
 from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.duel.exact_evaluation import DuelError
 from punish_fast.runtime import _jit
-from punish_fast.runtime.cluster.connection import ClusterError
 
 
 def square(number, stage):
@@ -88,22 +87,3 @@ def test_workers_do_jobs(client, results):
     found = run_jobs([job_of(number) for number in (2, -1, 3)], results, client)
     assert results_of(found) == [4, None, 9]
     assert results_of(run_jobs([job_of(3), job_of(5)], results, client)) == [9, 25]
-
-
-def test_jobs_that_workers_lose_are_given_out_again(client, monkeypatch):
-    lost = []
-    submit = client.submit
-
-    def losing(*arguments, **options):
-        job = arguments[-1]
-        if job.key["number"] == 2 and len(lost) < 2:
-            lost.append(job)
-            raise TimeoutError
-        return submit(*arguments, **options)
-
-    monkeypatch.setattr(client, "submit", losing)
-    assert results_of(run_jobs([job_of(2), job_of(3)], None, client)) == [4, 9]
-    assert len(lost) == 2
-    monkeypatch.setattr(client, "submit", lambda *_args, **_options: (_ for _ in ()).throw(TimeoutError()))
-    with pytest.raises(ClusterError, match="workers were lost 5 times"):
-        run_jobs([job_of(2)], None, client)

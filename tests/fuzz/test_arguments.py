@@ -15,25 +15,8 @@ from fuzz.trial import attempt, contents, copy_tree, faults_of_folder, nothing_f
 pytestmark = pytest.mark.slow
 
 WORDS = [
-    *(
-        "",
-        " ",
-        "-",
-        "--",
-        "x",
-        "abc",
-        "é",
-        "\x1b[31mred",
-        "a\nb",
-        "\u202e",
-        "\udcff",
-        "%s",
-        "{}",
-        "'",
-        "9" * 400,
-        "1,2",
-    ),
-    "nan",
+    *("", " ", "-", "--", "x", "abc", "é", "\x1b[31mred", "a\nb", "\u202e", "\udcff", "%s", "{}", "'", "9" * 400),
+    *("1,2", "nan"),
 ]
 NUMBERS = [
     *["0", "1", "2", "3", "-1", "1.5", "1e-300", "1e308", "nan", "inf", "-0", "٣", "0x10", "1_0", "0.05"],

@@ -68,18 +68,7 @@ def test_a_stored_name_has_one_spelling(text):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "",
-        " \u00a0",
-        "\u3164",
-        "\u0301",
-        "a\nb",
-        "\x1b[2J",
-        "\ud800",
-        "\x00",
-        "x" * 61,
-        "e\u0301" * 10**5,
-    ],
+    [*("", " \u00a0", "\u3164", "\u0301", "a\nb", "\x1b[2J", "\ud800", "\x00", "x" * 61, "e\u0301" * 10**5)],
 )
 def test_names_without_ink_or_with_control_characters_are_refused(name):
     with pytest.raises(PlayerNameError, match="allowed are names of 1 to 60 printable characters"):
@@ -105,19 +94,21 @@ def test_names_that_look_like_an_agent_are_refused(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "Vera",
-        "veterans",
-        "Navin",
-        "Nairn",
-        "陳aive",
-        "ნაივე",
-        "нафве",
-        "Randolph",
-        "Карина",
-        "general",
-        "@",
-        "1",
-        "𝓐nn",
+        *(
+            "Vera",
+            "veterans",
+            "Navin",
+            "Nairn",
+            "陳aive",
+            "ნაივე",
+            "нафве",
+            "Randolph",
+            "Карина",
+            "general",
+            "@",
+            "1",
+            "𝓐nn",
+        )
     ],
 )
 def test_other_names_are_free(name):
