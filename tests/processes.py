@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import cumulated
+from tests.exact_values import eliminate
 
 # A row is its reward and its probabilities by column; a state is a list of rows.
 Row = tuple[float, dict[int, float]]
@@ -73,7 +74,7 @@ def _worth(row: Row, values: list[Fraction], g: Fraction) -> Fraction:
 
 
 def _policy_values(rows: list[Row], settled: list[Fraction], g: Fraction) -> list[Fraction]:
-    """Solve ``v = r + g P v`` by elimination; every pivot outweighs the rest of its row."""
+    """Solve ``v = r + g P v``."""
     n = len(rows)
     matrix = []
     for i, (reward, successors) in enumerate(rows):
@@ -85,12 +86,7 @@ def _policy_values(rows: list[Row], settled: list[Fraction], g: Fraction) -> lis
             else:
                 equation[n] += g * Fraction(p) * settled[column - n]
         matrix.append(equation)
-    for k in range(n):
-        matrix[k] = [x / matrix[k][k] for x in matrix[k]]
-        for i in range(n):
-            if i != k and matrix[i][k]:
-                matrix[i] = [x - matrix[i][k] * y for x, y in zip(matrix[i], matrix[k], strict=True)]
-    return [equation[n] for equation in matrix]
+    return eliminate(matrix)
 
 
 def error(values, exact):

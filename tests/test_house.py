@@ -86,7 +86,7 @@ BUDGET = {
     "enemies": 619,
     "duel": 1349,
     "punish": 2638,
-    "mdp": 4986,
+    "mdp": 4976,
     "runtime": 995,
     TOP: 160,
 }

@@ -105,13 +105,13 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
         allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
             as lost.
     """
-    found = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
+    v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
     policy = np.zeros(positions.n_rows)
-    policy[found.choice[:n_live]] = 1.0
+    policy[choice[:n_live]] = 1.0
     win = (positions.payoff > 0).astype(np.float64)
-    win[positions.live] = found.v[:n_live]
-    return GameResponse(policy, float(found.v[0]), float(found.v[n_live]), win)
+    win[positions.live] = v[:n_live]
+    return GameResponse(policy, float(v[0]), float(v[n_live]), win)
 
 
 def error_bound(

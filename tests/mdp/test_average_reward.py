@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from processes import random_processes
 
 from punish_fast.mdp import SolveError, average_reward, from_rows
 from punish_fast.mdp.methods.gain_iteration import bias_of_best
 
 
+@settings(max_examples=15)
 @given(random_processes())
 def test_the_bias_solves_the_equation_of_the_policy(sample):
     mdp = from_rows(*sample)

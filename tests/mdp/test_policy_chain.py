@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from processes import random_processes
 
@@ -36,6 +36,7 @@ def relaxed(rows, residual, boundary):
     return x
 
 
+@settings(max_examples=10)
 @given(random_processes(), st.data())
 def test_sweeps_are_those_of_the_rows_of_the_last_policy(sample, data):
     states, _, terminals = sample

@@ -69,11 +69,6 @@ class Reachability(Layered):
         """Largest rounding error of a sweep."""
         return float(self._rounding().sum())
 
-    @property
-    def is_proved(self) -> bool:
-        """True if the values provably lie within a bracket."""
-        return self._bracket is not None and self._bracket.is_proved
-
     def sweep(self) -> float:
         """Sweep once, over both bounds if there is a bracket; return the error bound after `close`."""
         if self._bracket is not None:

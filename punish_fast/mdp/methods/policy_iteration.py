@@ -20,7 +20,6 @@ brackets win probabilities in MDPs of any size after ``end_components.py`` has c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,21 +37,15 @@ _MOST_SWEEPS = 5000
 _STILL_GOING = 1e-16
 
 
-@dataclass(frozen=True, eq=False)
-class Reached:
-    """Optimal policy and its values."""
-
-    v: np.ndarray  # float64 [n_states], values
-    choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
-    excess: float  # certificate: largest gain of any other action, 0 except for rounding
-
-
-def reach(mdp: MDP, worth: np.ndarray) -> Reached:
+def reach(mdp: MDP, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the largest expected worth of the terminal that is reached.
 
     Args:
         mdp: Its rewards are ignored.
         worth: float64 ``[n_terminals]``, 0 or more; if all are 0 or 1, values are probabilities.
+
+    Returns:
+        Values, float64 ``[n_states]``, and rows of an optimal policy, int64 ``[n_states]``.
     """
     transitions = mdp.to_scipy()
     begins = mdp.state_ptr[:-1]
@@ -61,10 +54,9 @@ def reach(mdp: MDP, worth: np.ndarray) -> Reached:
         v = absorption_values(transitions[choice], worth)
         q = transitions @ np.concatenate([v, worth])
         best = first_best(mdp.state_ptr, q)
-        gain = q[best] - v
-        better = gain > _MARGIN
+        better = q[best] - v > _MARGIN
         if not better.any():
-            return Reached(v, choice, max(float(gain.max(initial=0)), 0.0))
+            return v, choice
         choice = np.where(better, best, choice)
     raise SolveError(f"policy iteration: no end after {_MOST_ROUNDS} rounds")
 
