@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2139,
     "arena": 1123,
     "study": 793,
-    "games": 5611,
+    "games": 5605,
     "store": 1800,
     "equilibrium": 1748,
     "records": 1627,

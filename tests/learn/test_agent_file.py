@@ -149,9 +149,9 @@ def test_what_is_not_a_network_is_refused(path, network, edit, text):
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda header, _: header["learner"].update(rounds=1), r"action: 60 games of \d plies are not those of the"),
+        (lambda header, _: header["learner"].update(rounds=1), r"action: 12 games of \d plies are not those of the"),
         (lambda _, arrays: arrays["action"].fill(8), r"action: one "),
-        (lambda _, arrays: arrays.update(policy=arrays["policy"][:, :, :8]), r"policy: its shape is .*, not \(60"),
+        (lambda _, arrays: arrays.update(policy=arrays["policy"][:, :, :8]), r"policy: its shape is .*, not \(12"),
     ],
 )
 def test_what_is_not_muzero_is_refused(muzero_learner, path, edit, text):

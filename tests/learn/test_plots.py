@@ -14,27 +14,23 @@ pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs t
 CURVE = [{"games": 10.0**j, "win_share": 1 - 1 / (j + 1), "perfect": j / 5} for j in range(1, 5)]
 
 
-@pytest.mark.parametrize("name", ["b.svg"])
-def test_pictures_are_drawn_and_come_out_the_same(tmp_path, name):
-    path = tmp_path / name
+def test_pictures_are_drawn_and_come_out_the_same(tmp_path):
+    path = tmp_path / "b.svg"
     draw_learning(CURVE, "negamax", path)
     first = path.read_bytes()
     draw_learning(CURVE, "negamax", path)
     assert path.read_bytes() == first
-    assert first.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml")
-    if name.endswith("svg"):
-        for word in (b"negamax", b"1,000", b"games won against random play", b"positions played without a mistake"):
-            assert b"<!-- %s -->" % word in first
+    for word in (b"negamax", b"1,000", b"games won against random play", b"positions played without a mistake"):
+        assert b"<!-- %s -->" % word in first
 
 
-@pytest.mark.parametrize("perfect", [None, 0.75])
-def test_the_strength_of_a_network_is_drawn(tmp_path, perfect):
+def test_the_strength_of_a_network_is_drawn(tmp_path):
     seat = {"win": 0.5, "draw": 0.2, "loss": 0.2, "illegal": 0.1}
-    point = {"first": seat, "second": seat, "loss_share": 0.3, "perfect": perfect}
+    point = {"first": seat, "second": seat, "loss_share": 0.3, "perfect": 0.75}
     curve = [point | {"games": 10**k, "earlier": [0.5] * k} for k in range(4)]
     draw_strength(curve, "dqn-mc-mask", tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text()
     for word in ("won, moving first", "lost, moving second", "points against earlier snapshots"):
         assert f"<!-- {word} -->" in text
     assert "dqn-mc-mask loses 30.00% against random play after 1,000 games" in text
-    assert ("states played without a mistake" in text) == (perfect is not None)
+    assert "states played without a mistake" in text

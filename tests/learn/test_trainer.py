@@ -99,10 +99,10 @@ def test_curves_have_the_strength_and_snapshots_meet_earlier_ones(game):
 def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, tmp_path, monkeypatch):
     vector, strength = game
     method = DqnMethod(**{**vars(METHOD), "target": "td"})
-    whole = planned(vector, 2400, method)
+    whole = planned(vector, 1500, method)
     train(whole, strength)
     path, step = tmp_path / "x.h5", type(vector).step
-    save_agent(path, planned(vector, 2400, method))
+    save_agent(path, planned(vector, 1500, method))
     left = np.random.default_rng(1).integers(1, 150, 1000).tolist()
 
     def interrupted(*args):

@@ -43,8 +43,6 @@ def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None =
     Returns:
         Time spent in rounds, in seconds, excluding measurements and ``on_round``.
     """
-    if isinstance(trainer, QLearner):
-        trainer.prepare()
     seconds = 0.0
     _settle(trainer, strength)
     while trainer.games < trainer.games_wanted:

@@ -136,12 +136,6 @@ class QLearner:
         """Return the greedy policy, float64 ``[n_rows]``."""
         return greedy(self.positions.live_ptr, self.q[0])
 
-    def prepare(self) -> None:
-        """Compile the kernel by playing one game with another learner."""
-        other = new_learner(self.positions, Hyperparameters())
-        other.plan("self", 1)
-        learn(other, 1)
-
     def learn_round(self) -> None:
         """Play until the next point of the learning curve."""
         session = self.session
