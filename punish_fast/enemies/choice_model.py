@@ -39,8 +39,10 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
 
+# Ridge penalty on the weights.
 RIDGE = 5.0
 LAPSE = 0.01
+# Folds of games, to find the concentration.
 FOLDS = 5
 
 _N_CARDS = 5
@@ -59,14 +61,7 @@ class ChoiceModel:
     counts: Counts  # The choices it was fitted to
 
 
-def fit_choice_model(
-    space: StateSpace,
-    row: np.ndarray,
-    column: np.ndarray,
-    game: np.ndarray,
-    ridge: float = RIDGE,
-    folds: int = FOLDS,
-) -> ChoiceModel:
+def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:
     """Fit a choice model.
 
     Args:
@@ -74,17 +69,15 @@ def fit_choice_model(
         row: int64 ``[n]``, rows of the states, from `locate_choices`.
         column: int64 ``[n]``, columns of the actions, from `locate_choices`.
         game: ``[n]``, the game of each choice.
-        ridge: Ridge penalty on the weights, above 0.
-        folds: Number of folds of games, to find the concentration.
     """
-    fold = folds_of(game, folds, groups="games")
+    fold = folds_of(game, FOLDS, groups="games")
     counts = count_located(space, row, column)
     if not _is_free(counts).any():
         raise CountsError(
             f"choices: 0 of {len(row):,} were between two legal actions, at least 1 is needed to learn from"
         )
-    weights = _fit_weights(space, counts, ridge)
-    return ChoiceModel(weights, LAPSE, _fit_concentration(space, (row, column, fold), ridge), counts)
+    weights = _fit_weights(space, counts)
+    return ChoiceModel(weights, LAPSE, _fit_concentration(space, row, column, fold), counts)
 
 
 def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
@@ -149,7 +142,7 @@ def _is_free(counts: Counts) -> np.ndarray:
     return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
 
 
-def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
+def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
     """The weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
@@ -170,13 +163,13 @@ def _fit_weights(space: StateSpace, counts: Counts, ridge: float) -> np.ndarray:
         utility = utilities(flat)
         p, log_total = _choose(utility, legal)
         chosen = (count * utility).sum() - (total[..., 0] * log_total).sum()
-        return ridge / 2 * float((flat**2).sum()) - float(chosen), pull_back(total * p - count) + ridge * flat
+        return RIDGE / 2 * float((flat**2).sum()) - float(chosen), pull_back(total * p - count) + RIDGE * flat
 
     def curve(flat: np.ndarray, direction: np.ndarray) -> np.ndarray:
         p, _ = _choose(utilities(flat), legal)
         change = utilities(direction)
         change = change - (p * change).sum(axis=-1, keepdims=True)
-        return pull_back(total * p * change) + ridge * direction
+        return pull_back(total * p * change) + RIDGE * direction
 
     start = np.zeros(loadings.shape[1] * x.shape[-1])
     found = minimize(loss, start, jac=True, hessp=curve, method="Newton-CG", options={"xtol": _STEP_TOLERANCE})
@@ -191,15 +184,15 @@ def _blocks(array: np.ndarray) -> np.ndarray:
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
 
 
-def _fit_concentration(space: StateSpace, choices: tuple[np.ndarray, np.ndarray, np.ndarray], ridge: float) -> float:
-    """The concentration of maximum held-out likelihood; ``choices`` are row, column and fold."""
+def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
+    """The concentration of maximum held-out likelihood."""
     # Sorted, so that sums do not depend on the order of the choices: the likelihood is flat near its maximum.
-    row, column, fold = np.stack(choices)[:, np.lexsort(choices)]
+    row, column, fold = np.stack([row, column, fold])[:, np.lexsort((row, column, fold))]
     held_out = []
     for number in range(fold.max() + 1):
         train, test = fold != number, (fold == number) & (column >= 0)
         counts = count_located(space, row[train], column[train])
-        weights = _fit_weights(space, counts, ridge)
+        weights = _fit_weights(space, counts)
         legal = legal_mask(space)[row[test]]
         chosen = np.arange(len(legal)), column[test]
         prior = _prior(space, weights, LAPSE, row[test], legal)[chosen]

@@ -118,10 +118,6 @@ def layout_of(rules: Rules) -> Layout:
     )
 
 
-def _five(counts: list[int]) -> Five:
-    return counts[0], counts[1], counts[2], counts[3], counts[4]
-
-
 def _problem(layout: Layout, state: State) -> str | None:
     """Describe the first contradiction in ``state``, or return None."""
     between = state.breath == layout.breaths + 1
@@ -192,7 +188,7 @@ def decode(layout: Layout, code: int) -> State:
 
 def state_of_digits(digits: list[int]) -> State:
     """Return the state with the given 18 decimal digits."""
-    return State(digits[0], _five(digits[1:6]), *digits[6:13], _five(digits[13:18]))  # type: ignore[call-arg, arg-type]
+    return State(digits[0], tuple(digits[1:6]), *digits[6:13], tuple(digits[13:18]))  # type: ignore[call-arg, arg-type]
 
 
 def to_decimal(state: State) -> int:

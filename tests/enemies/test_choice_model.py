@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from enemies.recorded import recorded, recorded_counts
 from punish_fast.enemies.choice_model import (
+    RIDGE,
     ChoiceModel,
     choice_model_policy,
     choice_probabilities,
@@ -22,8 +23,6 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
 
-RIDGE = 2.0
-
 
 @pytest.fixture(scope="module")
 def space() -> StateSpace:
@@ -32,7 +31,7 @@ def space() -> StateSpace:
 
 @pytest.fixture(scope="module")
 def model(space) -> ChoiceModel:
-    return fit_choice_model(space, *recorded(space), ridge=RIDGE)
+    return fit_choice_model(space, *recorded(space))
 
 
 def slow_loss(space, counts, parts, ridge):
@@ -99,7 +98,7 @@ def test_strategy_is_a_dirichlet_posterior_around_the_logit(space, model):
 def test_same_choices_in_any_order_give_the_same_habit(space, model):
     row, column, game = recorded(space)
     order = np.random.default_rng(3).permutation(len(row))
-    again = fit_choice_model(space, row[order], column[order], game[order], ridge=RIDGE)
+    again = fit_choice_model(space, row[order], column[order], game[order])
     assert np.array_equal(again.weights, model.weights)
     assert again.concentration == model.concentration
 

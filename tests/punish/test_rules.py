@@ -33,12 +33,6 @@ from punish_fast.punish.rules import (
 NOTEBOOK = PRESETS["notebook"]
 
 
-def test_the_notebook_has_the_standard_cards():
-    assert NOTEBOOK.n_cards == 15
-    assert NOTEBOOK.deck_size == 2
-    assert NOTEBOOK.redeal == "discard"
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_valid_and_found_by_its_name(name):
     assert validate(PRESETS[name]) is PRESETS[name]

@@ -88,15 +88,12 @@ class StateSpace:
 
     def outcomes_of(self, number: int) -> BreathOutcomes:
         """Return the outcomes of the breath of layer ``number``."""
-        return self._last_outcomes if number == self.rules.breaths - 1 else self._outcomes
+        return self._outcomes[number == self.rules.breaths - 1]
 
     @cached_property
-    def _outcomes(self) -> BreathOutcomes:
-        return self._tabulate(False)
-
-    @cached_property
-    def _last_outcomes(self) -> BreathOutcomes:
-        return self._tabulate(True)
+    def _outcomes(self) -> tuple[BreathOutcomes, BreathOutcomes]:
+        """Outcomes of any breath but the last of a measure, and of the last."""
+        return self._tabulate(False), self._tabulate(True)
 
     def _tabulate(self, is_last: bool) -> BreathOutcomes:
         n_statuses = self.layout.n_statuses
