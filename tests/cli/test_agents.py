@@ -49,18 +49,6 @@ def test_the_folder_may_be_another(run, files):
     run("agents", "strategy.h5").refused("strategy.h5: cannot be listed (Not a directory)")
 
 
-def test_an_error_in_one_file_does_not_hide_the_others(run, files, monkeypatch):
-    def fail(file):
-        raise KeyError(file.kind) if file.kind == "tensor" else RuntimeError
-
-    (files / "house.toml").write_text("hp = 2\n")
-    monkeypatch.setattr(agents, "about", fail)
-    found = {entry["file"]: entry for entry in run("agents", "--json").report["files"]}
-    assert found["house.toml"]["kind"] == "rules"
-    assert found["tensor.h5"]["about"] == "cannot be described (KeyError('tensor'))"
-    assert found["agent.h5"]["about"] == "cannot be described (RuntimeError())"
-
-
 def test_a_learner_is_shown_elsewhere(run, files):
     save_bundle(files / "learner.h5", "learner", {"game": {"name": "tapnswap"}}, {})
     run("show", "learner.h5").refused("learner.h5: is a learner of tapnswap", "punish-fast games")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from punish_fast import __version__
-from punish_fast.cli.installation import doctor, warmup
+from punish_fast.cli.installation import warmup
 from punish_fast.runtime import _jit
 
 
@@ -29,12 +29,9 @@ def test_doctor_finds_nothing(run, folder):
 
 
 def test_doctor_tells_what_is_missing(run, monkeypatch):
-    monkeypatch.setattr(doctor, "_PACKAGES", ("numpy", "no-such-package"))
     monkeypatch.setattr(_jit, "cache_folder", None)
-    report = run("doctor", "--json").report
-    assert report["packages"]["no-such-package"] is None
-    assert report["cache"] is None
-    assert "no-such-package -" in run("doctor").out
+    assert run("doctor", "--json").report["cache"] is None
+    assert "46, 462 and 50 states by breath" in run("doctor").out
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")

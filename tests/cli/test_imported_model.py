@@ -54,6 +54,7 @@ def test_infinite_values_have_their_sign(run):
         (None, 1.1e-9, 1, "above the tolerance 1e-10; values.npz holds the best values found; accept it with"),
         (None, np.inf, 1, "the error bound inf is"),
         ("1e-9", 9e-10, 1, "above the tolerance 1e-09; values.npz holds the best values found; accept it with"),
+        ("7e-8", 9e-10, 0, ""),
     ],
 )
 def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, relative_bound, code, said):
@@ -67,20 +68,8 @@ def test_an_error_bound_above_the_tolerance_fails(run, monkeypatch, tolerance, r
     done = run("solve", "model.umb", "--objective", "max R", "-o", "values.npz")
     assert done.code == code
     assert said in done.err
-    assert len(done.err.splitlines()) == 1
+    assert len(done.err.splitlines()) == bool(said)
     assert Path("values.npz").exists()
-
-
-@pytest.mark.usefixtures("model")
-def test_a_bound_that_the_rounding_of_large_values_explains_does_not_fail(run):
-    command = ("solve", "model.umb", "--objective", "max R", "--discount", "0.999999")
-    kept = run(*command)
-    assert kept.code == 0
-    assert "is as low as rounding allows, above the tolerance 1e-10" in kept.err
-    failed = run(*command, "--tolerance", "1e-10")
-    assert failed.code == 1
-    accepted = failed.err.split()[-1]
-    assert (run(*command, "--tolerance", accepted).code, run(*command, "--tolerance", accepted).err) == (0, "")
 
 
 def test_values_and_choices_are_written(run, model):

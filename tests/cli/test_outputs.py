@@ -36,6 +36,9 @@ def test_a_file_made_with_other_settings_is_replaced_only_when_asked(run, folder
     ("arguments", "name"),
     [
         (["solve", "tensor.h5", "--discount", "0.99"], "tensor-agent-discount-0.99.h5"),
+        (["solve", "tiny-tensor.h5"], "tiny.h5"),
+        (["build", "--rules", "tiny", "--enemy", "naive"], "tiny-against-naive-tensor.h5"),
+        (["build", "--rules", "tiny", "--enemy", "naive.h5@0.5"], "tiny-against-naive-file@0.5-tensor.h5"),
         (["solve", "--rules", "tiny", "--discount", "1"], "tiny-naive-discount-1.h5"),
         (["solve", "--rules", "tiny", "--objective", "win-probability"], "tiny-naive-win-probability.h5"),
         (["solve", "--rules", "home.toml"], "home-naive.h5"),
@@ -51,6 +54,8 @@ def test_a_file_made_with_other_settings_is_replaced_only_when_asked(run, folder
 def test_default_names_tell_what_is_not_standard(run, folder, arguments, name):
     rules = "hp = 1\nhand_size = 1\nreveal_size = 1\nbreaths = 2\ncopies = [1, 2, 1, 1, 1]\nredeal = 'reshuffle'\n"
     (folder / "home.toml").write_text(rules)
+    shutil.copy("tensor.h5", "tiny-tensor.h5")
+    shutil.copy("agent.h5", "naive.h5")
     assert run(*arguments, "--json").report["output"] == name
 
 

@@ -26,8 +26,7 @@ def lines(capsys):
     return read
 
 
-@pytest.mark.parametrize("width", [90, 100, 120])
-@pytest.mark.parametrize("left", [0, 1, 2])
+@pytest.mark.parametrize(("width", "left"), [(90, 0), (100, 1), (120, 2)])
 def test_a_table_fits_the_terminal_and_loses_no_word(monkeypatch, lines, width, left):
     monkeypatch.setenv("COLUMNS", str(width))
     print_table(ROWS, left, indent="  ")

@@ -87,25 +87,6 @@ def test_a_tensor_solved_later_has_the_same_values(run, folder):
     assert later["states_by_breath"] == at_once["states_by_breath"]
 
 
-@pytest.mark.parametrize(
-    ("tensor", "output"),
-    [("tiny-naive-tensor.h5", "tiny-naive.h5"), ("x.h5", "x-agent.h5"), ("a tensor.h5", "a tensor-agent.h5")],
-)
-def test_the_name_of_the_output_follows_from_the_tensor(run, files, tensor, output):
-    (files / "tensor.h5").rename(files / tensor)
-    assert run("solve", tensor, "--json").report["output"] == output
-
-
-def test_files_against_different_enemies_have_different_names(run, files):
-    (files / "agent.h5").rename(files / "naive.h5")
-    found = [
-        run("build", "--rules", "tiny", "--enemy", *enemy, "--json").report["output"]
-        for enemy in (["naive"], ["naive.h5"], ["naive.h5@0.5"])
-    ]
-    stems = ("naive", "naive-file", "naive-file@0.5")
-    assert found == [f"tiny-against-{stem}-tensor.h5" for stem in stems]
-
-
 def test_the_tensor_can_be_left_out(run, folder):
     small = run("solve", "--rules", "tiny", "--no-tensor", "-o", "small.h5", "--json").report
     whole = run("solve", "--rules", "tiny", "-o", "whole.h5", "--json").report
@@ -341,12 +322,6 @@ def test_a_strategy_as_enemy_plays_its_table(run, files):
     mdp = build(space, load(files / "strategy.h5").policy(space))
     assert report["fingerprint"] == solve(mdp).fingerprint
     assert load(files / "x.h5").enemy == {"kind": "strategy", "file": "strategy.h5"}
-
-
-def test_text_names_the_enemy(run, files):
-    out = run("build", "--rules", "tiny", "--enemy", "agent.h5@2", "-o", "y.h5", "-q").out
-    assert re.search(r"^enemy +kind agent, file agent.h5, fingerprint [0-9a-f]{16}, temperature 2$", out, re.MULTILINE)
-    assert load(files / "y.h5").enemy["temperature"] == 2
 
 
 def test_results_go_to_stdout_and_progress_to_stderr(run, monkeypatch):

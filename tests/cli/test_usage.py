@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,23 @@ def test_an_interrupt_that_others_turn_into_an_error_is_still_one(run, folder, m
     assert done.err.startswith("interrupted")
     assert done.err.count("\n") == 1
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("run")
+def test_an_interrupt_waits_for_what_is_being_imported(folder, monkeypatch, capfd):
+    (folder / "interrupted.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    monkeypatch.syspath_prepend(folder)
+    imported = []
+
+    def call():
+        imported.append(import_module("interrupted"))
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    assert errors.guarded(call) == 130
+    assert [module.__name__ for module in imported] == ["interrupted"]
+    assert capfd.readouterr().err == "interrupted: every file is as it was or complete, none is half-written\n"
 
 
 def test_names_are_printed_escaped_and_short(run, files):

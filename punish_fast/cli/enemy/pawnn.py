@@ -67,7 +67,8 @@ def pawnn(options: PawnnOptions) -> None:
     """
     import numpy as np
 
-    from punish_fast.enemies.training import examples_of
+    from punish_fast.enemies.pawnn import mean_squared_error
+    from punish_fast.enemies.training import examples_of, train
     from punish_fast.punish.rules import name_of
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.runtime.errors import require
@@ -103,22 +104,14 @@ def pawnn(options: PawnnOptions) -> None:
             )
     if output is not None:
         with progress.stage("training"), clock("training"):
-            trained = _train(space.rules, examples, training, progress)
-        origin |= {"mse": trained["mse"]}
+            network = train(
+                space.rules, examples, training, on_epoch=lambda *step: progress.step("training", *step)
+            ).network
+            mse = mean_squared_error(network, space.rules, examples.digits, examples.p)
         with progress.stage("evaluation"):
-            report |= write_network(space, trained["network"], f"PAWNN of {name}", origin, output, clock)
-        report |= {"mse": trained["mse"]}
+            report |= write_network(space, network, f"PAWNN of {name}", origin | {"mse": mse}, output, clock)
+        report["mse"] = mse
     options.print(report | {"seconds": clock.seconds_in_all()})
-
-
-def _train(rules: Rules, examples: Examples, training: TrainingOptions, progress: Progress) -> dict[str, Any]:
-    """Return a network trained on all examples, and its mean squared error."""
-    from punish_fast.enemies.pawnn import mean_squared_error
-    from punish_fast.enemies.training import train
-
-    progress.start()
-    network = train(rules, examples, training, on_epoch=lambda *step: progress.step("training", *step)).network
-    return {"network": network, "mse": mean_squared_error(network, rules, examples.digits, examples.p)}
 
 
 def _cross_validate(
@@ -128,7 +121,6 @@ def _cross_validate(
 
     from punish_fast.enemies.training import cross_validate
 
-    progress.start()
     rounds = cross_validate(rules, examples, training, folds, lambda *step: progress.step("cross-validation", *step))
     errors = {part: [float(getattr(each, part)[-1, 1]) for each in rounds] for part in ("train", "test")}
     means = {f"{part}_mse": fmean(found) for part, found in errors.items()}

@@ -43,13 +43,6 @@ def agents(options: AgentsOptions) -> None:
 
 def _describe(path: Path) -> dict[str, Any]:
     """Return name, kind, rules and origin of a file; the kind is None if the file is not from this package."""
-    try:
-        return _description(path)
-    except Exception as error:  # The other files must still be listed.
-        return {"file": path, "kind": None, "rules": None, "about": f"cannot be described ({error!r})"}
-
-
-def _description(path: Path) -> dict[str, Any]:
     from punish_fast.store.reader import load
 
     try:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from punish_fast.arena.players import Player, noted_enemy
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
+from punish_fast.play.explain.reasons import Scale
+from punish_fast.play.explain.why import explainer_against, explainer_of
+from punish_fast.punish.codes import State
 from punish_fast.punish.rules import cards_text
+from punish_fast.store.reader import Artefact
 from punish_fast.store.schema import enemy_text
-
-if TYPE_CHECKING:
-    from punish_fast.punish.codes import State
-    from punish_fast.store.reader import Artefact
 
 _MOST_HANDS = 6
 
@@ -21,9 +22,6 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
     The enemy is the one recorded in the agent file, unless `enemy` names another.
     """
-    from punish_fast.arena.players import Player, noted_enemy
-    from punish_fast.play.explain.why import explainer_against, explainer_of
-
     if file.kind == "strategy":
         if enemy is not None:
             raise UsageError(f"--enemy: {file.path} is a strategy, which is the enemy itself")
@@ -38,8 +36,6 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
 
 def print_explanation(report: dict[str, Any]) -> None:
     """Print the report as text."""
-    from punish_fast.play.explain.reasons import Scale
-
     scale = Scale(report["worst"], report["best"], report["unit"] == "win")
     print_text(report["words"])
     print()

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import count, print_table, print_text
+from punish_fast.punish.codes import State, StateError, action_name, decode, encode, to_decimal
 from punish_fast.punish.rules import CARDS, by_card, cards_text
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from punish_fast.punish.codes import State
-    from punish_fast.store.reader import Artefact
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
+from punish_fast.store.reader import Artefact, final_values
 
 _MOST_OUTCOMES = 8
 
 
 def position_report(file: Artefact, state: State) -> dict[str, Any]:
     """Return the report on a position."""
-    from punish_fast.punish.codes import to_decimal
-
     report: dict[str, Any] = {
         "file": file.path,
         "state": str(to_decimal(state)),
@@ -48,10 +46,6 @@ def position_report(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _row_of(codes: np.ndarray, file: Artefact, state: State) -> int:
-    import numpy as np
-
-    from punish_fast.punish.codes import StateError, encode, to_decimal
-
     code = np.uint64(encode(file.layout, state))
     row = int(np.searchsorted(codes, code))
     if row == len(codes) or codes[row] != code:
@@ -60,18 +54,11 @@ def _row_of(codes: np.ndarray, file: Artefact, state: State) -> int:
 
 
 def _named(actions: np.ndarray) -> list[dict[str, Any]]:
-    from punish_fast.punish.codes import action_name
-
     return [{"action": int(action), "name": action_name(int(action))} for action in actions]
 
 
 def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
     """Report the probability of every action; beyond the view, over all histories that lead to the position."""
-    import numpy as np
-
-    from punish_fast.punish.states.space import StateSpace
-    from punish_fast.punish.strategy import lift
-
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)
     rows = slice(*view.state_ptr[row : row + 2])
@@ -90,8 +77,6 @@ def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
 
 
 def _add_values(file: Artefact, row: int, rows: range, report: dict[str, Any]) -> None:
-    from punish_fast.store.reader import final_values
-
     solution = file.solution()
     value, best = float(solution.v[row]), int(solution.choice[row]) - rows.start
     win, loss = final_values(solution.discount, solution.objective)
@@ -119,8 +104,6 @@ def _unseen(file: Artefact, state: State) -> dict[str, Any]:
 
 def _outcomes(file: Artefact, row: int, state: State) -> list[dict[str, Any]]:
     """Return the successors of a row with the highest probabilities, in descending order."""
-    from punish_fast.punish.codes import decode, to_decimal
-
     columns, p = file.row(row)
     n_states = int(file.layer_ptr[-1])
     values = file.solution().v if file.kind == "agent" else None

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.files.agents import learner_at
-from punish_fast.cli.files.explanation import explanation_report, print_explanation
-from punish_fast.cli.files.position import position_report, print_position
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, EnemyOption, argument, option, verb
 from punish_fast.cli.solving.build import reachable
@@ -97,10 +95,14 @@ def show(options: ShowOptions) -> None:
     if options.why:
         if state is None:
             raise UsageError("--why needs a position: a state code, or --hand and --discard")
+        from punish_fast.cli.files.explanation import explanation_report, print_explanation
+
         options.print(explanation_report(file, state, options.enemy), print_explanation)
     elif state is None:
         options.print(_file_report(file))
     else:
+        from punish_fast.cli.files.position import position_report, print_position
+
         options.print(position_report(file, state), print_position)
 
 

@@ -79,7 +79,7 @@ def must_have_output() -> None:
         raise PrintError("the results cannot be printed (stdout is closed)")
 
 
-def must_have_input(what: str) -> None:
-    """Raise UsageError if stdin is closed; ``what`` names the input in the message."""
+def must_have_input() -> None:
+    """Raise UsageError if stdin is closed."""
     if sys.stdin is None:
-        raise UsageError(f"stdin is closed, but {what} are read from there")
+        raise UsageError("stdin is closed, but moves are read from there")

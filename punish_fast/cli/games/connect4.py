@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.games.judge import JudgeOptions
 from punish_fast.cli.games.judged_agents import TRAINED, judging, trained_values, unknown_agent
+from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.connect4.known_scores import PositionSet, position_sets, search_policy, shares
 from punish_fast.games.connect4.solver import Connect4Solver, compile_search, value_of
@@ -19,11 +22,6 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.movers import Values, first_best_actions
 from punish_fast.games.learn.strength import SampledStrength
 from punish_fast.games.learn.trainer import NetworkTrainer
-
-if TYPE_CHECKING:
-    from punish_fast.cli.frame.progress import Stages
-    from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.solve import GamesSolveOptions
 
 _YARDSTICKS = ("random", "search-2", "search-4", "search-8")
 # Number of games per seat against the random player, without and with search.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.games.judge import JudgeOptions
 from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
 from punish_fast.games.contract import Mover
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
@@ -15,10 +17,6 @@ from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 from punish_fast.runtime.printable import printable
-
-if TYPE_CHECKING:
-    from punish_fast.cli.frame.progress import Stages
-    from punish_fast.cli.games.judge import JudgeOptions
 
 _SHARES = ("win", "tie", "loss")
 

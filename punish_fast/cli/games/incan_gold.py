@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.games.judge import JudgeOptions
 from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
+from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.incan_gold.game import IncanGold
 from punish_fast.games.incan_gold.players import NAMES, best_responder, player_named
@@ -15,11 +18,6 @@ from punish_fast.games.learn.agent_file import load_as
 from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
-
-if TYPE_CHECKING:
-    from punish_fast.cli.frame.progress import Stages
-    from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.solve import GamesSolveOptions
 
 # Every agent plays against two copies of each; by default these agents are judged too.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")

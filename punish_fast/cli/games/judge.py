@@ -46,10 +46,8 @@ class JudgeOptions(GameOptions):
 @verb(
     "punish-fast games judge tictactoe",
     "punish-fast games judge tictactoe perfect tictactoe.h5",
-    "punish-fast games judge tapnswap:taps_only=true --json",
     "punish-fast games judge connect4 random search-4 search-8",
     "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
-    "punish-fast games judge gwent:decks=random rule-of-thumb --games 300",
 )
 def judge(options: JudgeOptions) -> None:
     """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from punish_fast.cli.frame.progress import Stages
+from punish_fast.cli.games.judge import JudgeOptions
 from punish_fast.cli.games.judged_agents import TRAINED, judging, unknown_agent
+from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
 from punish_fast.games.matches import best_response, error_bound, exact_score
@@ -17,11 +20,6 @@ from punish_fast.games.solve.judgement import judge as judge_policy
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import OUTCOMES, PerfectPlay, check_perfect_play, solve_game
 from punish_fast.play.games.policies import trained_table
-
-if TYPE_CHECKING:
-    from punish_fast.cli.frame.progress import Stages
-    from punish_fast.cli.games.judge import JudgeOptions
-    from punish_fast.cli.games.solve import GamesSolveOptions
 
 _BUILT_IN = ("random", "perfect", "best-response", "safe-response")
 _SEATS = ("first", "second")

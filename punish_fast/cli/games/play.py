@@ -54,9 +54,7 @@ class GamesPlayOptions(GameOptions):
 @verb(
     "punish-fast games play tapnswap",
     "punish-fast games play tapnswap --level perfect --second",
-    "punish-fast games play tapnswap --agent tapnswap.h5",
     "punish-fast games play tapnswap --players 2",
-    "punish-fast games play connect4 --level perfect",
     "punish-fast games play incan-gold --level rule-of-thumb,random",
     "punish-fast games play gwent:decks=random",
 )
@@ -66,7 +64,7 @@ def play(options: GamesPlayOptions) -> None:
     ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
     """
     game = options.make("play")
-    must_have_input("moves")
+    must_have_input()
     if options.agent is not None and (options.level not in (None, "trained") or options.players == 2):
         raise UsageError("--agent goes with --level trained and one person only")
     if options.players == 2 and (options.level is not None or options.second):
@@ -103,18 +101,15 @@ def play_at_terminal(
     out = table_stream(to_stderr)
 
     def tell(text: str) -> None:
-        print("\n".join(_wrapped(line) for line in text.split("\n")), file=out, flush=True)
+        # Drawings are narrow enough to stay unchanged.
+        width = terminal_width()
+        lines = [line if len(line) <= width else fill(line, width) for line in text.split("\n")]
+        print("\n".join(lines), file=out, flush=True)
 
     tell(game.rules_text() + "\n")
 
     session = PlaySession(GameMatch(game, np.random.default_rng(seed)), seats)
     return TerminalGame(session, game, oracle, asks_on(out), tell).play()
-
-
-def _wrapped(line: str) -> str:
-    """Wrap a line at the terminal's width; drawings are narrow enough to stay unchanged."""
-    width = terminal_width()
-    return line if len(line) <= width else fill(line, width)
 
 
 def _seats(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[SessionPlayer]:
@@ -127,12 +122,6 @@ def _seats(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list
     return [*agents, HumanPlayer("you")] if options.second else [HumanPlayer("you"), *agents]
 
 
-def _warm_up(choices: GamePolicy, game: Game, progress: Progress) -> None:
-    """Choose a move once, so that JAX compiles the network before the game begins."""
-    with progress.stage("play: the agent gets ready"):
-        choices(game.initial())
-
-
 def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> list[tuple[str, GamePolicy]]:
     from punish_fast.play.games.policies import file_policy, levels_of, policy_at
     from punish_fast.play.session import numbered
@@ -141,7 +130,9 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
     if options.agent is not None:
         choices = file_policy(options.agent, game)[1]
         if oracle is not None:
-            _warm_up(choices, game, Progress(options.quiet))
+            # JAX compiles the network before the game begins.
+            with Progress(options.quiet).stage("play: the agent gets ready"):
+                choices(game.initial())
         return [(name, choices) for name in numbered(["trained"] * n)]
     default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
     levels = (options.level or default).split(",")

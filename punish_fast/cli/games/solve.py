@@ -32,10 +32,8 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
 
 @verb(
     "punish-fast games solve tapnswap",
-    "punish-fast games solve tapnswap:roll_over=true",
     "punish-fast games solve tapnswap:limit=6,no_emptying=true --json",
     "punish-fast games solve connect4 444444326555 --threads 1",
-    "punish-fast games solve tictactoe",
     "punish-fast games solve incan-gold",
 )
 def solve(options: GamesSolveOptions) -> None:

@@ -65,11 +65,9 @@ class TrainOptions(LearningOptions):
 @verb(
     "punish-fast games train tapnswap",
     "punish-fast games train tapnswap --against random,self --games 50000 -o mine.h5",
-    "punish-fast games train tapnswap --from mine.h5 --against self --games 50000 -o better.h5",
     "punish-fast games train tapnswap --set scheme=author --set epsilon=0.2 --plot curve.png",
     "punish-fast games train tictactoe --method dqn --set target=td --set illegal=punish",
     "punish-fast games train tictactoe --method muzero --games 1500",
-    "punish-fast games train tictactoe --method muzero --set model=rules --games 1000 -o alphazero.h5",
 )
 def train(options: TrainOptions) -> None:
     """Train an agent by self-play or against the random player, and draw its learning curve.

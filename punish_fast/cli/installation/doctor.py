@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from importlib.metadata import version
 from typing import Any
 
 from punish_fast.cli.frame.errors import CheckError
@@ -28,7 +29,7 @@ def doctor(options: CommonOptions) -> None:
         "punish_fast": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: version(name) for name in _PACKAGES},
         "threads": _jit.threads(),
         "max_threads": _jit.max_threads(),
         "jit": not _jit.config.DISABLE_JIT,
@@ -65,12 +66,3 @@ def _self_test() -> dict[str, bool]:
         "a known value": bool(abs(layered.v[row] - _KNOWN_VALUE) <= layered.error_bound + 1e-14),
         "both schedules agree": bool(np.abs(layered.v - jacobi.v).max() <= layered.error_bound + jacobi.error_bound),
     }
-
-
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -72,7 +72,7 @@ def play(options: PlayOptions) -> None:
     """
     people = _people(options)
     if people:
-        must_have_input("moves")
+        must_have_input()
     lineup = _lineup(options, len(people))
     database = games_database(options.db, lineup.rules)
     sources = [*lineup.files, *rules_files(options.rules)]

@@ -67,7 +67,7 @@ def practice(options: PracticeOptions) -> None:
     """
     from punish_fast.play.games.terminal import LeaveError
 
-    must_have_input("moves")
+    must_have_input()
     seed = seed_of(options.seed)
     explainer, judge, enemy = _judge(options)
     quiz = _quiz(options, explainer, enemy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,19 +124,15 @@ def _config(options: ServeOptions) -> tuple[ServerConfig, str | None]:
 
         with open_to_read(database):
             pass
-    token = made_up = None
-    if options.allow_writes:
-        token = _token()
-        if token is None:
-            import secrets
-
-            token = made_up = secrets.token_urlsafe(24)
+    token = _token() if options.allow_writes else None
+    made_up = secrets.token_urlsafe(24) if options.allow_writes and token is None else None
     hosts = frozenset([options.host.lower()])
     try:
         proxied = frozenset(host_name(name) for name in options.allow_host or ())
     except HostError as error:
         raise UsageError(f"--allow-host: {error}") from None
-    return ServerConfig(models, database, rules, hosts, proxied, token, game_players=_boards(board_files)), made_up
+    boards = _boards(board_files)
+    return ServerConfig(models, database, rules, hosts, proxied, token or made_up, game_players=boards), made_up
 
 
 def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer], Rules]:

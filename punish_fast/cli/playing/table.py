@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -60,11 +61,7 @@ def asks_on(stream: IO[str]) -> Callable[[str], str]:
 
 def seed_of(seed: int | None) -> int:
     """Return the seed, or a random one if it is None."""
-    if seed is not None:
-        return seed
-    import secrets
-
-    return secrets.randbelow(_SEEDS)
+    return secrets.randbelow(_SEEDS) if seed is None else seed
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:

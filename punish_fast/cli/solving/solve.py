@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from punish_fast.cli.frame.clusters import ClusterOption, check_name, on_cluster
-from punish_fast.cli.frame.errors import UsageError, say
+from punish_fast.cli.frame.errors import CheckError, UsageError, say
 from punish_fast.cli.frame.options import argument, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report
 from punish_fast.cli.solving.build import ModelOptions, model_report, reachable
-from punish_fast.cli.solving.imported_model import check_error_bound, is_imported, solve_imported
 from punish_fast.punish.rules import Rules, name_of
 from punish_fast.runtime.files import StoreError
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from punish_fast.store.tensors import ModelSource
 
 _OBJECTIVES = ("discounted", "win-probability")
+# If no tolerance is set, error bounds up to this fraction of the largest value are only reported.
+_ROUNDING = 1e-9
 # Minimum interval between checkpoints; short runs write none.
 _SECONDS_BETWEEN = 10.0
 
@@ -76,10 +78,8 @@ class SolveOptions(ModelOptions):
     "punish-fast solve",
     "punish-fast solve --rules tabletop -o true.h5",
     "punish-fast solve --objective win-probability",
-    "punish-fast solve --schedule jacobi --sweeps 125",
     "punish-fast solve naive-tensor.h5 --discount 0.99",
     "punish-fast solve --rules tabletop --dry-run",
-    "punish-fast solve --rules tabletop --no-tensor --memory 4GB",
     "punish-fast solve --no-tensor --cluster local:2",
     "punish-fast solve --from naive.checkpoint.h5",
     "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
@@ -90,8 +90,10 @@ def solve(options: SolveOptions) -> None:
     By default the notebook's game against the uniform player, written to naive.h5. For a model of another program, the
     values of its initial states are printed, and with -o all values and choices written as a NumPy archive.
     """
-    if is_imported(options.tensor):
-        solve_imported(options)
+    if options.tensor is not None and options.tensor.suffix.lower() == ".umb":
+        from punish_fast.cli.solving.imported_model import solve_imported
+
+        solve_imported(options, options.tensor)
         return
     from punish_fast.mdp.solve_options import Effort
     from punish_fast.punish.transitions.memory_plan import mode_of
@@ -290,3 +292,26 @@ def _opening_report(source: ModelSource, solution: Solution) -> dict[str, Any]:
     values = solution.v[found.row]
     opening = {"worst_opening": values.min(), "best_opening": values.max()}
     return {"win_probability": mean, "lower": lower, "upper": upper, **opening}
+
+
+def check_error_bound(
+    error_bound: float, tolerance: float, values: np.ndarray, is_set: bool, output: Path | None
+) -> None:
+    """Report a missed tolerance on stderr; raise CheckError if it is set or rounding does not explain the miss.
+
+    If the tolerance is not ``is_set``, an error bound up to 1e-9 of the largest finite absolute value (``values`` are
+    float64 ``[n]``) is only reported. ``output`` is the file that contains the values, if any.
+    """
+    import numpy as np
+
+    if error_bound <= tolerance:
+        return
+    missed = f"the error bound {error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
+    if output is not None:
+        missed += f"; {output} holds the best values found"
+    if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
+        say(missed)
+        return
+    # Doubled, so that rounding to one digit cannot give less than the bound.
+    accepted = 2 * error_bound
+    raise CheckError(f"{missed}; accept it with --tolerance {accepted:.0e}" if math.isfinite(accepted) else missed)
