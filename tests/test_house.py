@@ -76,7 +76,7 @@ TOP = "(top)"
 BUDGET = {
     "cli": 5292,
     "web": 1155,
-    "play": 2139,
+    "play": 2132,
     "arena": 1123,
     "study": 793,
     "games": 5605,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from fastapi import HTTPException
@@ -26,6 +26,8 @@ from punish_fast.records.plots import draw
 from punish_fast.records.summary import Results, list_games, player_table, read_results, summarise
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.files import StoreError
+
+T = TypeVar("T")
 
 # Titles of the plots.
 PLOTS = {
@@ -112,7 +114,7 @@ class GameDatabase:
 
     def dashboard(self) -> dict[str, Any]:
         """Return the report of ``records summary`` and the available plots."""
-        report: dict[str, Any] = self._once("summary", lambda: summarise(self.results(), self.space))
+        report = self._once("summary", lambda: summarise(self.results(), self.space))
         has_plots = report["games"] and find_spec("matplotlib") is not None
         plots = [{"name": name, "title": title} for name, title in PLOTS.items()] if has_plots else []
         return report | {"plots": plots}
@@ -128,18 +130,18 @@ class GameDatabase:
                 draw(name, self.results(), path)
                 return path.read_bytes()
 
-            found: bytes = self._once(("plot", name), drawn)
-        return found
+            return self._once(("plot", name), drawn)
 
     def choices(self) -> Choices | None:
         """Return all recorded choices, or None if there are none."""
-        found: Choices | None = self._once("choices", lambda: read_choices(self._path, humans_only=False), None)
-        return found if found is not None and len(found) else None
+        if not self._is_there():
+            return None
+        found = self._once("choices", lambda: read_choices(self._path, humans_only=False))
+        return found if len(found) else None
 
     def results(self) -> Results:
         """Return the results of all games."""
-        found: Results = self._once("results", lambda: read_results(self._path), _nothing())
-        return found
+        return self._once("results", lambda: read_results(self._path)) if self._is_there() else _nothing()
 
     @property
     def _path(self) -> Path:
@@ -149,10 +151,8 @@ class GameDatabase:
     def _is_there(self) -> bool:
         return self.path is not None and self.path.exists() and self.path.stat().st_size > 0
 
-    def _once(self, key: Any, make: Callable[[], Any], empty: Any = ...) -> Any:
-        """Return ``make()``, cached for this version of the database; ``empty`` if the database is missing."""
-        if empty is not ... and not self._is_there():
-            return empty
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        """Return ``make()``, cached for this version of the database."""
         status = self._path.stat() if self._is_there() else None
         now = (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
         if now != self._seen:
@@ -161,7 +161,8 @@ class GameDatabase:
         with self._explained():
             if key not in found:
                 found[key] = make()
-        return found[key]
+        value: T = found[key]
+        return value
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -43,7 +43,7 @@ def loss_of(explainer, state, action):
 
 
 def test_recorded_questions_are_the_choices_that_lost_most(explainer):
-    choices = choices_of(some_games(60))
+    choices = choices_of(some_games(30))
     questions = recorded_questions(explainer, choices, 5, seed=1)
     recorded = set(zip(choices.decimal.tolist(), choices.action.tolist(), choices.game.tolist(), strict=True))
     assert len({question.state for question in questions}) == 5
@@ -61,7 +61,7 @@ def test_recorded_questions_are_the_choices_that_lost_most(explainer):
 
 
 def test_questions_follow_from_the_seed(explainer):
-    choices = choices_of(some_games(60))
+    choices = choices_of(some_games(20))
     for draw in (
         lambda seed: recorded_questions(explainer, choices, 4, seed),
         lambda seed: simulated_questions(explainer, 4, seed),

@@ -35,6 +35,7 @@ def test_plots_say_what_they_show(tmp_path, found, value):
         assert f"<!-- {label} -->" in text
 
 
+@pytest.mark.slow
 def test_a_single_opening_is_drawn(tmp_path, found):
     few = Openings(*(array[:1] for array in found))
     draw_openings(few._replace(p=np.ones(1)), np.full(1, 0.5), True, "x", tmp_path / "x.png")

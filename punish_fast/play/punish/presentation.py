@@ -51,14 +51,7 @@ class PunishPresentation:
 
     def view(self, view: View) -> dict[str, Any]:
         """Return the information of a player; ``state`` is None once the game is over."""
-        state = view.state
-        is_over = min(state.own_hp, state.enemy_hp) <= 0
-        return self.state(state) | {
-            "state": None if is_over else str(to_decimal(state)),
-            "measure": view.measure,
-            "unseen": list(view.unseen),
-            "deck": view.deck,
-        }
+        return self.state(view.state) | {"measure": view.measure}
 
     def state(self, state: State) -> dict[str, Any]:
         """Return an information state."""

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from punish_fast.arena.players import PlayerError
+from punish_fast.arena.survey.plot import draw_survey
 from punish_fast.arena.survey.points import Point, survey_of
 from punish_fast.arena.survey.results_file import ResultsFile
 from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
@@ -19,6 +22,7 @@ from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.cluster.connection import connected
+from punish_fast.runtime.figures import FigureError
 from punish_fast.store.tensors import save
 from punish_fast.study.lessons import study_game
 
@@ -94,6 +98,20 @@ def test_all_results_are_in_the_table(found):
     assert columns["length"][2] is columns["equilibrium_exploitability"][2] is None
     assert [reason is None for reason in columns["reason"]] == [True, True, False]
     assert "equilibrium_length" not in table_of(survey, run_survey(survey_of({"base": "tiny", "grid": {"hp": [1]}})))
+
+
+def test_a_survey_is_drawn_unless_there_are_too_many_points_or_none(found, tmp_path):
+    pytest.importorskip("matplotlib")
+    columns = table_of(survey_of(FIELDS), [replace(each, equilibrium=None) for each in found])
+    draw_survey(columns, tmp_path / "survey.svg")
+    # Of each point that has results.
+    assert "2 points: the agent of each" in (tmp_path / "survey.svg").read_text(encoding="utf-8")
+    for some, told in (
+        ({name: values[2:] for name, values in columns.items()}, "0 points"),
+        ({name: values[:1] * 201 for name, values in columns.items()}, "201 points"),
+    ):
+        with pytest.raises(FigureError, match=f"{told} have results, allowed are 1 to 200"):
+            draw_survey(some, tmp_path / "survey.png")
 
 
 @pytest.mark.slow
