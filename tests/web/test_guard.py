@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fastapi import HTTPException
 from fastapi.testclient import TestClient
 from serving import BASE, TINY
 
 from punish_fast.web import app
 from punish_fast.web.app import ServerConfig, create_app
 from punish_fast.web.guard import HostError, host_name
-from punish_fast.web.limits import Limits
+from punish_fast.web.limits import Client, Limits, Meter
 
 
 def test_a_rebound_name_is_not_answered(client):
@@ -150,6 +152,34 @@ def test_what_takes_longer_counts_more(models):
         assert asked == [404, 404, 429, 429]
         # A refused request costs something, too.
         assert [client.get("/models").status_code for _ in range(7)] == [200] * 3 + [429] * 4
+
+
+def test_a_client_may_go_on_as_time_goes_by():
+    now = 0.0
+    meter = Meter(Limits(rate=2.0, burst=4), lambda: now)
+
+    def granted(n, cost=1.0, session="a"):
+        """How many of some requests are granted."""
+        n_granted = 0
+        for _ in range(n):
+            with suppress(HTTPException):
+                meter.charge(Client("192.0.2.1", session), cost)
+                n_granted += 1
+        return n_granted
+
+    assert granted(6) == 4
+    now = 1.5
+    assert granted(6) == 3
+    # Nobody saves up more than a burst, which covers any cost once.
+    now = 100.0
+    assert granted(6) == 4
+    now = 200.0
+    assert (granted(1, 50.0), granted(1, 0.5)) == (1, 0)
+    # An address has ten times as much as a client.
+    now = 300.0
+    assert [granted(6, session=str(number)) for number in range(12)] == [4] * 10 + [0] * 2
+    now = 300.5
+    assert [granted(6, session=str(number)) for number in range(20, 24)] == [4, 4, 2, 0]
 
 
 def test_files_of_the_page_cost_almost_nothing(models):
