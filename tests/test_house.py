@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2132,
     "arena": 1123,
     "study": 793,
-    "games": 5605,
+    "games": 5582,
     "store": 1800,
     "equilibrium": 1748,
     "records": 1627,

@@ -109,12 +109,12 @@ def find_open_columns(boards, is_open):
 
 @kernel
 def spread_stones(boards, features):
-    """Fill float32 ``[n, 2, 6, 7]`` with planes of the stones of the player to move and of the opponent."""
+    """Fill float32 ``[n, 84]`` with the stones of the player to move and of the opponent, rows from the bottom."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         other = own ^ filled
         for row in range(HEIGHT):
             for column in range(WIDTH):
                 shift = STEP * column + row
-                features[k, 0, row, column] = (own >> shift) & 1
-                features[k, 1, row, column] = (other >> shift) & 1
+                features[k, WIDTH * row + column] = (own >> shift) & 1
+                features[k, N_SQUARES + WIDTH * row + column] = (other >> shift) & 1

@@ -146,11 +146,7 @@ def _fill_players(boards: np.ndarray, player: np.ndarray) -> None:
     player[:] = np.bitwise_count(boards[:, 1]) % 2
 
 
-def _fill_features(boards: np.ndarray, features: np.ndarray) -> None:
-    kernels.spread_stones(boards, features.reshape(-1, 2, HEIGHT, WIDTH))
-
-
-_KERNELS = GameKernels(_fill_players, kernels.find_open_columns, _fill_features, kernels.drop_stones)
+_KERNELS = GameKernels(_fill_players, kernels.find_open_columns, kernels.spread_stones, kernels.drop_stones)
 
 
 class VectorConnect4(PackedGame):

@@ -39,6 +39,8 @@ MASKS = (1 << _BITS) - 1
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
+# Scales of the features; a total of ten cards is at most 76 + 9.
+_DECK_SIZE, _MAX_TOTAL, _MAX_SUM, _N_ROUNDS = 25, 85, 100, 3
 HAND_ROOM = 10
 # Precomputed, because divisions would dominate the time.
 _SHARES = (np.arange(101) / _N_CARDS).astype(np.float32)
@@ -87,13 +89,8 @@ def find_gwent_moves(states, legal):
 
 
 @kernel
-def find_gwent_features(states, size, features):
-    """Fill float32 ``[n, 100]`` with the features; see `Gwent.features`.
-
-    Args:
-        states: int64 ``[n, 13]``.
-        size: Scales of the features: deck size, total, sum of a deck and number of rounds.
-    """
+def find_gwent_features(states, features):
+    """Fill float32 ``[n, 100]`` with the features; see `Gwent.features`."""
     cards = np.empty(101, dtype=np.int64)
     for k in range(len(states)):
         words, row = states[k], features[k]
@@ -112,26 +109,26 @@ def find_gwent_features(states, size, features):
         for slot in range(held):
             row[_N_CARDS + slot] = _SHARES[cards[slot]]
         place = _N_CARDS + HAND_ROOM
-        _write_progress(words, own, size, row, place)
-        row[place + 5] = count_cards(words, column_of(1 - own, DECK)) / size[0]
+        _write_progress(words, own, row, place)
+        row[place + 5] = count_cards(words, column_of(1 - own, DECK)) / _DECK_SIZE
         row[place + 6] = count_cards(words, column_of(1 - own, HAND)) / HAND_ROOM
-        _write_progress(words, 1 - own, size, row, place + 7)
-        row[place + 12] = _field(word, ROUND) / size[3]
+        _write_progress(words, 1 - own, row, place + 7)
+        row[place + 12] = _field(word, ROUND) / _N_ROUNDS
         row[place + 13] = (2 - _field(word, OUT) - _field(word, OUT + 1)) / 2
 
 
 @routine
-def _write_progress(words, player, size, row, place):
+def _write_progress(words, player, row, place):
     """Write the five features of a player that are known to both."""
     count, points = 0, 0
     for kind in (PILE, HAND):
         column = column_of(player, kind)
         count += count_cards(words, column)
         points += sum_cards(words, column)
-    row[place] = count / size[0]
-    row[place + 1] = _field(words[0], TOTAL + player) / size[1]
+    row[place] = count / _DECK_SIZE
+    row[place + 1] = _field(words[0], TOTAL + player) / _MAX_TOTAL
     row[place + 2] = _field(words[0], WINS + player) / _WINNING
-    row[place + 3] = points / size[2]
+    row[place + 3] = points / _MAX_SUM
     row[place + 4] = points / max(count, 1) / _N_CARDS
 
 

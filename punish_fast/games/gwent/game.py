@@ -47,11 +47,7 @@ HAND_SIZE = 10
 DRAWS = 3
 # Number of actions of players; chance has more.
 N_MOVES = 1 + HAND_SIZE
-# Maximum total of a round with ten cards.
-MAX_TOTAL = MAX_CARD + HAND_SIZE - 1
 _SEATS = ("first", "second")
-# Scales of the features: deck size, total, sum of a deck and number of rounds.
-_SIZE = (MIN_CARDS, MAX_TOTAL, MAX_SUM, N_ROUNDS)
 # Names of predefined decks.
 DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 
@@ -254,11 +250,9 @@ class Gwent(Game):
         }
 
 
-def _fill_features(states: np.ndarray, features: np.ndarray) -> None:
-    _gwent.find_gwent_features(states, _SIZE, features)
-
-
-_KERNELS = GameKernels(_gwent.find_gwent_players, _gwent.find_gwent_moves, _fill_features, _gwent.step_gwent)
+_KERNELS = GameKernels(
+    _gwent.find_gwent_players, _gwent.find_gwent_moves, _gwent.find_gwent_features, _gwent.step_gwent
+)
 
 
 class VectorGwent(PackedGame):

@@ -40,10 +40,6 @@ from punish_fast.runtime._random import draw_words
 NEGAMAX, AUTHOR = 0, 1
 RANDOM, SELF = 0, 1
 
-# Columns of the tally.
-GAMES_WON, GAMES_LOST, GAMES_STOPPED, PLIES = range(4)
-N_TALLIES = 4
-
 # Stream of random numbers.
 _LEARN = 1
 _WORD_BITS = np.uint64(32)
@@ -78,14 +74,13 @@ class AgentSettings(NamedTuple):
 
 
 @kernel
-def learn_by_playing(board, settings, n_games, max_plies, q, visits, tally):
+def learn_by_playing(board, settings, n_games, max_plies, q, visits):
     """Train an agent in place.
 
     Args:
         max_plies: Maximum number of plies of a game; updates of stopped games are kept.
         q: float64 ``[2, n_rows]``, tables of the agent and of its opponent in self-play.
         visits: int64 ``[2, n_rows]``, number of visits of each action.
-        tally: int64 ``[4]``; incremented by games won, lost and stopped, and plies.
     """
     against_self = settings.opponent == SELF
     explore_below = np.uint64(settings.epsilon * _CERTAIN)
@@ -97,13 +92,9 @@ def learn_by_playing(board, settings, n_games, max_plies, q, visits, tally):
         seat = game % 2
         args = (random, against_self, seat, explore_below, settings.rate, settings.discount, max_plies)
         if settings.scheme == AUTHOR:
-            result, plies = _learn_by_author(board, *args, q, visits, best)
+            _learn_by_author(board, *args, q, visits, best)
         else:
-            result, plies = _learn_negamax(board, *args, q[0], visits[0], best[0])
-        tally[GAMES_WON] += result > 0
-        tally[GAMES_LOST] += result < 0
-        tally[GAMES_STOPPED] += plies == max_plies
-        tally[PLIES] += plies
+            _learn_negamax(board, *args, q[0], visits[0], best[0])
 
 
 @routine
@@ -163,9 +154,9 @@ def _update(board, q, visits, best, position, row, target, rate):
 
 @routine
 def _learn_negamax(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
-    """Play one game; return 1 if the agent won, -1 if it lost, else 0, and the number of plies."""
-    position, mover, ply = 0, 0, 0
-    while ply < max_plies:
+    """Play one game."""
+    position, mover = 0, 0
+    for _ in range(max_plies):
         random = _next_word(random)
         if (random >> _TOP_BITS) < explore_below or not (against_self or mover == seat):
             row = _random_row(board, position, random)
@@ -174,23 +165,20 @@ def _learn_negamax(board, random, against_self, seat, explore_below, rate, disco
         before, position = position, board.after[row]
         sign = board.sign[row]
         mover = mover if sign > 0 else 1 - mover
-        ply += 1
         reply = best[position]
         if reply < 0:
             _update(board, q, visits, best, before, row, sign * board.payoff[position], rate)
             break
         _update(board, q, visits, best, before, row, sign * discount * q[reply], rate)
-    payoff = board.payoff[position] if mover == seat else -board.payoff[position]
-    return (1 if payoff > 0 else 0) - (1 if payoff < 0 else 0), ply
 
 
 @routine
 def _learn_by_author(board, random, against_self, seat, explore_below, rate, discount, max_plies, q, visits, best):
     """Play one game under the author's scheme, which requires alternating moves."""
-    position, mover, ply = 0, 0, 0
+    position, mover = 0, 0
     # Last row taken, to be updated after the reply, and its position.
     waiting, waited = -1, 0
-    while ply < max_plies:
+    for _ in range(max_plies):
         random = _next_word(random)
         table = 0 if mover == seat else 1
         learns = against_self or table == 0
@@ -199,7 +187,6 @@ def _learn_by_author(board, random, against_self, seat, explore_below, rate, dis
         else:
             row = best[table, position]
         before, position = position, board.after[row]
-        ply += 1
         n_legal = board.state_ptr[position + 1] - board.state_ptr[position]
         if n_legal == 0 and learns:
             _update(board, q[table], visits[table], best[table], before, row, -board.payoff[position], rate)
@@ -214,5 +201,3 @@ def _learn_by_author(board, random, against_self, seat, explore_below, rate, dis
         mover = 1 - mover
         if n_legal == 0:
             break
-    payoff = board.payoff[position] if mover == seat else -board.payoff[position]
-    return (1 if payoff > 0 else 0) - (1 if payoff < 0 else 0), ply

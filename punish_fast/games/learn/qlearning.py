@@ -198,19 +198,15 @@ def _is_possible(session: Session) -> bool:
     return session.opponent in OPPONENTS and is_whole_number
 
 
-def learn(learner: QLearner, n_games: int) -> np.ndarray:
+def learn(learner: QLearner, n_games: int) -> None:
     """Play ``n_games`` games of the current session.
 
     In the author's scheme, both agents start a session with the first table.
-
-    Returns:
-        int64 ``[4]``: games won, lost and stopped, and total plies.
     """
     session, positions = learner.session, learner.positions
     assert session is not None
     if session.games == 0:
         learner.q[1], learner.visits[1] = learner.q[0], learner.visits[0]
-    tally = np.zeros(_qlearning.N_TALLIES, dtype=np.int64)
     board = _qlearning.Board(
         positions.state_ptr, positions.after, positions.sign, positions.payoff, positions.game.n_actions
     )
@@ -218,11 +214,10 @@ def learn(learner: QLearner, n_games: int) -> np.ndarray:
     q, visits = learner.q.copy(), learner.visits.copy()
     for done in range(0, n_games, _BATCH):
         n_now = min(_BATCH, n_games - done)
-        _qlearning.learn_by_playing(board, _settings(learner, session), n_now, _MAX_PLIES, q, visits, tally)
+        _qlearning.learn_by_playing(board, _settings(learner, session), n_now, _MAX_PLIES, q, visits)
         with uninterrupted():
             learner.q[:], learner.visits[:] = q, visits
             session.games += n_now
-    return tally
 
 
 def _settings(learner: QLearner, session: Session) -> _qlearning.AgentSettings:

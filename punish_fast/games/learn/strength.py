@@ -20,7 +20,7 @@ from punish_fast.games.contract import GameError, Mover, VectorBoardGame, Vector
 from punish_fast.games.learn.episodes import SEATS, play, retrace
 from punish_fast.games.learn.movers import ValueMover, Values, random_mover
 from punish_fast.games.matches import both_scores
-from punish_fast.games.solve.judgement import always_ends, judge
+from punish_fast.games.solve.judgement import judge
 from punish_fast.games.solve.positions import Positions, enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.mdp.policy import greedy
@@ -74,13 +74,13 @@ class ExactStrength:
 
     def judge(self, values: Values, keeps_rules: bool) -> dict[str, Any] | None:
         """Return the result of `judgement.judge` as JSON values, or None if the game might not terminate."""
-        positions = self.positions
-        if not always_ends(positions):
-            return None
         policy, is_illegal = self.play(values)
         if not keeps_rules:
-            policy = np.where(is_illegal[positions.position_of_row], 0.0, policy)
-        return asdict(judge(self._perfect, policy))
+            policy = np.where(is_illegal[self.positions.position_of_row], 0.0, policy)
+        try:
+            return asdict(judge(self._perfect, policy))
+        except GameError:
+            return None
 
     def play(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy of a network in all states, as in `network_policy`."""
@@ -93,9 +93,9 @@ class ExactStrength:
 class SampledStrength:
     """Strength of networks estimated from sampled games, with the methods of `ExactStrength`."""
 
-    def __init__(self, vector: VectorGame, seed: int = 0, games: int = _GAMES) -> None:
+    def __init__(self, vector: VectorGame, games: int = _GAMES) -> None:
         """Initialise; ``games`` is the number of games in a match, divided equally among the seats."""
-        self._vector, self._seed, self._games = vector, seed, games
+        self._vector, self._games = vector, games
         self._seats = range(vector.game.n_players)
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class SampledStrength:
     def _shares(self, own: Mover, other: Mover, seat: int) -> dict[str, float]:
         """Return the share of games with each ending for ``own`` in ``seat``; ``other`` plays in all other seats."""
         movers = [own if each == seat else other for each in self._seats]
-        generator = np.random.default_rng([self._seed, seat])
+        generator = np.random.default_rng([0, seat])
         # Games against the random player vary without random openings.
         is_varied = other is random_mover or hasattr(self._vector, "probabilities")
         n_random = 0 if is_varied else _N_RANDOM

@@ -148,15 +148,6 @@ def last_first(positions: Positions) -> list[int]:
         raise GameError(f"{positions.game.name}: play can go on for ever, so agents cannot be judged") from None
 
 
-def always_ends(positions: Positions) -> bool:
-    """Return True if no position can repeat."""
-    try:
-        last_first(positions)
-    except GameError:
-        return False
-    return True
-
-
 T = TypeVar("T")
 _Rule = Callable[[range, list[T]], T]
 
