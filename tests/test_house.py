@@ -81,7 +81,7 @@ BUDGET = {
     "study": 793,
     "games": 5582,
     "store": 1800,
-    "equilibrium": 1748,
+    "equilibrium": 1739,
     "records": 1627,
     "enemies": 612,
     "duel": 1349,

@@ -27,8 +27,7 @@ from punish_fast.equilibrium.reach import Reach
 # Weight of own off-policy moves.
 OFF_POLICY_WEIGHT = 0.01
 # Full states with less reach are skipped. Under `memory`, all of them together occur in less than one game in a
-# million. Nothing is skipped if off-policy moves have a lower weight: it makes the states behind them less likely, but
-# no less important.
+# million.
 _LEAST_REACH = 1e-12
 # Deals have converged if their total change, in measures per game, is smaller.
 _SAME_DEALS = 1e-9
@@ -68,28 +67,24 @@ class CounterfactualResponse:
         weight[self.choice] = 1.0
         return weight
 
-    def improve(
-        self, enemy: np.ndarray, reach: Reach, off_policy_weight: float = OFF_POLICY_WEIGHT, max_passes: int = 1
-    ) -> None:
+    def improve(self, enemy: np.ndarray, reach: Reach, max_passes: int = 1) -> None:
         """Run one iteration against an enemy.
 
         Args:
             enemy: float64 ``[n_rows]``, the enemy's policy.
             reach: Working memory on the same graph.
-            off_policy_weight: Weight of own moves that the last response would not make; 1 gives counterfactual reach.
             max_passes: Maximum number of forward passes before the choice. Each starts from the deals of the previous
                 pass; passes stop when the deals converge.
         """
-        least = _LEAST_REACH if off_policy_weight >= OFF_POLICY_WEIGHT else 0.0
         strategies = (self.policy, enemy)
         for _ in range(max_passes):
             before = self.dealt.copy()
             reach.begin(before)
-            reach.spread_all(strategies, off_policy_weight, least)
+            reach.spread_all(strategies, OFF_POLICY_WEIGHT, _LEAST_REACH)
             self.deal_again(reach.deal_again())
             if np.abs(self.dealt - before).sum() < _SAME_DEALS:
                 break
-        self.choose(enemy, reach.table[:, OTHERS], least)
+        self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
 
     def deal_again(self, again: np.ndarray) -> None:
         """Set the deals from the reach of the first breath's full states after a measure, float64 ``[n]``."""

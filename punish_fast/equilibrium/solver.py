@@ -48,13 +48,11 @@ class Equilibrium:
         share: Share of games against a best response.
     """
 
-    def __init__(self, graph: Graph, opening: np.ndarray | None = None, share: float = 0.0) -> None:
+    def __init__(self, graph: Graph, share: float = 0.0) -> None:
         """Start with uniform strategies.
 
         Args:
             graph: The game.
-            opening: float64 ``[n]``, probability that a game begins in each full state of the first breath; by default
-                all deals at full HP. It must be the same for both seats, since one table plays both.
             share: Share of games against a best response instead of self-play, 0 to 1. With 0 the player learns by
                 regret matching, otherwise by multiplicative weights.
 
@@ -67,7 +65,7 @@ class Equilibrium:
         self.graph = graph
         self.share = share
         self.iterations = 0
-        self._opening = graph.dealt if opening is None else opening
+        self._opening = graph.dealt
         self._marks = all_inside(graph)
         self._whole = self._begin()
         # The restricted game during restricted iterations; None otherwise, or if it is too large to save time.

@@ -26,6 +26,9 @@ def test_forward_and_backward_agree(graph):
     breaths = graph.space.rules.breaths
     number = np.arange(len(law))[:, np.newaxis] * breaths + np.arange(1, breaths + 1)
     assert law.sum() == pytest.approx(1, abs=1e-12)
+    assert duel.error_bound <= 1e-12
+    rough = head_to_head(graph, own, enemy, tolerance=1e-3)
+    assert abs(rough.win_probability - duel.win_probability) <= rough.error_bound <= 1e-3
     assert law[..., 0].sum() == pytest.approx(duel.win_probability, abs=1e-10)
     assert (law.sum(axis=2) * number).sum() == pytest.approx(duel.length, abs=1e-10)
 
