@@ -51,6 +51,13 @@ def test_writing_migrates_in_the_same_transaction(original):
     assert len(columns["players"]) == 3
 
 
+def test_a_current_database_is_not_migrated_again(db, monkeypatch):
+    monkeypatch.setattr(database, "migrate", lambda _connection: pytest.fail("it is migrated, which takes long"))
+    for opened in (open_to_read, open_to_write):
+        with opened(db) as connection:
+            assert connection.execute("SELECT count(*) FROM games").fetchone() == (30,)
+
+
 def test_a_migration_keeps_the_time_of_play_beside_ids_that_were_moved(original):
     """Version 1 moved the id of a game to the next free second."""
     run_sql(

@@ -30,6 +30,7 @@ from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.schema import ATTRIBUTES, DATASETS
 from punish_fast.store.tensors import save
+from punish_fast.store.writer import new_file
 
 EVERY_KIND = ("tensor", "agent", "strategy")
 REQUIRED = [
@@ -190,6 +191,18 @@ def test_values_that_cannot_be(copies, originals):
         change(path, name, damage)
         with named(path, name, problem):
             read(path)
+
+
+def test_a_layer_but_not_the_whole_model_may_be_empty(copies, game, tmp_path):
+    change(copies["tensor"], "/states/layer_ptr", lambda ptr: put(1, ptr[2])(ptr))
+    assert len(load(copies["tensor"]).code) == game.space.n_states
+    path, rules = tmp_path / "empty.h5", game.space.rules
+    with new_file(path, "tensor", rules, enemy='{"kind": "unknown"}') as out:
+        for name, size in (("states/layer_ptr", rules.breaths + 2), ("states/code", 0), ("rows/state_ptr", 1)):
+            out.array(f"/{name}", np.zeros(size))
+        out.array("/rows/action", np.zeros(0))
+    with named(path, "/states/layer_ptr", "must begin with 0"):
+        _ = load(path).code
 
 
 def test_rewards_and_values_must_fit_the_rest(copies, originals):
