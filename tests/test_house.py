@@ -86,7 +86,7 @@ BUDGET = {
     "enemies": 612,
     "duel": 1349,
     "punish": 2633,
-    "mdp": 4976,
+    "mdp": 4975,
     "runtime": 995,
     TOP: 160,
 }

@@ -153,9 +153,11 @@ class TransitionGraph:
         return ~self.stays(~columns)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows, bool ``[n_rows]``, that lead only to the given columns, bool ``[n_columns]``."""
-        mdp = self._mdp
-        safe: np.ndarray = np.logical_and.reduceat(columns[mdp.indices] | (mdp.data == 0), mdp.indptr[:-1])
+        """Return the rows, bool ``[n_rows]``, that lead only to the given columns, bool ``[n_columns]``.
+
+        The MDP must not store zeros.
+        """
+        safe: np.ndarray = np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1])
         return safe
 
 
