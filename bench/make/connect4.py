@@ -67,7 +67,7 @@ def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
             continue
         name = set_of(state.n_stones, plies_to_end(state, solver.solve(state)[0]))
         if name is not None and len(found[name]) < size and state not in found[name]:
-            found[name][state] = [FULL if each is None else each for each in solver.score_moves(state).scores]
+            found[name][state] = [FULL if each is None else each for each in solver.score_moves(state)[0]]
     return {
         name: PositionSet(np.array(list(each), dtype=np.uint64), np.array(list(each.values()), dtype=np.int8))
         for name, each in found.items()

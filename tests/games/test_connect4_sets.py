@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_solver():
         : 5 if config.DISABLE_JIT else 50
     ]
     for number in sample:
-        scores = solver.score_moves(found.states[number]).scores
+        scores, _ = solver.score_moves(found.states[number])
         assert [FULL if score is None else score for score in scores] == found.scores[number].tolist()
 
 

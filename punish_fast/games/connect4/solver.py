@@ -57,14 +57,6 @@ class Solutions(NamedTuple):
     nodes: np.ndarray
 
 
-class MoveScores(NamedTuple):
-    """Scores of the moves in a position."""
-
-    # Score of each column; None if the column is full or the game is over.
-    scores: list[int | None]
-    nodes: int  # Number of nodes searched.
-
-
 class Connect4Solver:
     """A solver with a transposition table that is kept between calls."""
 
@@ -114,12 +106,12 @@ class Connect4Solver:
             running = queue[ranges[ranges[:, 0] < ranges[:, 1], 0]]
             n_entries = max(n_entries, 1 << int(jobs[running, NODES].max(initial=0)).bit_length())
 
-    def score_moves(self, state: Connect4State, exact: bool = True) -> MoveScores:
-        """Return the score of each column for the player to move."""
+    def score_moves(self, state: Connect4State, exact: bool = True) -> tuple[list[int | None], int]:
+        """Return the score of each column, None if it is full or the game is over, and the number of nodes searched."""
         actions = _GAME.actions(state)
         found = self.solve_many([_GAME.apply(state, action) for action in actions], exact)
         scores = dict(zip(actions, (-found.score).tolist(), strict=True))
-        return MoveScores([scores.get(column) for column in range(WIDTH)], int(found.nodes.sum()))
+        return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
         """Return the column that keeps the score; ties go to the column nearest to the centre.
