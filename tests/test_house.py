@@ -74,7 +74,7 @@ TOP = "(top)"
 # Code lines of each room. Lower a number with every change that makes its room smaller; raise it only by an amount
 # that the commit message explains.
 BUDGET = {
-    "cli": 5292,
+    "cli": 5289,
     "web": 1155,
     "play": 2132,
     "arena": 1123,

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import tarfile
 
-import numpy as np
 import pytest
-import scipy.sparse
 
 from punish_fast.store.formats import umb
 from punish_fast.store.reader import load
 
 FORMATS = ("umb", "npz")
-OLD = b"the old file\n" * 99
 
 
 @pytest.mark.parametrize("target", FORMATS)
@@ -42,14 +39,6 @@ def test_the_umb_file_is_that_of_the_library(run, files, monkeypatch):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_npz_file_is_read_by_scipy(run):
-    assert run("export", "tensor.h5", "--to", "npz", "-o", "x.bin").code == 0
-    matrix = scipy.sparse.load_npz("x.bin")
-    assert matrix.shape == (911, 560)
-    assert np.abs(matrix.sum(axis=1) - 1).max() < 1e-12
-
-
-@pytest.mark.usefixtures("files")
 def test_what_the_values_are_is_told(run):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
     expected = {
@@ -75,18 +64,3 @@ def test_what_cannot_be_exported_is_refused(run, folder, arguments, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("export", *arguments).refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-@pytest.mark.parametrize(("target", "owner", "name"), [("umb", tarfile.TarFile, "addfile"), ("npz", np, "savez")])
-def test_an_interrupt_leaves_the_old_file(run, files, target, owner, name, monkeypatch):
-    def interrupt(first, *_others, **_arrays):
-        file = getattr(first, "fileobj", first)
-        file.write(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(owner, name, interrupt)
-    (files / "x").write_bytes(OLD)
-    done = run("export", "agent.h5", "--to", target, "-o", "x")
-    assert (done.code, done.out) == (130, "")
-    assert (files / "x").read_bytes() == OLD
-    assert not list(files.glob(".*"))

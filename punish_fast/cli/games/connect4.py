@@ -12,7 +12,7 @@ import numpy as np
 
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import TRAINED, judging, trained_values, unknown_agent
+from punish_fast.cli.games.judged_agents import TRAINED, trained_values, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.connect4.known_scores import PositionSet, position_sets, search_policy, shares
@@ -65,7 +65,7 @@ def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, An
     options.refuse_games(game)
     agents = []
     for name in options.agents or _YARDSTICKS:
-        with stages("judge", judging(name)):
+        with stages("judge", f"judge: {name}"):
             agents += _judged(game, name)
     return {"agents": agents}
 

@@ -73,11 +73,6 @@ def unknown_agent(name: str, allowed: str) -> UsageError:
     return UsageError(f"{printable(name)}: is no agent, allowed are {allowed}, {TRAINED} and files .h5")
 
 
-def judging(name: str) -> str:
-    """Return the name of the stage in which an agent is judged."""
-    return f"judge: {printable(name)}" + "; JAX compiles networks" * (Path(name).suffix == ".h5")
-
-
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:
     """Return a match as JSON values, each share with its standard error."""
     errors = {f"{name}_error": match.errors[name] for name in shares}

@@ -10,7 +10,7 @@ import numpy as np
 
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import TRAINED, judging, unknown_agent
+from punish_fast.cli.games.judged_agents import TRAINED, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import Game
 from punish_fast.games.learn.agent_file import load_policies
@@ -81,7 +81,7 @@ def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
         last_first(perfect.positions)
     agents = []
     for name in options.agents or _BUILT_IN:
-        with stages("judge", judging(name)):
+        with stages("judge", f"judge: {name}"):
             agents += _judged(name, perfect)
     return {"agents": agents}
 

@@ -69,7 +69,6 @@ class ServeOptions(CommonOptions):
 @verb(
     "punish-fast serve",
     "punish-fast serve agent.h5 --db games.db",
-    "punish-fast serve tictactoe.h5",
     "punish-fast serve --port 8000 --allow-writes",
     "punish-fast serve --check",
 )

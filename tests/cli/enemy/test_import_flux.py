@@ -52,12 +52,6 @@ def test_weights_that_make_no_network_are_refused(run, folder, text, problem):
     assert {path.name for path in folder.iterdir()} == {"params.json"}
 
 
-def test_an_import_never_replaces_its_input(run, parameters):
-    before = parameters.read_bytes()
-    run("enemy", "import-flux", parameters, "-o", parameters).refused("is the file to learn from")
-    assert parameters.read_bytes() == before
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not SAVES, reason="needs the published weights")
 def test_published_weights_play_the_whole_game(run):

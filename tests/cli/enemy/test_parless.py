@@ -97,14 +97,6 @@ def test_the_file_is_that_of_the_library(run, games, space):
 
 
 @pytest.mark.usefixtures("few")
-def test_a_strategy_of_other_rules_is_refused_with_both_names(run):
-    assert run("enemy", "parless", "--db", "few.db", *TINY).code == 0
-    # Before anything is built.
-    text = "tiny-general.h5: made for rules tiny, but the game's are notebook; they may differ in redeal only"
-    run("solve", "--enemy", "tiny-general.h5").refused(text)
-
-
-@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
@@ -129,12 +121,3 @@ def test_what_cannot_be_learned_from_is_refused(run, folder, options, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     run("enemy", "parless", *(() if "--rules" in options else TINY), *options).refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-@pytest.mark.usefixtures("few")
-def test_options_come_from_the_environment(run, folder, monkeypatch):
-    for name, value in {"DB": "few.db", "WINNERS": "1", "RULES": "tiny", "OUTPUT": "y.h5", "PRIOR": "8"}.items():
-        monkeypatch.setenv(f"PUNISH_FAST_{name}", value)
-    assert run("enemy", "parless").code == 0
-    assert load(folder / "tiny-champion.h5").origin["prior"] == 8
-    assert not (folder / "y.h5").exists()

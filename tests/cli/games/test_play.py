@@ -98,14 +98,6 @@ def test_a_trained_agent_plays(run, say):
     assert "trained: " in run(*PLAY, "--agent", "tapnswap.h5").out
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
-def test_a_trained_network_plays(run, say):
-    run("games", "train", "tictactoe", "--method", "dqn", "--games", "300", "--set", "hidden=8", "--quiet")
-    say("1", "q")
-    assert "trained: " in run("games", "play", "tictactoe", "--agent", "tictactoe.h5").out
-
-
 @pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
 @pytest.mark.parametrize(
     ("game", "agents", "answer"),
