@@ -91,6 +91,7 @@ def test_games_of_one_second_at_two_tables_are_two_games():
     [
         ([BREATH, OTHER | {"Result": -1}], "both players are said to have won"),
         ([BREATH | {"EnemyName": "Ann"}], "both players have the same name"),
+        ([BREATH | {"Played": 5}, OTHER | {"Played": 6}], "its breaths have several times of play"),
         ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths have 0 turns from the end"),
         ([BREATH | {"TurnsFromEnd": 1}, OTHER | {"TurnsFromEnd": 1}], "the last breath is missing"),
         ([GAME | {"loser": GAME["winner"]}], "both players have the same name"),

@@ -82,3 +82,14 @@ def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch):
     monkeypatch.setattr(plots, "set_headline", lambda _, title: titles.append(title))
     draw("games-win-rate", results, tmp_path / "x.svg")
     assert titles[0].startswith("Those who play more do not clearly win more often (rank correlation +")
+
+
+def test_form_needs_twenty_games(tmp_path):
+    for n, title in (
+        (19, "Win rates vary from game to game"),
+        (20, "a won 100% of the last 20 games, more than anyone"),
+    ):
+        flags = np.zeros(n, dtype=np.bool_)
+        results = Results(np.arange(n), np.full(n, "a"), np.full(n, "b"), flags, flags, np.ones(n), np.zeros(0))
+        draw("over-time", results, tmp_path / "x.svg")
+        assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()

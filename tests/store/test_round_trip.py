@@ -19,7 +19,7 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.policies import save_policy
 from punish_fast.store.reader import load
-from punish_fast.store.tensors import save, write_rows, write_solution, write_states
+from punish_fast.store.tensors import save, save_values, start_values, write_rows, write_solution, write_states
 from punish_fast.store.writer import new_file
 
 
@@ -162,3 +162,16 @@ def test_a_process_of_other_states_is_not_saved(game, tiny, tmp_path):
     with pytest.raises(ValueError, match=r"^save: the process has 558 states, the space \d+$"):
         save(tmp_path / "x.h5", other, game.mdp)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_values_of_a_checkpoint_come_back_on_the_scale_of_the_objective(game, tmp_path):
+    path, rules, shares = tmp_path / "x.h5", game.space.rules, np.linspace(0, 1, game.space.n_states)
+    for objective, discount, win, loss in (
+        ("win-probability", None, 1, 0),
+        ("discounted", 0.5, 2, -2),
+        ("discounted", None, 20, -20),
+    ):
+        v = loss + shares * (win - loss)
+        save_values(path, rules, v, objective, discount)
+        assert np.array_equal(start_values(path, rules, objective, discount), v)
+        assert start_values(path, rules, "win-probability") == pytest.approx(shares, abs=1e-12)
