@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from punish_fast.punish.rules import CHOICE, FIELDS, NUMBER, ORDER, REDEALS, Field, Rules, validate
@@ -17,6 +18,10 @@ _SIZES = [
     for spare in (0, 1, 2)
     if 2 * hand + reveal + 2 * feints + spare <= (7 if feints == 2 else 8)
 ]
+
+
+# For tests that check every state of a game: a third of the examples of the profile.
+few = settings(max_examples=settings().max_examples // 3)
 
 
 def _values(field: Field) -> st.SearchStrategy[Any]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from houses import house_rules
-from hypothesis import given, settings
+from houses import few, house_rules
+from hypothesis import given
 
 from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
@@ -26,7 +26,7 @@ def policy_of(space, choice):
     return weight
 
 
-@settings(max_examples=8)
+@few
 @given(house_rules())
 def test_values_are_those_of_the_chosen_policy(rules):
     space = StateSpace(rules)

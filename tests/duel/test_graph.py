@@ -4,8 +4,8 @@ import duel_twin
 import numpy as np
 import pytest
 from exact import twin_of
-from houses import house_rules
-from hypothesis import given, settings
+from houses import few, house_rules
+from hypothesis import given
 from policies import mixed
 from positions import nodes_of, positions_of
 
@@ -49,7 +49,7 @@ def test_successors_are_those_of_the_exact_model(graph):
     assert graph.full.after.tolist() == expected
 
 
-@settings(max_examples=8)
+@few
 @given(house_rules())
 def test_sweeps_conserve_probability_and_agree_forward_and_backward(rules):
     graph = Graph(StateSpace(rules))

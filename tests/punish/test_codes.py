@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +49,7 @@ def test_a_decimal_code_is_the_documented_state():
     assert from_decimal(NOTEBOOK, 102012300350000300) == OPENING
 
 
+@few
 @given(house_rules())
 def test_codes_are_a_bijection_over_all_reachable_states(rules):
     space = StateSpace(rules)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given
 from policies import mixed
 
@@ -12,6 +12,7 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import belongs_to, lift
 
 
+@few
 @given(house_rules())
 def test_a_state_belongs_to_that_with_the_same_hand_discard_pile_and_status(rules):
     fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
@@ -26,6 +27,7 @@ def test_a_state_belongs_to_that_with_the_same_hand_discard_pile_and_status(rule
 
 
 @pytest.mark.compiled
+@few
 @given(house_rules(largest_hp=2))
 def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
     space = StateSpace(rules)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given
 
 from punish_fast.punish.codes import State, StateError, from_decimal, layout_of
@@ -49,6 +49,7 @@ def words_of(state: State) -> dict[str, Any]:
     }
 
 
+@few
 @given(house_rules())
 def test_words_describe_every_state(rules):
     space = StateSpace(rules)

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 from exact import twin_of
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given
 from seen import keys_of
 
@@ -64,6 +64,7 @@ def test_states_of_tiny_are_those_of_the_exact_model(tiny):
     assert_consistent(tiny)
 
 
+@few
 @given(house_rules())
 def test_states_of_random_house_rules_are_those_of_the_exact_model(rules):
     found = StateSpace(rules)
@@ -153,6 +154,7 @@ def memory_keys_after(rules, view, revealed, own, enemy):
                     )
 
 
+@few
 @given(house_rules())
 def test_states_with_memory_are_those_of_the_exact_model(rules):
     found = StateSpace(rules, "memory")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from exact import random_table
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given
 from policies import mixed, uniform
 
@@ -43,6 +43,7 @@ def test_states_without_an_entry_are_played_uniformly(space):
     assert not np.array_equal(policy[is_covered], uniform(space)[is_covered])
 
 
+@few
 @given(house_rules(largest_hp=2, most_breaths=2))
 def test_the_table_of_a_policy_gives_the_policy(rules):
     space = StateSpace(rules)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from exact import assert_rows_exact, random_policy, strategy_of
-from houses import house_rules
+from houses import few, house_rules
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -55,6 +55,7 @@ def test_rows_against_a_sparse_policy_are_exact(tiny):
     assert_rows_exact(tiny, build(tiny, policy), range(0, tiny.n_states, 3), strategy_of(tiny, policy), POLICY_ERROR)
 
 
+@few
 @given(house_rules(), st.integers(0, 2**32 - 1))
 def test_rows_of_random_house_rules_are_exact(rules, seed):
     space = StateSpace(rules)
