@@ -144,7 +144,7 @@ def test_a_failure_leaves_the_old_file(game, tmp_path, monkeypatch):
     path = tmp_path / "x.umb"
     path.write_bytes(b"old")
     monkeypatch.setattr(tarfile.TarFile, "addfile", fail)
-    with pytest.raises(WriteError, match=r"x\.umb: no space left on the disk; nothing was changed"):
+    with pytest.raises(WriteError, match=r"x\.umb: cannot be written .*; nothing was changed"):
         export_umb(path, game.space, game.mdp)
     assert path.read_bytes() == b"old"
     assert [other.name for other in tmp_path.iterdir()] == ["x.umb"]
