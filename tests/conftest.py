@@ -21,9 +21,8 @@ from punish_fast.punish.transitions.tensor import build
 # Compiling a kernel within an example is slow once, so no example has a deadline.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 settings.register_profile("thorough", max_examples=60, **_COMMON)
-settings.register_profile("compiled", max_examples=30, **_COMMON)
-settings.register_profile("interpreted", max_examples=12, **_COMMON)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "interpreted" if config.DISABLE_JIT else "compiled"))
+settings.register_profile("quick", max_examples=10, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

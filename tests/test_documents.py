@@ -113,7 +113,10 @@ def follow(page: Path, run_line: Callable[[str], tuple[int, str, str]]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.smoke] * (page.name == "formats.md"), id=page.name) for page in PAGES],
+)
 def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
     monkeypatch.chdir(folder)
     if page.name in SMALL:

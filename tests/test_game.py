@@ -15,6 +15,8 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 
+pytestmark = pytest.mark.kernels
+
 # What 0.95 in float64 differs from 19/20 by changes a value of at most 20 by far less than this.
 DISCOUNT_ERROR = 1e-12
 

@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2132,
     "arena": 1123,
     "study": 793,
-    "games": 5579,
+    "games": 5587,
     "store": 1800,
     "equilibrium": 1739,
     "records": 1627,

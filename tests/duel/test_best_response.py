@@ -9,6 +9,8 @@ from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 
 def setting(space, seed=1):
     """A graph, an enemy, weights of all full states, and values of nodes, win and loss."""

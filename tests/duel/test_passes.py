@@ -17,6 +17,8 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.information import MODELS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture(scope="module")
 def graph():

@@ -11,6 +11,8 @@ from punish_fast.mdp.policy import PolicyError, greedy
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture(scope="module")
 def space() -> StateSpace:

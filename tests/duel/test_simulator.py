@@ -14,6 +14,8 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime import _random
 from punish_fast.runtime._jit import set_threads
 
+pytestmark = pytest.mark.kernels
+
 # Counter, key and words, low word first, as published with the generator.
 KNOWN = [
     ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),

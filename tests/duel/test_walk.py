@@ -10,6 +10,8 @@ from punish_fast.duel.graph import Graph
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 STATE_PTR = np.array([0, 2, 5, 6, 10])
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from punish_fast.equilibrium._hedge import LEAST_LOGIT, follow_regrets, play_logits
 from punish_fast.equilibrium._restricted_game import INSIDE, NEEDED, OUTSIDE
 
+pytestmark = pytest.mark.kernels
+
 numbers = st.floats(-3, 3)
 
 

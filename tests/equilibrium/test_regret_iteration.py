@@ -13,6 +13,8 @@ from punish_fast.equilibrium.restricted_game import all_inside, restrict
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 

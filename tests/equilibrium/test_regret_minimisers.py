@@ -7,6 +7,8 @@ import pytest
 
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching
 
+pytestmark = pytest.mark.kernels
+
 # A player with two decisions, of three and of two actions.
 PTR = np.array([0, 3, 5])
 # Rock, paper, scissors, where paper wins twice as much.

@@ -15,6 +15,8 @@ from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_i
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 

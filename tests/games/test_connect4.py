@@ -11,6 +11,8 @@ from punish_fast.games.connect4.game import Connect4, Connect4State
 from punish_fast.games.contract import GameError
 from punish_fast.games.solve.positions import enumerate_positions
 
+pytestmark = pytest.mark.kernels
+
 GAME = Connect4()
 
 

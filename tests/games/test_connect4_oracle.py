@@ -11,6 +11,8 @@ from punish_fast.games.connect4.known_scores import position_sets
 from punish_fast.games.connect4.oracle import Connect4Oracle
 from punish_fast.games.connect4.solver import distance_to_centre
 
+pytestmark = pytest.mark.kernels
+
 GAME = Connect4()
 
 

@@ -15,6 +15,8 @@ from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.runtime._jit import config, set_threads, threads
 
+pytestmark = pytest.mark.kernels
+
 GAME = Connect4()
 # Without kernels, only the ends of games are quick.
 FEWEST = 36 if config.DISABLE_JIT else 30

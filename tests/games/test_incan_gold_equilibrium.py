@@ -9,6 +9,8 @@ from games.incan_gold_round_twin import round_of_three, symmetric_pay
 from punish_fast.games.incan_gold._rounds import equilibrium_of_three, equilibrium_of_two
 from punish_fast.games.incan_gold.rounds import RoundDeck, RoundEquilibrium, RoundSets, solve_equilibrium
 
+pytestmark = pytest.mark.kernels
+
 SMALL = RoundDeck((2, 7), (1, 2), n_hazards=2, hazard_copies=2)
 DECKS = [
     SMALL,

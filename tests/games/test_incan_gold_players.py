@@ -19,6 +19,8 @@ from punish_fast.games.incan_gold.players import (
 from punish_fast.games.incan_gold.rounds import RoundEquilibrium, RoundSets
 from punish_fast.games.incan_gold.state import COPIES, HAZARDS
 
+pytestmark = pytest.mark.kernels
+
 GAME = IncanGold()
 VECTORS = GAME.vector
 

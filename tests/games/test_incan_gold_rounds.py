@@ -12,6 +12,8 @@ from punish_fast.games.incan_gold.rounds import (
     solve_solo,
 )
 
+pytestmark = pytest.mark.kernels
+
 SMALL = RoundDeck((2, 5, 7), (1, 2, 1), n_hazards=2, hazard_copies=2)
 DECKS = [
     SMALL,

@@ -13,6 +13,8 @@ from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import CertificateError, RetrogradeOracle, check_perfect_play, solve_game
 from punish_fast.games.tapnswap import TapnSwap, Variant
 
+pytestmark = pytest.mark.kernels
+
 
 def solved(game):
     return check_perfect_play(solve_game(enumerate_positions(game)))

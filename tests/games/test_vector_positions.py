@@ -13,6 +13,8 @@ from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
 def test_games_of_the_registry_are_the_same_many_at_once(name):

@@ -17,6 +17,8 @@ from punish_fast.games.solve.positions import enumerate_positions
 from punish_fast.games.solve.retrograde import solve_game
 from punish_fast.games.tapnswap import TapnSwap
 
+pytestmark = pytest.mark.kernels
+
 GAMES = 60
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="hundreds of thousands of games want the JIT")
 

@@ -12,6 +12,8 @@ from punish_fast.games.learn.movers import random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_games import vectorise_positions
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture(scope="module")
 def tictactoe():

@@ -26,6 +26,8 @@ from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.mdp.solver import solve
 
+pytestmark = pytest.mark.kernels
+
 objectives = st.sampled_from(["discounted", "win-probability"])
 
 

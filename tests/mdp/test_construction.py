@@ -20,6 +20,8 @@ from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, from_rows
 from punish_fast.mdp.solver import solve
 
+pytestmark = pytest.mark.kernels
+
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
 
 

@@ -15,6 +15,8 @@ from punish_fast.mdp.chain import minimum_degree
 from punish_fast.mdp.chain.elimination import Elimination, components, is_affordable, patience
 from punish_fast.mdp.model import MDP, from_rows
 
+pytestmark = pytest.mark.kernels
+
 
 @given(slow_processes())
 def test_sums_without_signs_keep_nearly_all_digits_however_long_chains_last(sample):

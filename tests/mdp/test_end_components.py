@@ -26,6 +26,8 @@ from punish_fast.mdp.objectives.reachability import reach_probability
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import SolveError, solve
 
+pytestmark = pytest.mark.kernels
+
 # Two rooms of two states each, and a trap; play walks within a room, from the first to the second, and leaves from
 # there by a bad bet. Terminals: a win, a loss.
 ROOMS = [

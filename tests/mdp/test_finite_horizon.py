@@ -10,6 +10,8 @@ from processes import random_processes
 
 from punish_fast.mdp import SolveError, finite_horizon, from_rows
 
+pytestmark = pytest.mark.kernels
+
 
 @given(random_processes(), st.integers(1, 12), st.integers(-3, 3))
 def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):

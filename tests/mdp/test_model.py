@@ -16,6 +16,8 @@ from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_row
 from punish_fast.mdp.solver import solve
 from punish_fast.runtime.parallel import cumulated
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture
 def mdp() -> MDP:

@@ -12,6 +12,8 @@ from punish_fast.mdp.conversion.named_process import NamedProcess, NameUnknownEr
 from punish_fast.mdp.conversion.objective_text import ObjectiveError, parse_objective, solve_objective
 from punish_fast.mdp.model import from_rows
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture
 def process() -> NamedProcess:

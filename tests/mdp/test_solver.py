@@ -18,6 +18,8 @@ from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solve_options import SCHEDULES
 from punish_fast.mdp.solver import SolveError, evaluate, solve
 
+pytestmark = pytest.mark.kernels
+
 # State 0 pays 1 and leads to state 1, which pays 2 and leads back.
 TWO_STATES = [[(1.0, {1: 1.0})], [(2.0, {0: 1.0})]]
 

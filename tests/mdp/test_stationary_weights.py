@@ -14,6 +14,8 @@ from punish_fast.mdp.model import from_rows
 from punish_fast.mdp.objectives.average_reward import average_reward
 from tests.mdp.exact_policies import Chain, class_gain
 
+pytestmark = pytest.mark.kernels
+
 
 def random_chain(seed):
     """A cycle of 2 to 8 states with other transitions, whose probabilities are from 2^-60 to 1."""

@@ -8,6 +8,8 @@ from processes import marks, with_zeros
 
 from punish_fast.mdp import SolveError, from_rows, total_reward
 
+pytestmark = pytest.mark.kernels
+
 INFINITE = float("inf")
 
 

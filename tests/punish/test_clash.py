@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from houses import house_rules
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from punish_fast.punish._clash import LOSS, REST, WIN, next_status
 from punish_fast.punish._codes import split_between_status, split_status
 from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
+
+pytestmark = pytest.mark.kernels
 
 STANDARD = PRESETS["notebook"]
 GUARD, PUNISH = 0, 4

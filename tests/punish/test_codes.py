@@ -33,6 +33,8 @@ from punish_fast.punish.codes import (
 from punish_fast.punish.rules import CARDS, PRESETS, Rules, validate
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 NOTEBOOK = layout_of(PRESETS["notebook"])
 TINY = layout_of(PRESETS["tiny"])
 # The largest rules allowed.

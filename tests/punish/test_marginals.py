@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from punish_fast.punish.codes import layout_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states._outcomes import N_ENEMY_PLAYS, N_PLAYS
 from punish_fast.punish.transitions import _marginals
+
+pytestmark = pytest.mark.kernels
 
 NOTEBOOK = layout_of(PRESETS["notebook"])
 

@@ -4,6 +4,7 @@ from itertools import combinations, product
 from math import comb
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from punish_fast.punish._multisets import (
     next_subset,
     possible_added,
 )
+
+pytestmark = pytest.mark.kernels
 
 piles = st.tuples(*[st.integers(0, 3)] * 5)
 

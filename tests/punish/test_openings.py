@@ -10,6 +10,8 @@ from punish_fast.punish.transitions.tensor import build
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
+pytestmark = pytest.mark.kernels
+
 
 def test_openings_have_the_probabilities_of_all_deals(tiny):
     found = openings(tiny)

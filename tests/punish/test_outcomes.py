@@ -23,6 +23,8 @@ from punish_fast.punish.states._outcomes import (
 )
 from punish_fast.punish.states.space import StateSpace
 
+pytestmark = pytest.mark.kernels
+
 REST = 5
 NUMBER = {tuple(counts): number for number, counts in enumerate(ADDED.tolist())}
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from punish_fast.runtime._jit import max_threads, set_threads, threads
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
+pytestmark = pytest.mark.kernels
+
 weights = st.lists(st.integers(0, 1000), max_size=200)
 
 

@@ -175,6 +175,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     return game
 
 
+@pytest.mark.smoke
 def test_a_game_is_played_by_clicks_and_kept(played):
     assert len(played.winner.actions) == len(played.loser.actions) >= 1
 

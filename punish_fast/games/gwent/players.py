@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from punish_fast.games.contract import Mover
+from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.gwent import _playouts as _gwent_playouts
+from punish_fast.games.gwent.decks import MAX_CARD, MAX_SUM, MIN_CARDS
 from punish_fast.games.gwent.game import DRAWS, HAND_SIZE, N_PLAYERS
 from punish_fast.games.gwent.state import GwentState, words_of
 from punish_fast.games.learn.movers import random_mover
@@ -66,6 +67,14 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
             ``k % n``.
         policies: Two of `POLICIES`, one for each player.
     """
+    if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
+        raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
+    # Kernels would read beyond their arrays for other decks.
+    is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
+    if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
+        raise GameError(f"decks: {decks.dtype} {decks.shape}, allowed are integers up to {MAX_CARD}, [n, 2, width]")
+    if (decks > 0).sum(axis=2).min() < MIN_CARDS or decks.sum(axis=2, dtype=np.int64).max() > MAX_SUM:
+        raise GameError(f"decks: each must have at least {MIN_CARDS} cards, and a sum of at most {MAX_SUM}")
     # A copy, because kernels would be compiled again for read-only arrays.
     decks = np.array(decks, dtype=np.int8, order="C")
     has_rule = np.array([policy == POLICIES[1] for policy in policies])
