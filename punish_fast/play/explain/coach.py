@@ -1,7 +1,7 @@
 """A coach: win probabilities of the legal moves, and the expected action of the enemy.
 
 The enemy's strategy is known, and its hand is uniform over the unseen cards. Win probabilities assume optimal play
-against this enemy from the next move on: the one-player model (``mdp/interval_iteration.py``).
+against this enemy from the next move on: the one-player model (``mdp/methods/interval_iteration.py``).
 """
 
 from __future__ import annotations

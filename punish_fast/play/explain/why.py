@@ -2,7 +2,7 @@
 
 The value of an action is the mean value of the next position over the enemy's hands, its choices and the draws of
 feints. An explanation splits this mean by the enemy's action. Its sum is a row of the transition tensor
-(``punish/tensor.py``) times the values of its columns.
+(``punish/transitions/tensor.py``) times the values of its columns.
 """
 
 from __future__ import annotations
