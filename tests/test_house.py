@@ -75,7 +75,7 @@ TOP = "(top)"
 # that the commit message explains.
 BUDGET = {
     "cli": 5289,
-    "web": 1155,
+    "web": 1176,
     "play": 2132,
     "arena": 1123,
     "study": 793,

@@ -64,6 +64,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
         (421, "Unknown host name."),
         (422, "Invalid value."),
         (429, "Too many requests or games."),
+        (431, "Request head too long."),
     )
 }
 

@@ -21,12 +21,14 @@ from urllib.parse import urlsplit
 import idna
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from punish_fast.runtime.errors import PunishFastError
 from punish_fast.runtime.printable import printable
 from punish_fast.web.limits import COOKIE, LEAST_COST, Limits, Meter, client_of, sender
+from punish_fast.web.protocol import MOST_HEAD
 
 _LOGGER = logging.getLogger("punish_fast.web")
 
@@ -46,6 +48,8 @@ _HEADERS = {
 _READS = ("GET", "HEAD")
 _METHODS = (*_READS, "POST", "DELETE")
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
+# Scheme and authority of an absolute URI, which clients may send (RFC 9112, section 3.2.2).
+_AUTHORITY = re.compile(r"\Ahttps?://[^/]*/?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CURE = "allowed are its addresses, localhost and names of --allow-host: punish-fast serve --allow-host NAME"
 # Delay, in seconds, of responses with status 429.
@@ -76,6 +80,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = {**scope, "path": _AUTHORITY.sub("/", scope["path"])}
         begun, is_head = False, scope["method"] == "HEAD"
         session: str | None = None
 
@@ -96,7 +101,7 @@ class Guard:
             await send(message)
 
         try:
-            headers = Headers(scope=scope)
+            headers = _headers_of(scope)
             self._check(scope, headers)
             client, session = client_of(scope, headers.get("cookie", ""))
             self._meter.charge(client, LEAST_COST)
@@ -107,6 +112,8 @@ class Guard:
             await _while_awaited(self._app, asked, self._limited(scope, headers, receive), sent)
         except HTTPException as error:
             await _refuse(error, scope, receive, sent)
+        except ClientDisconnect:
+            pass  # The client left, or its body is malformed and has been refused.
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
@@ -173,6 +180,21 @@ async def _left(receive: Receive) -> None:
             pass
     except HTTPException:
         await asyncio.Event().wait()
+
+
+def _headers_of(scope: Scope) -> Headers:
+    """Return the headers of a request; raise HTTPException if the head is too long or ambiguous."""
+    headers = Headers(scope=scope)
+    # Each header has a colon, a space and a line end. uvicorn limits only heads that do not arrive at once.
+    length = len(scope["raw_path"]) + len(scope["query_string"])
+    if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
+        raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
+    for key in ("host", "origin", "content-type", "authorization"):
+        if len(headers.getlist(key)) > 1:
+            raise HTTPException(400, f"{key}: is given twice")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise HTTPException(400, "content-length: is not allowed with transfer-encoding")
+    return headers
 
 
 def host_name(text: str) -> str:

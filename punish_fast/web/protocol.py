@@ -1,7 +1,7 @@
 """HTTP protocol with limits that uvicorn lacks: time and connections.
 
 These prevent a client from occupying all connections by incomplete requests or unread responses. uvicorn itself limits
-the size of heads, and reads pipelined requests only after earlier ones are answered.
+the size of incomplete heads, and reads pipelined requests only after earlier ones are answered.
 """
 
 from __future__ import annotations
@@ -69,10 +69,14 @@ class BoundedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse malformed HTTP, unless another response has begun."""
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            super().send_400_response(msg)
-        else:
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.abort()
+            return
+        if self.cycle is not None:
+            # The application must not answer a request whose body is malformed.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        super().send_400_response(msg)
 
     @property
     def is_answering(self) -> bool:

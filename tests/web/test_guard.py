@@ -124,6 +124,15 @@ def test_every_answer_forbids_what_a_page_does_not_need(client):
         assert "access-control-allow-origin" not in headers
 
 
+def test_an_ambiguous_head_is_refused(client):
+    kind = ("Content-Type", "application/json")
+    for name, value in (kind, ("Origin", BASE), ("Authorization", "Bearer a"), ("Host", "localhost")):
+        answer = client.post("/tables", content="{}", headers=[kind, (name, value), (name, value)])
+        assert (answer.status_code, answer.json()["detail"]) == (400, f"{name.lower()}: is given twice")
+    both = {"Content-Type": "application/json", "Content-Length": "2", "Transfer-Encoding": "chunked"}
+    assert client.post("/tables", content="{}", headers=both).status_code == 400
+
+
 def test_a_huge_body_is_refused_with_and_without_its_length(client):
     body = b'{"opponent": "' + b"a" * 20_000 + b'"}'
     headers = {"Content-Type": "application/json"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import sys
 import threading
@@ -250,6 +251,38 @@ def test_a_long_head_or_line_around_a_body_is_refused(port, begin):
     # The connection ends while more comes, so the answer may be lost.
     assert [status for status, _ in answers] in ([], [400])
     assert Watched.is_lost
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        HEAD + b"X: " + b"a" * 40_000 + b"\r\n",
+        HEAD + b"".join(b"%d: a\r\n" % number for number in range(5000)),
+        HEAD.replace(b".svg", b".svg?" + b"a" * 40_000),
+        HEAD.replace(b".svg", b"a" * 40_000),
+    ],
+    ids=["header", "headers", "query", "path"],
+)
+def test_a_long_head_that_arrives_at_once_is_refused(port, whole):
+    assert [status for status, _ in exchange(port, whole + b"\r\n", ends=False)] == [431]
+
+
+@pytest.mark.parametrize("uri", [b"http://127.0.0.1/page/icon.svg?a=b", b"HTTP://localhost:80/page/icon.svg"])
+def test_an_absolute_uri_names_the_path(port, uri):
+    head = HEAD + b"Connection: close\r\n\r\n"
+    (answer,) = exchange(port, head.replace(b"/page/icon.svg", uri), ends=False)
+    assert answer[0] == 200
+    assert answer[1].endswith(b"</svg>\n")
+
+
+@pytest.mark.parametrize("path", [b"/games", b"/nothing"])
+def test_a_malformed_body_has_one_answer_and_no_log(port, path, monkeypatch, caplog):
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [caplog.handler])
+    answers = exchange(port, CHUNKED.replace(b"/games", path) + b"ZZZ\r\n", ends=False)
+    assert [status for status, _ in answers] == [400]
+    # The application has ended once another request is answered.
+    assert len(exchange(port, HEAD + b"Connection: close\r\n\r\n", ends=False)) == 1
+    assert not caplog.records
 
 
 def test_a_body_in_many_parts_is_read(port):
