@@ -57,7 +57,8 @@ def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     arrays = {
         name: file.array(
             f"/arrays/{name}",
-            schema.Dataset(dtype, ("i", "j", "k", "l")[:n_dimensions], is_compressed=dtype == "float16"),
+            # Other programs may have compressed any array.
+            schema.Dataset(dtype, ("i", "j", "k", "l")[:n_dimensions], is_compressed=True),
         )
         for name, (dtype, n_dimensions) in layouts[kind].items()
     }

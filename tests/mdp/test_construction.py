@@ -435,6 +435,10 @@ def test_faults_of_environments_are_named():
             r"^transitions: the probabilities of P\[0\]\[0\] add up to 0\.5, ",
         ),
         ({0: {0: [(1.5, 0, 0.0, False), (-0.5, 0, 0.0, False)]}}, r"^transitions: P\[0\]\[0\] has 1\.5 in column 0"),
+        (
+            {0: {0: [(1e308, 0, 1.0, False)] * 2}},
+            r"^transitions: P\[0\]\[0\] has 1e\+308 in column 0, allowed are prob",
+        ),
         ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1', allowed are finite"),
         ({}, r"^states: there are none"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),

@@ -42,6 +42,14 @@ def put(name, array, **options):
     return edit
 
 
+@pytest.mark.parametrize("compression", ["gzip", "lzf"])
+def test_arrays_that_another_program_compressed_are_read(path, compression):
+    with h5py.File(path, "r+") as file:
+        put("/arrays/q", np.ones((9, 2270)), compression=compression)(file)
+    seal(path)
+    assert np.array_equal(load_bundle(path, LAYOUTS).arrays["q"], np.ones((9, 2270)))
+
+
 def link(name, link):
     def edit(file):
         del file[name]

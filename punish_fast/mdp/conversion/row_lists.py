@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from punish_fast.mdp.conversion.construction import from_scipy
-from punish_fast.mdp.conversion.row_sums import ROUNDING
+from punish_fast.mdp.conversion.row_sums import ROUNDING, largest_entry, refused_entry
 from punish_fast.mdp.model import MDP, ModelError
 from punish_fast.runtime.parallel import cumulated
 from punish_fast.runtime.printable import printable
@@ -70,6 +70,9 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
                     raise ModelError(f"{place}: {told}, or any if terminated")
             paid = [_number(f"{place}: reward", reward) for _, _, reward, _ in outcomes]
             p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
+            for column, chance in zip(columns, p, strict=True):
+                if not 0 <= chance <= largest_entry(normalize):
+                    raise ModelError(f"transitions: {refused_entry(place, column, chance, normalize)}")
             total, deviation = math.fsum(p), math.fsum([*p, -1.0])
             # Normalizing a row also scales its expected reward.
             share = total if abs(deviation) > ROUNDING and total > 0 else 1.0

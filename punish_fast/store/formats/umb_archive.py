@@ -1,8 +1,9 @@
 """Read the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
 
-The archive is untrusted, and its headers can contain any values, so `tarfile` reads them through a stream that limits
-their length. Members that are not needed are skipped, by seeking in plain files and up to a limit in compressed ones.
-The number of members and the size of their contents are limited, too.
+The archive is untrusted, and its headers can contain any values. `tarfile` parses only their blocks of 512 bytes:
+it needs quadratic time and memory for some pax records and sparse members. Members that are not needed are skipped, by
+seeking in plain files and up to a limit in compressed ones. The number of members, the length of their names and the
+size of their contents are limited, too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +22,7 @@ from punish_fast.runtime.printable import printable
 
 INDEX = "index.json"
 
+_BLOCK = 512
 _PIECE = 1 << 20
 _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
@@ -31,56 +33,48 @@ _LARGEST_HEADERS = 1 << 21
 _MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
 # Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
+_FILES = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
+_IGNORED = (tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK)
 
 
 def read_index(path: Path) -> bytearray:
     """Read ``index.json``."""
-    for _, content in _members(path, lambda name: name == INDEX, _LARGEST_INDEX):
+    for _, content in _members(path, {INDEX}, _LARGEST_INDEX):
         return content
     raise ReadError(f"{path}: {INDEX} is missing")
 
 
-def read_members(path: Path, is_needed: Callable[[str], bool], largest: int) -> dict[str, bytearray]:
+def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str, bytearray]:
     """Read the index and all members with a needed name, each of at most ``largest`` bytes."""
     members: dict[str, bytearray] = {}
-    for name, content in _members(path, lambda name: name == INDEX or is_needed(name), largest):
+    for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:
             raise ReadError(f"{path}: {printable(name)} comes twice")
         members[name] = content
     return members
 
 
-def _members(path: Path, is_needed: Callable[[str], bool], largest: int) -> Iterator[tuple[str, bytearray]]:
+def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tuple[str, bytearray]]:
     """Iterate over names and contents of needed members."""
     left = total_memory() or _USUAL_MEMORY
-    with _opened(path) as stream, tarfile.open(fileobj=stream, mode="r:", encoding="utf-8") as archive:
-        for number, member in enumerate(archive):
-            name = printable(member.name)
-            if number >= _MOST_MEMBERS:
-                raise ReadError(f"{path}: has more than {_MOST_MEMBERS:,} members")
-            if not member.isdir() and (not member.isreg() or member.issparse()):
-                raise ReadError(f"{path}: {name} is a link or a special file, allowed are plain files")
-            if member.size < 0:
-                raise ReadError(f"{path}: {name} has {member.size:,} bytes")
-            if not member.isreg() or not is_needed(member.name):
+    with _opened(path) as archive:
+        for name, size in archive.members():
+            if name not in needed:
+                archive.skip(name, size)
                 continue
-            if member.size > largest:
-                raise ReadError(f"{path}: {name} has {member.size:,} bytes, allowed are {largest:,}")
-            left -= member.size
+            if size > largest:
+                raise ReadError(f"{path}: {printable(name)} has {size:,} bytes, allowed are {largest:,}")
+            left -= size
             if left < 0:
                 raise ReadError(f"{path}: its content does not fit into the memory of this machine")
-            yield member.name, stream.content(name, member.size)
-        if stream.last_header.strip(b"\0"):
-            # `tarfile` takes a damaged header for the end.
-            raise ReadError(f"{path}: a header is damaged or cut off")
-        stream.finish()
+            yield name, archive.content(name, size)
 
 
-class _Stream:
-    """The unpacked content of a file, with limits; `tarfile` reads headers and skips members."""
+class _Archive:
+    """The members of a tar archive, in order."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self.last_header = b""
         self._path, self._stream = path, _unpacked(file)
         self._is_plain = self._stream is file
         self._size = os.fstat(file.fileno()).st_size
@@ -88,39 +82,81 @@ class _Stream:
         self._may_skip = _MOST_UNPACKED + _SKIPPED_BY_BYTE * self._size
         self._may_extend = _LARGEST_HEADERS
 
-    def tell(self) -> int:
-        return int(self._stream.tell())
-
-    def read(self, size: int) -> bytes:
-        """Read a header block, or an extended header."""
-        self._may_extend -= size if size > tarfile.BLOCKSIZE else 0
-        if size < 0 or self._may_extend < 0:
-            raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
-        self._count(size, is_read=False)
-        self.last_header = self._stream.read(size)
-        return self.last_header
-
-    def seek(self, position: int) -> None:
-        if self._is_plain and position > self._size:
-            raise self._fault("is cut off in the middle of a member")
-        self._count(position - self.tell(), is_read=False)
-        self._stream.seek(position)
+    def members(self) -> Iterator[tuple[str, int]]:
+        """Iterate over names and sizes of plain files; call `content` or `skip` after each."""
+        extension: dict[str, str] = {}
+        for number in range(_MOST_MEMBERS + 1):
+            block = self._stream.read(_BLOCK)
+            if not block.strip(b"\0") and (block or number):
+                break
+            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+            name, size = extension.get("path", header.name), int(extension.get("size", header.size))
+            if header.type in (tarfile.GNUTYPE_LONGNAME, *_PAX, *_IGNORED):
+                extension |= self._extension(header)
+                continue
+            if header.type != tarfile.DIRTYPE:
+                if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in extension):
+                    raise self._fault(f"{printable(name)} is a link or a special file, allowed are plain files")
+                if size < 0:
+                    raise self._fault(f"{printable(name)} has {size:,} bytes")
+                yield name, size
+                self.skip(name, -size % _BLOCK)
+            extension = {}
+        else:
+            raise self._fault(f"has more than {_MOST_MEMBERS:,} members")
+        # Reading a compressed file to its end verifies its checksum.
+        while not self._is_plain and (piece := self._stream.read(_PIECE)):
+            self._count(len(piece), is_read=False)
 
     def content(self, name: str, size: int) -> bytearray:
-        """Read the content of a member, which follows its header."""
+        """Read a member."""
+        self._check_end(name, size)
         self._count(size, is_read=True)
         content = bytearray()
         while len(content) < size:
             piece = self._stream.read(min(_PIECE, size - len(content)))
             if not piece:
-                raise self._fault(f"{name} is cut off after {len(content):,} bytes")
+                raise self._fault(f"{printable(name)} is cut off after {len(content):,} bytes")
             content += piece
         return content
 
-    def finish(self) -> None:
-        """Read a compressed file to its end, which verifies its checksum."""
-        while not self._is_plain and (piece := self._stream.read(_PIECE)):
-            self._count(len(piece), is_read=False)
+    def skip(self, name: str, size: int) -> None:
+        """Skip bytes of a member."""
+        self._check_end(name, size)
+        if self._is_plain:
+            self._stream.seek(size, os.SEEK_CUR)
+            return
+        self._count(size, is_read=False)
+        while size:
+            piece = self._stream.read(min(_PIECE, size))
+            if not piece:
+                raise self._fault(f"{printable(name)} is cut off, {size:,} bytes are missing")
+            size -= len(piece)
+
+    def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
+        """Read attributes of the next member from an extended header: its long name, or pax records."""
+        self._may_extend -= header.size
+        if header.size < 0 or self._may_extend < 0:
+            raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
+        content = bytes(self.content("a header", header.size))
+        self.skip("a header", -header.size % _BLOCK)
+        if header.type == tarfile.GNUTYPE_LONGNAME:
+            return {"path": content.rstrip(b"\0").decode(errors="surrogateescape")}
+        records, begin = {}, 0
+        end = len(content.rstrip(b"\0")) if header.type in _PAX else 0
+        while begin < end:
+            blank = content.find(b" ", begin)
+            stop = begin + int(content[begin:blank]) if content[begin:blank].isdigit() else end + 1
+            if stop > end or stop <= blank:
+                raise self._fault("a pax header is damaged")
+            key, _, value = content[blank + 1 : stop - 1].partition(b"=")
+            records[key.decode(errors="replace")] = value.decode(errors="surrogateescape")
+            begin = stop
+        return records
+
+    def _check_end(self, name: str, size: int) -> None:
+        if self._is_plain and size > self._size - self._stream.tell():
+            raise self._fault(f"{printable(name)} is cut off, the file ends before its {size:,} bytes")
 
     def _count(self, size: int, is_read: bool) -> None:
         """Count unpacked bytes and check the limits of compressed files."""
@@ -134,7 +170,7 @@ class _Stream:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path) -> Iterator[_Archive]:
     """Open an archive, and convert its errors to `ReadError` with a message of one line."""
     import lzma
 
@@ -142,14 +178,12 @@ def _opened(path: Path) -> Iterator[Any]:
         raise ReadError(f"{path}: {fault}")
     try:
         with path.open("rb") as file:
-            yield _Stream(path, file)
+            yield _Archive(path, file)
     except OSError as error:
         # Compression modules raise OSError without a number.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
-    except RecursionError:
-        raise ReadError(f"{path}: a member has too many headers") from None
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError) as error:
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError, OverflowError) as error:
         why = printable(str(error)) or type(error).__name__
         raise ReadError(f"{path}: not a readable UMB file, which is a tar archive ({why})") from None
 

@@ -31,8 +31,12 @@ _VERSIONS = (VERSION, 0)
 _COUNTS = ("states", "initial-states", "choices", "branches", "choice-actions", "observations", "players")
 _TIMES = {"stochastic": "a continuous-time model (CTMC)", "urgent-stochastic": "a Markov automaton"}
 _MOST_STATES = int(np.iinfo(np.int32).max)
-# First letters of the names of all members that are read.
-_NEEDED = ("state-", "choice-", "branch-", "actions/", "annotations/")
+# Names of the members that are read, except for annotations.
+_NEEDED = (
+    *("state-to-choices.bin", "state-is-initial.bin", "choice-to-branches.bin", "branch-to-target.bin"),
+    *("branch-to-probability.bin", "actions/choices/values.bin"),
+    *("actions/choices/string-mapping.bin", "actions/choices/strings.bin"),
+)
 # Maximum size of a number, and of the names of all actions, in bytes.
 _LARGEST_NUMBER, _LONGEST_NAMES = 16, 1 << 26
 # Dtype of rational numbers: numerator and denominator.
@@ -48,10 +52,15 @@ class _Content:
         self._path = path
         self._members: dict[str, bytearray] = {}
 
-    def read(self, sizes: _Sizes) -> None:
+    def read(self, index: dict[str, Any], sizes: _Sizes) -> None:
         """Read all members that may be needed."""
+        needed = set(_NEEDED)
+        for group in ("aps", "rewards"):
+            for folder, _, each in _annotations(self, index, group):
+                kinds = {"states", "choices", "branches"}.intersection(each["applies-to"])
+                needed |= {f"{folder}/{kind}/values.bin" for kind in kinds}
         largest = max(_LARGEST_NUMBER * (max(sizes) + 1), _LONGEST_NAMES)
-        self._members = read_members(self._path, lambda name: name.startswith(_NEEDED), largest)
+        self._members = read_members(self._path, needed, largest)
 
     def __contains__(self, name: str) -> bool:
         return name in self._members
@@ -135,7 +144,7 @@ def import_umb(path: str | Path, normalize: bool = False) -> NamedProcess:
     content = _Content(path)
     index = _index(content, read_index(path))
     sizes, system = _sizes(content, index), index["transition-system"]
-    content.read(sizes)
+    content.read(index, sizes)
     # In this order, each count is confirmed by the size of a member before it is used.
     target = content.array("branch-to-target.bin", "<u8", sizes.branches)
     indptr = content.pointer("choice-to-branches.bin", sizes.choices, sizes.branches)

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import tarfile
+import time
 
 import pytest
 from hypothesis import given
@@ -89,12 +90,52 @@ def test_too_many_members_are_refused(tmp_path):
     headers = (
         (header("folder/ignored"), "has more than 20,000 members"),
         (header("folder", 0, tarfile.DIRTYPE), "has more than 20,000 members"),
-        (header("x", 0, tarfile.XGLTYPE), "a member has too many headers"),
+        (header("x", 0, tarfile.XGLTYPE), "has more than 20,000 members"),
     )
     for block, reason in headers:
         path = with_members(tmp_path / "x.umb", block * 20_001, mode="w:gz")
         with pytest.raises(ReadError, match=reason):
             import_umb(path)
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_sparse_members_are_refused_before_their_maps_are_read(tmp_path, mode):
+    records = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n25 GNU.sparse.realsize=5\n"
+    extended = header("x", len(records), tarfile.XHDTYPE) + records.ljust(512, b"\0")
+    sparse = b"100000000\n" + b"0\n" * 5_000_000
+    with_map = extended, header("y", len(sparse)), sparse.ljust(len(sparse) + -len(sparse) % 512, b"\0")
+    old = header("y", 0, tarfile.GNUTYPE_SPARSE), b"\1" * 10_000_384
+    for parts in (with_map, old):
+        path = with_members(tmp_path / "x.umb", *parts, mode=mode)
+        begin = time.process_time()
+        with pytest.raises(ReadError, match=r"x\.umb: y is a link or a special file, allowed are plain files$"):
+            import_umb(path)
+        assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("text", [b"1" * 500_000, b"1 hdrcharset=" * 40_000, b"2 " * 250_000 + b"="])
+def test_pax_records_are_refused_in_linear_time(tmp_path, text):
+    extended = header("x", len(text), tarfile.XHDTYPE) + text.ljust(len(text) + -len(text) % 512, b"\0")
+    begin = time.process_time()
+    with pytest.raises(ReadError, match=r"x\.umb: [^\n]*$"):
+        import_umb(with_members(tmp_path / "x.umb", extended, header("y")))
+    assert time.process_time() - begin < 1
+
+
+def test_global_records_are_ignored(tmp_path):
+    records = b"19 path=index.json\n11 size=77\n"
+    extended = header("x", len(records), tarfile.XGLTYPE) + records.ljust(512, b"\0")
+    path = archive(tmp_path / "x.umb", *small_model())
+    path.write_bytes(extended + path.read_bytes())
+    assert import_umb(path).mdp.n_states == 3
+
+
+def test_members_that_the_index_does_not_ask_for_may_be_large_and_come_twice(tmp_path):
+    size = (1 << 26) + 512
+    path = with_members(tmp_path / "x.umb", header("state-valuations.bin") * 2, header("annotations/x.bin", size))
+    with path.open("ab") as file:
+        file.truncate(path.stat().st_size + size)
+    assert import_umb(path).mdp.n_states == 3
 
 
 def test_an_index_or_a_member_that_is_too_large_is_refused(tmp_path):
