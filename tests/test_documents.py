@@ -172,6 +172,12 @@ def test_every_command_that_a_page_shows_is_one():
             command.make_context(step.source, words)
 
 
+def test_the_readme_lists_every_command():
+    table = [line for line in PAGES[0].read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    listed = {name for line in table for name in re.findall(r"`([\w-]+)`", line.split("|")[1])}
+    assert set(typer.main.get_command(cli).commands) - listed == {"help"}
+
+
 def test_every_block_says_what_it_is():
     kinds = {block.kind for page in PAGES for block in blocks_of(page)}
     assert kinds <= {"console", "sh", "python", "toml", "json", "text"}

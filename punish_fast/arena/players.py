@@ -1,7 +1,7 @@
 """Players of the arena: built-in players, and agents and strategies from files.
 
 A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Three more use heuristics (``heuristics.py``), and
+undiscounted, in the one-player model with the true redeal. Others use heuristics (``heuristics.py``), and
 the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
 
 A file can belong to a finer information model than the view, in which its player remembers more. All others are then
