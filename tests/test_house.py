@@ -82,7 +82,7 @@ BUDGET = {
     "games": 5587,
     "store": 1841,
     "equilibrium": 1739,
-    "records": 1627,
+    "records": 1665,
     "enemies": 612,
     "duel": 1349,
     "punish": 2633,

@@ -52,6 +52,16 @@ _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_FULL: WriteError,
     sqlite3.SQLITE_IOERR: WriteError,
 }
+# What to do about some errors, by extended result code.
+_UNFINISHED = (
+    "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that"
+)
+_ADVICE = {
+    sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
+    sqlite3.SQLITE_READONLY_DIRECTORY: "its folder may not be written to, where SQLite writes files; copy it elsewhere",
+}
 
 
 @contextmanager
@@ -185,6 +195,11 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     """Return the version of a database, one less if names written by the original program have to be normalised."""
     # This query makes SQLite roll back unfinished changes of killed processes.
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    # SQLite treats a file of one byte as an empty database and would overwrite it.
+    if path.stat().st_size == 1:
+        raise RecordsError(f"{path}: is no SQLite database")
+    if version < 0:
+        raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
     if version > FORMAT_VERSION:
         this = f"this one reads versions up to {FORMAT_VERSION}"
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")
@@ -200,8 +215,9 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        kind = _ERRORS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-        text = printable(f"{path}: {error}", MOST_OF_LINE)
+        code = getattr(error, "sqlite_errorcode", 0)
+        kind = _ERRORS.get(code & 0xFF)
+        text = printable(f"{path}: {_ADVICE.get(code, error)}", MOST_OF_LINE)
         raise (RecordsError(text) if kind is None else kind(f"{text}; nothing was changed")) from None
     except SchemaError as error:
         raise RecordsError(f"{path}: {error}") from None

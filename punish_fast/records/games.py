@@ -120,4 +120,7 @@ class GameWriter:
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str) -> int:
-        return int(self._connection.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}").fetchone()[0])
+        # Rows of a migrated database are not checked before each game, so ignore invalid ids.
+        sound = f"typeof({column}) = 'integer' AND {column} < {2**63 - 1}"
+        (largest,) = self._connection.execute(f"SELECT max({column}) FROM {table} WHERE {sound}").fetchone()
+        return int(largest or 0) + 1

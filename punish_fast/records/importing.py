@@ -20,10 +20,10 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import Selection
 from punish_fast.records.database import open_to_write
 from punish_fast.records.games import GameWriter, read_games
-from punish_fast.records.log_fields import may_be_rounded
+from punish_fast.records.log_fields import explains, roundings_of
 from punish_fast.records.logs import GameLog, RecordedGame, check_names, read_log
 from punish_fast.records.schema import new_id
-from punish_fast.records.validation import UNREACHABLE, Fault, check_games
+from punish_fast.records.validation import FEINTS, UNREACHABLE, Fault, check_games
 
 CONFLICT, SAME_SECOND, ROUNDED, CUT_OFF = "conflicts", "same second", "rounded states", "cut off"
 REJECTED, WARNING = "rejected", "warning"
@@ -115,10 +115,10 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
     candidates = []
     for log in logs:
         faults = check_games(space, log.games)
-        is_rounded = _is_rounded(log, faults)
+        rounded = _rounded_games(space, log, faults)
         for game, found in zip(log.games, faults, strict=True):
             rejects = [fault for fault in found if fault.is_fatal]
-            if is_rounded:
+            if game in rounded:
                 report.remarks.append(_remark(REJECTED, ROUNDED, _WHY_ROUNDED, game, log))
             elif rejects:
                 report.remarks.append(_remark(REJECTED, rejects[0].kind, rejects[0].reason, game, log))
@@ -130,11 +130,21 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
 _WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the log it was given, with states as text"
 
 
-def _is_rounded(log: GameLog, faults: Sequence[list[Fault]]) -> bool:
-    """Return True if a program has rounded the states: none changes by rounding; they are numbers or unreachable."""
-    is_suspect = log.in_numbers or any(fault.kind == UNREACHABLE for found in faults for fault in found)
-    codes = (code for game in log.games for side in (game.winner, game.loser) for code in side.states)
-    return is_suspect and may_be_rounded(codes)
+def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
+    """Return the games whose states may be rounded codes of other reachable states."""
+    # These are games whose states a rounding explains and which have unreachable states or, if states are numbers,
+    # faults other than wrong feints. If states are numbers or one of these games has unreachable states, the result
+    # includes every game whose states are explained by a rounding that changes no state of the log.
+    codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
+    rounded, is_proved = set(), log.in_numbers
+    for game, found in zip(log.games, faults, strict=True):
+        kinds = {fault.kind for fault in found}
+        is_suspect = UNREACHABLE in kinds or (log.in_numbers and not kinds <= {FEINTS})
+        if is_suspect and any(explains(each, space, codes[game]) for each in roundings_of(codes[game])):
+            rounded.add(game)
+            is_proved |= UNREACHABLE in kinds
+    common = roundings_of(code for game in log.games for code in codes[game]) if is_proved else []
+    return rounded | {game for game in log.games if any(explains(each, space, codes[game]) for each in common)}
 
 
 def _describe(log: GameLog) -> dict[str, Any]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from punish_fast.punish.codes import CodedStates, rows_of
 from punish_fast.records.json_entries import EntryError
 from punish_fast.records.names import NAMES, PlayerNameError, checked_name, clean_name, is_name
 from punish_fast.records.schema import LAST_ID, LAST_SECOND, LAST_STATE, MAX_TEMPERATURE
@@ -85,16 +88,36 @@ def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
 # file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double. A
 # rounded code can be the code of another reachable state, so its game may look valid. Few exact codes are fixed points
 # of a rounding, so the codes of a log together show whether it was applied.
-_ROUNDINGS: tuple[Callable[[int], int], ...] = (
-    lambda code: int(float(code)),
-    lambda code: int(Decimal(repr(float(code)))),
-    lambda code: int(Decimal(f"{float(code):.17g}")),
-    lambda code: int(Decimal(f"{float(code):.16g}")),
-    lambda code: int(Decimal(f"{float(code):.15g}")),
+class Rounding(NamedTuple):
+    """Rounding by a program that writes codes as doubles."""
+
+    apply: Callable[[int], int]
+    reach: int  # largest change of a code
+
+
+ROUNDINGS = (
+    Rounding(lambda code: int(float(code)), 32),
+    Rounding(lambda code: int(Decimal(repr(float(code)))), 64),
+    Rounding(lambda code: int(Decimal(f"{float(code):.17g}")), 37),
+    Rounding(lambda code: int(Decimal(f"{float(code):.16g}")), 82),
+    Rounding(lambda code: int(Decimal(f"{float(code):.15g}")), 532),
 )
 
 
-def may_be_rounded(codes: Iterable[int]) -> bool:
-    """Return True if a rounding changes none of the codes; False if all codes are too small to be rounded."""
+def roundings_of(codes: Iterable[int]) -> list[Rounding]:
+    """Return the roundings that change none of the codes; empty if all codes are too small to be rounded."""
     large = [code for code in codes if code > 2**53]
-    return bool(large) and any(all(rounding(code) == code for code in large) for rounding in _ROUNDINGS)
+    return [rounding for rounding in ROUNDINGS if large and all(rounding.apply(code) == code for code in large)]
+
+
+def explains(rounding: Rounding, space: CodedStates, codes: Sequence[int]) -> bool:
+    """Return True if a rounding maps other reachable states to all unreachable codes and to at least one code."""
+    steps = np.arange(-rounding.reach, rounding.reach + 1, dtype=np.int64)
+    near = np.add.outer(np.array(codes, dtype=np.int64), steps)
+    reachable = rows_of(space, near.ravel()).reshape(near.shape) >= 0
+    is_reachable = reachable[:, rounding.reach].copy()
+    reachable[:, rounding.reach] = False
+    may_be_rounded = np.array(
+        [any(rounding.apply(int(other)) == code for other in near[k, reachable[k]]) for k, code in enumerate(codes)]
+    )
+    return bool(may_be_rounded.any() and may_be_rounded[~is_reachable].all())

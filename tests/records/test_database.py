@@ -229,7 +229,7 @@ except Exception as error:
 
 
 @pytest.mark.parametrize(
-    ("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: attempt to write a readonly database")]
+    ("mode", "text"), [("delete", "read"), ("wal", "OutputError: x.db: its folder may not be written to")]
 )
 def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_given(original, mode, text):
     run_sql(original, f"PRAGMA journal_mode = {mode}")
@@ -291,3 +291,17 @@ def test_rows_are_checked_again_only_after_a_change(original, monkeypatch):
         connection.commit()
         with pytest.raises(RecordsError, match="invalid row"), open_to_read(original):
             pass
+
+
+def test_files_that_sqlite_would_overwrite_are_refused_and_stay(tmp_path):
+    path = tmp_path / "one.db"
+    path.write_bytes(b"x")
+    with pytest.raises(RecordsError, match="is no SQLite database"), open_to_write(path, creates=True):
+        pass
+    assert path.read_bytes() == b"x"
+
+
+def test_a_negative_version_is_refused(original):
+    run_sql(original, "PRAGMA user_version = -5")
+    with pytest.raises(RecordsError, match=r"user_version is -5, allowed are 0 to 2$"), open_to_read(original):
+        pass
