@@ -75,7 +75,8 @@ def test_a_request_whose_client_has_left_is_dropped_if_it_only_reads(method, is_
         raise HTTPException(500, f"unexpected {message}")
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-    scope = {"type": "http", "method": method, "path": "/games/1", "headers": headers, "client": ("192.0.2.1", 1)}
+    scope = {"type": "http", "method": method, "path": "/games/1", "query_string": b"", "headers": headers}
+    scope["client"] = ("192.0.2.1", 1)
 
     async def run() -> None:
         await Guard(app, frozenset(), frozenset(), Limits())(scope, receive, send)
