@@ -52,7 +52,7 @@ _ERRORS: dict[int, type[PunishFastError]] = {
     sqlite3.SQLITE_FULL: WriteError,
     sqlite3.SQLITE_IOERR: WriteError,
 }
-# What to do about some errors, by extended result code.
+# Advice for some errors, by extended result code.
 _UNFINISHED = (
     "another process was killed while it wrote; make the file and its folder writable, so that SQLite can undo that"
 )

@@ -57,7 +57,7 @@ class GameWriter:
         self._time = datetime.now(UTC).isoformat(timespec="seconds")
 
     def write(self, game_id: int, game: RecordedGame, digest: str | None) -> None:
-        """Insert a game under ``game_id``; ``digest`` is that of its log, None if this program recorded the game."""
+        """Insert a game under ``game_id``; ``digest`` identifies its log (None: recorded by this program)."""
         is_imported = digest is not None
         winner, winner_parameters = self._player(game.winner, is_imported)
         loser, loser_parameters = self._player(game.loser, is_imported, winner)

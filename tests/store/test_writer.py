@@ -52,6 +52,20 @@ def test_a_disk_that_fails_meanwhile_is_told_at_the_end_and_leaves_nothing(game,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_files_are_flushed_through_writable_descriptors(game, tmp_path, monkeypatch):
+    """As Windows demands."""
+    fcntl, fsync = pytest.importorskip("fcntl"), os.fsync
+
+    def insist(file):
+        if fcntl.fcntl(file, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", insist)
+    write(tmp_path / "x.h5", game)
+    assert load(tmp_path / "x.h5").solution().fingerprint == game.solution.fingerprint
+
+
 _WRITE_WITH_A_LIMIT = """
 import resource, sys
 from pathlib import Path
