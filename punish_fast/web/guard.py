@@ -185,7 +185,7 @@ async def _left(receive: Receive) -> None:
 def _headers_of(scope: Scope) -> Headers:
     """Return the headers of a request; raise HTTPException if the head is too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header has a colon, a space and a line end. uvicorn limits only heads that do not arrive at once.
+    # Each header has a colon, a space and a line end. uvicorn does not limit heads that arrive at once.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
         raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
