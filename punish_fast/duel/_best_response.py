@@ -25,8 +25,8 @@ _LEAST_GAIN = 1e-13
 def respond_full(begin, end, full, draws, rows, most_decks, enemy_weight, belief, v, choice, least):
     """Compute the best response in the given information states: write ``choice[state]`` and ``v[number, 0]``.
 
-    A choice changes only for a better one, so it is unchanged where ``belief`` is 0. Full states with a belief below
-    ``least`` are skipped. ``most_decks`` is the maximum number of decks per state.
+    A choice is replaced only by a better row, so it is unchanged in states with belief 0. Full states with a belief
+    below ``least`` are skipped. ``most_decks`` is the maximum number of decks per state.
     """
     state_ptr, action = rows
     args = full, draws, enemy_weight, v

@@ -188,10 +188,10 @@ def list_after(game, full, outcomes, own_actions, number, n_enemy, room, followi
 def fill_full(begin, end, game, statuses, layer, decks, full, rows, following, used):
     """List the successors of the full states of the given blocks.
 
-    ``game`` contains the layout, the places and the draws, ``following`` the layer and the decks of the next breath.
-    ``statuses`` is from `tabulate_statuses`. In the last breath of a measure ``following`` is None, and successors are
-    keys of nodes, which are marked in ``used``. Threads may mark the same key, but all write 1. In other breaths
-    ``used`` is None.
+    ``game`` contains the layout, the places and the draws; ``statuses`` is from `tabulate_statuses`; ``following``
+    contains the layer and the decks of the next breath, and ``used`` is None. In the last breath of a measure
+    ``following`` is None, and successors are keys of nodes, which are marked in ``used``. Threads may mark the same
+    key, but all write 1.
     """
     (layout, places, draws), (state_ptr, action) = game, rows
     room = room_for_cards()
@@ -247,7 +247,7 @@ class Redeal(NamedTuple):
 
 @routine
 def list_views(layout, cards, kept, piles, codes, weights):
-    """List the own hands and revealed cards dealt after two kept hands, by block; return their number and weight.
+    """List the own hands and revealed cards dealt after two kept hands, by block; return their number and total weight.
 
     ``cards`` holds the ascending cards codes of the blocks under ``view``. The enemy's cards and the deck come from the
     remaining cards, so this is the `redeal` of a pool of all cards in neither hand.

@@ -196,8 +196,8 @@ def play_games(begin, end, numbers, walk, deals, start, thresholds, stop, games,
     """Play games ``begin`` to ``end``, counted from the first game; ``numbers`` are the first game and the seed.
 
     Games are interleaved: each step performs one lookup for all of them. The processor then waits for many cache misses
-    at the same time, which is three times as fast. ``start`` holds the index of the status of the first deal, the
-    numbers of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` receives the
+    at the same time, which is three times as fast. ``start`` holds the index of the first deal's status, the numbers
+    of the first node and of win, and the maximum number of breaths. In ``games``, ``opening[i]`` receives the
     full state after the deal, ``breaths[i]`` the length, and ``won[i]`` 1 for a win. A longer game sets ``stop[0]``,
     which stops all games of all threads.
 

@@ -1,7 +1,7 @@
 """The walk through a full state: own rows, enemy rows and draws, in the order of its successors.
 
 The own side plays row ``a``, the enemy plays row ``b``, and feints draw ``d`` from the deck. The successors of a full
-state are stored in the order of ``a``, ``b`` and ``d``, so a walk counts them and looks up no index. `walk_row` walks
+state are stored in the order of ``a``, ``b`` and ``d``, so a walk only counts them and needs no index. `walk_row` walks
 one own row. For each enemy row it calls a visitor, a routine that the compiler inlines::
 
     total = visit(total, enemy_row, entry, n, draw, args)

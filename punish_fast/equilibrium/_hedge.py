@@ -8,17 +8,16 @@ The strategy played lies halfway between ``z`` and the mean ``m`` of all ``z`` s
 
     x(s, a) = (z(s, a) + m(s, a)) / 2
 
-The result is the mean ``m``. So regrets are measured near ``m``, while ``z`` can move freely. This replaces steps
-that shrink towards an end known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
+The result is the mean ``m``. Regrets are therefore computed near ``m``, while ``z`` can move freely. This replaces step
+sizes that shrink towards a horizon known in advance (A. Defazio et al., "The Road Less Scheduled", NeurIPS 2024).
 
-The rate of a state falls with the root of the summed variance of its regrets under the strategies played::
+The learning rate of a state decreases with the square root of the summed variance of its regrets::
 
     h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
 
-These rates need to know neither the number of iterations nor the size of regrets in advance (N. Cesa-Bianchi, Y.
-Mansour and G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007).
-Choices in the last breath decide games, and choices in the first hardly matter: a common rate would be too high or too
-low.
+These rates require neither the number of iterations nor the size of regrets in advance (N. Cesa-Bianchi, Y. Mansour and
+G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A common rate
+would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
 
 Regrets of rarely reached states and rarely played actions can be updated less often and then count several times.
 
@@ -62,10 +61,10 @@ def play_state(first, last, logit, total, strategy):
 def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, strategy, tables):
     """Add the softmax of the given information states to the total, update the logits, and play.
 
-    ``steps`` are c, the weight of the iteration, and how many times it counts for rows whose ``marks`` are not `INSIDE`
-    the last restricted game. ``tables`` are V, which must be positive, the logits and the total.
+    ``steps`` are c, the weight of the iteration, and its multiplicity for rows not `INSIDE` the last restricted game.
+    ``tables`` are V, which must be positive, the logits and the total.
 
-    Within a restricted game ``marks`` is None. States that are not reached keep their logits, and logits are not
+    Within a restricted game ``marks`` is None. States that are not reached then keep their logits, and logits are not
     shifted to a maximum of 0, so that they stay comparable with rows outside.
     """
     (rate, weight, times), (variance, logit, total) = steps, tables

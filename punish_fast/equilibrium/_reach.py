@@ -3,14 +3,14 @@
 For a full state ``(s, e)``, an information state and the enemy's hand, let
 
     R(s, e)   the probability that play reaches it,
-    C(s, e)   the same, but with at least the weight ``off_policy`` for each own choice since the deal.
+    C(s, e)   the same, with a weight of at least ``off_policy`` for each own choice since the deal.
 
 If ``off_policy`` is 1, own choices cancel out and ``C`` is the counterfactual reach: the contribution of chance and the
-enemy. If it is less, own choices count, and rare ones count a little.
+enemy. If it is less, own choices count as well, and rare ones have the weight ``off_policy``.
 
-States behind an action that the enemy never plays would have ``C`` 0, but still need a strategy, which deters the enemy
-from that action. So the forward pass gives every enemy action probability at least 1e-30, which is negligible
-elsewhere, and ``R(s) / C(s)`` is defined in every state that chance allows.
+States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
+response to that action deters the enemy from it. The forward pass therefore gives every enemy action at least
+probability 1e-30, which is negligible elsewhere, and ``R(s) / C(s)`` is defined in every state that chance allows.
 """
 
 from __future__ import annotations

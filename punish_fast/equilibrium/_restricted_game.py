@@ -1,4 +1,4 @@
-"""Restricted game: the full states that are likely enough to matter, and the actions worth playing.
+"""Restricted game: the full states reached with sufficient probability, and the actions worth playing.
 
 It is numbered like the whole graph (``duel/_graph.py``): information states, rows, full states and successors keep
 their order. Play that leads to a full state outside ends there, in a *leaf*. Leaves are numbered after the nodes and

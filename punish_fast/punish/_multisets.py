@@ -1,4 +1,4 @@
-"""Hands as multisets: count them, list them, and count the ways to draw them.
+"""Hands as multisets: counting, enumeration, and the number of ways to draw them.
 
 A multiset of cards is five counts. When ``sum x`` cards are drawn from a pile with counts ``m``, the multiset ``x``
 results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely draws (multivariate hypergeometric

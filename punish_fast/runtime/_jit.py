@@ -4,7 +4,7 @@ A kernel is a small pure function compiled by Numba; a routine is a compiled fun
 defined in files whose names begin with an underscore, take arrays and tuples, write into arrays allocated by the
 caller, and never raise.
 
-To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes of callees.
+To validate cached machine code, Numba checks only the source file of the kernel, so it would miss changes to callees.
 The cache is therefore stored in a folder named by a digest of all kernel sources, of the named tuples that kernels
 take, and of all other inputs of compilation. The folder is in ``NUMBA_CACHE_DIR`` if that is set.
 """
@@ -148,7 +148,7 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined_routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Inline ``function`` into its callers, for innermost loops in which passing the arguments dominates the time."""
+    """Inline ``function`` into its callers, for inner loops whose time is dominated by passing arguments."""
     compiled: Callable[..., Any] = njit(inline="always", **_OPTIONS)(function)
     return compiled
 

@@ -17,7 +17,7 @@ import numpy as np
 from punish_fast.games.connect4._game import BOTTOM, mirrored
 from punish_fast.runtime._jit import routine
 
-# Fields of an entry: the board, both bounds relative to the lowest score, and the work.
+# Fields of an entry: the board, both bounds relative to the lowest score, and the work (nodes searched).
 _LOWEST, _HIGHEST = -21, 21
 _BOUND_BITS, _WORK_BITS = 6, 2
 _BOUND, _WORK = (1 << _BOUND_BITS) - 1, (1 << _WORK_BITS) - 1
@@ -25,7 +25,7 @@ _LOW_SHIFT = _BOUND_BITS + _WORK_BITS
 _KEY_SHIFT = _BOUND_BITS + _LOW_SHIFT
 # Work is the number of nodes on a logarithmic scale with base 2^_WORK_SHIFT.
 _WORK_SHIFT = 6
-# Multipliers of the halves of a board. The products have 61 bits; their low bits depend on few bits of the board.
+# Hash multipliers of the two halves of a board. The low bits of the products depend on few bits of the board.
 _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1

@@ -1,8 +1,8 @@
 """Sets of cards of Gwent Lite as bits; ``_game.py`` contains the rules.
 
-A set of cards is a row of 100 points with a bit set at the last point of each card, the lowest card first: cards 1, 1
-and 3 set bits 0, 1 and 4. Two words hold 50 bits each. The number of set bits is the number of cards, and the position
-of the highest one, counted from 1, is the sum of the cards.
+Cards are laid end to end in ascending order, each as long as its value, and a bit marks the end of each card: cards 1,
+1 and 3 set bits 0, 1 and 4. Two words hold 50 bits each. The number of set bits is the number of cards, and the
+position of the highest one, counted from 1, is the sum of the cards.
 
 The compiler turns the loop in `_count_bits` into one instruction, so counting and finding bits is cheap.
 """

@@ -4,7 +4,7 @@ A *set* is the multiset of treasures seen, encoded as a mixed-radix number ``sum
 treasure leads to a set with one more card, so sets of equal size can be solved in parallel, from the largest to the
 empty set. Within a set, states with more hazards are solved first, and states with the artifact in the deck last.
 
-A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` has the number of kinds of hazard, the
+A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` contains the number of hazard kinds, the
 copies of each, and the number of artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
 
 Kernels that solve sets process ``order[begin:end]``, int64 sets of equal size, after all larger sets. ``layout`` is
@@ -141,7 +141,7 @@ def solve_last(begin, end, order, deck, layout, last):
 
 @routine
 def last_place(layout, number, hazards, in_deck, pay):
-    """Return the index of a state with one player inside, who would leave with ``pay``."""
+    """Return the index of a state with one player inside, who would receive ``pay`` for leaving."""
     return layout[number, 1] + (2 * hazards + in_deck) * layout[number, 2] + pay - layout[number, 0]
 
 
@@ -154,7 +154,7 @@ def pair_place(layout, number, hazards, artifact, held, rest):
 
 @routine
 def go_on_in_pair(deck, layout, pair, found, state):
-    """Return the expected points of each of two players if both stay; ``found`` has the successors of the set."""
+    """Return the expected points of each of two players if both stay; ``found`` is from `find_further_sets`."""
     n_kinds, n_left, after, weight, value = found
     number, hazards, artifact, held, rest = state
     n_hazards, n_copies = deck[3][0], deck[3][1]
@@ -171,7 +171,7 @@ def go_on_in_pair(deck, layout, pair, found, state):
 
 @routine
 def go_on_in_three(deck, three, found, number, hazards, artifact):
-    """Return the expected points of each of three players if all stay; ``found`` has the successors of the set."""
+    """Return the expected points of each of three players if all stay; ``found`` is from `find_further_sets`."""
     n_kinds, n_left, after, weight, _ = found
     n_hazards, n_copies = deck[3][0], deck[3][1]
     total = 0.0

@@ -21,8 +21,8 @@ The maximum includes illegal actions ``b``, whose values stay 0. It is therefore
 the value of the last action. This is the scheme of TapnSwap's author.
 
 Each game draws its random numbers from G. Marsaglia's xorshift generator ("Xorshift RNGs", J. Stat. Softw. 8, 2003),
-which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number (see
-``duel/_simulator.py``).
+which takes two nanoseconds per move and is seeded with a word derived from the random seed and the game number
+(``runtime/_random.py``).
 
 The best row of every position (the first if several are equal) is cached; a position is searched again only when the
 value of its best row decreases.

@@ -3,12 +3,12 @@
 A terminal position is a win, a loss or a draw for the player who would move next, at distance 0. Working backwards,
 
 * a position with an action that is known to win is a win. Its distance is one more than the distance after the fastest
-  winning action, because the winner hurries;
+  winning action, because the winner tries to win quickly;
 * a position whose actions are all known to lose is a loss. Its distance is one more than the distance after the slowest
-  action, because the loser delays.
+  action, because the loser tries to delay the loss.
 
 Positions leave the queue in order of distance, so the first win found is the fastest, and the last action found to lose
-is the slowest. A position that is never reached is a draw.
+is the slowest. Positions that remain undecided are draws.
 
 Reference: K. Thompson, "Retrograde analysis of certain endgames", ICCA Journal 9(3), 1986.
 """

@@ -1,4 +1,4 @@
-"""Enumerate and number the states of each layer, starting from the previous layer.
+"""Enumeration and numbering of the states of each layer, starting from the previous layer.
 
 A layer is a sorted list of blocks (states that share their cards). Its states are numbered in the order of their
 codes, so the row of a state is the first row of its block plus the rank of its status in the block::

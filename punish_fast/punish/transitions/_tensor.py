@@ -1,4 +1,4 @@
-"""Rows of the transition tensor: count their entries, then fill them, each row in a single thread.
+"""Rows of the transition tensor: entries are counted, then filled, each row by a single thread.
 
 A row is a state and an action. Its entries are the possible outcomes of the state's status and way to act (see
 ``_outcomes.py``). The probability of an outcome is the sum of the marginal (see ``_marginals.py``) over its plays.
@@ -7,7 +7,7 @@ order of their successors' codes, so columns ascend within a row.
 
 The rows of all feints of a state have the same probabilities in the same order, in different columns. The same holds
 for redeals of states that differ only in HP. A compact tensor stores these probabilities once, for the first of the
-rows, their *owner*. The pattern does not depend on the enemy, so only the probabilities change for another enemy.
+rows, their *owner*. The sparsity pattern does not depend on the enemy; a different enemy changes only probabilities.
 
 Numba counts references to an array whenever it is taken out of a tuple or sliced, and threads that do this
 simultaneously slow each other down. Loops over rows therefore pass whole arrays one by one and bundle only scalars.
