@@ -23,7 +23,7 @@ from punish_fast.punish.rules import PRESETS, name_of
 from punish_fast.records.logs import write_log
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Commands that take minutes run shorter or in a smaller game, a server ends at once, and nothing is installed anew.
 SHORTER = {
     "--information memory --time 1560": "--rules tiny --information memory --iterations 1",
@@ -115,14 +115,15 @@ def follow(page: Path, run_line: Callable[[str], tuple[int, str, str]]) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.smoke] * (page.name == "formats.md"), id=page.name) for page in PAGES],
+    [pytest.param(page, marks=[pytest.mark.smoke] * (page.name == "formats.md")) for page in PAGES],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_what_a_page_shows_runs(request, page, folder, monkeypatch, run_line):
     monkeypatch.chdir(folder)
     if page.name in SMALL:
         monkeypatch.setenv("PUNISH_FAST_RULES", "tiny")
         record_games(folder, "tiny")
-    if page.name == "games.md":
+    if page.parent.name == "games":
         # Compiling searches, and judging by long ones, takes most of the time.
         request.getfixturevalue("fast_compilation")
         monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))

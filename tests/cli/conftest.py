@@ -45,7 +45,7 @@ BY_NAME = {
 @lru_cache
 def documented(verb: str) -> set[str]:
     """The names in code in the pages about a verb or family."""
-    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")]
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md")]
     about = [page for page in pages if f"punish-fast {verb}" in page]
     return set(re.findall(r"`(\w+)`", "".join([*about, (DOCS / "json.md").read_text(encoding="utf-8")])))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs" / "games.md"
+PAGE = Path(__file__).parents[3] / "docs" / "games" / "tapnswap.md"
 # Options, positions, the first player's outcome, and both win probabilities of the best response.
 VARIANTS = re.findall(
     r"^\| [^|]+ \|([^|]*)\| ([\d,]+) \| ([^|]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
