@@ -25,7 +25,7 @@ import numpy as np
 
 from bench.harness import BenchmarkError, say
 from bench.report import Table, markdown
-from punish_fast.arena.players import BUILT_IN, Player
+from punish_fast.arena.players import NAMES, Player
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.enemies.counts import count_choices
@@ -188,7 +188,7 @@ def study_of_file(path: Path) -> tuple[str, bool]:
 
 
 def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.ndarray]]:
-    for name in BUILT_IN:
+    for name in NAMES[:-1]:  # without the veteran
         yield name, Player(name).policy(space)
     notebook = StateSpace(PRESETS["notebook"])
     if view.rules == true_rules(notebook.rules):

@@ -1,8 +1,8 @@
 """Players of the arena: built-in players, and agents and strategies from files.
 
 A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Others use heuristics (``heuristics.py``), and
-the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
+undiscounted, in the one-player model with the true redeal. Others score actions
+(``built_in_players.py``), and the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
 
 A file can belong to a finer information model than the view, in which its player remembers more. All others are then
 lifted to that model, and play as before.
@@ -25,7 +25,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from punish_fast.arena import veteran
-from punish_fast.arena.heuristics import HEURISTICS, heuristic
+from punish_fast.arena.action_features import best_scored
+from punish_fast.arena.built_in_players import DESCRIPTIONS, HEURISTICS
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.mdp.policy import PolicyError, check_temperature, policy_of_values
@@ -62,9 +63,8 @@ class PolicyPlayer:
         return int(match.draw_choice(seat, self.policy))
 
 
-# Players that support any rules, and all players.
-BUILT_IN = ("random", "naive", *HEURISTICS)
-NAMES = (*BUILT_IN, veteran.NAME)
+# Names of built-in players.
+NAMES = tuple(DESCRIPTIONS)
 
 
 class Player:
@@ -259,7 +259,7 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
     if name == veteran.NAME:
         return veteran.veteran_policy(space)
     if name != "naive":
-        return heuristic(space, name)
+        return best_scored(space, HEURISTICS[name][1])
     return policy_of_values(space.state_ptr, naive_solution(space).q, temperature)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.options import CommonOptions, argument, verb
 from punish_fast.cli.frame.report import in_words
@@ -32,6 +31,8 @@ class AgentsOptions(CommonOptions):
 @verb("punish-fast agents", "punish-fast agents results --json")
 def agents(options: AgentsOptions) -> None:
     """List the built-in agents and rules, and say what each file in a folder is."""
+    from punish_fast.arena.built_in_players import DESCRIPTIONS
+
     try:
         found = sorted(options.folder.iterdir())
     except OSError as error:

@@ -201,7 +201,7 @@ def complete_rules(incomplete: str) -> list[str]:
 
 def complete_agents(incomplete: str) -> list[str]:
     """Complete the names of built-in agents and of HDF5 files in the current folder."""
-    from punish_fast.arena.descriptions import DESCRIPTIONS
+    from punish_fast.arena.built_in_players import DESCRIPTIONS
 
     return _complete(incomplete, DESCRIPTIONS, "h5")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from punish_fast.arena.descriptions import DESCRIPTIONS
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
     ComputeOptions,
@@ -57,8 +56,8 @@ class ArenaOptions(RealGameOptions):
         list[str],
         argument(
             "AGENT...",
-            f"{', '.join(DESCRIPTIONS)}, or an agent or strategy file; with @T, an agent plays by softmax at "
-            "temperature T.",
+            "A built-in agent (punish-fast agents lists them), or an agent or strategy file; with @T, an agent plays "
+            "by softmax at temperature T.",
             complete_agents,
         ),
     ]

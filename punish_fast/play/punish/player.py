@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.descriptions import DESCRIPTIONS
+from punish_fast.arena.built_in_players import DESCRIPTIONS
 from punish_fast.arena.players import Player, PolicyPlayer, naive_solution
 from punish_fast.mdp.policy import policy_of_values
 from punish_fast.mdp.solution import Solution
