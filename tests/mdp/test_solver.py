@@ -265,7 +265,7 @@ def test_probabilities_that_are_not_finite_are_refused(value):
 
 
 def test_rewards_without_finite_values_are_refused():
-    assert solve(from_rows([[(1e300, {0: 1.0})]])).v == pytest.approx([2e301])
+    assert solve(from_rows([[(1e305, {0: 1.0})]])).v == pytest.approx([2e306])
     with pytest.raises(SolveError, match=r"^reward: a value is too large for floating point"):
         solve(from_rows([[(1e308, {0: 1.0})]]))
 
@@ -333,9 +333,9 @@ def test_play_ends_even_if_products_of_probabilities_underflow():
 
 
 def test_values_of_layers_whose_bound_is_too_large_for_sweeps_are_solved():
-    mdp = from_rows([[(2e298, {1: 1.0})], [(1e298, {2: 1.0})]], [1, 1], [0.0])
+    mdp = from_rows([[(2e303, {1: 1.0})], [(1e303, {2: 1.0})]], [1, 1], [0.0])
     solution = solve(mdp, discount=0.99, method="layered")
-    assert solution.v == pytest.approx([2.99e298, 1e298])
+    assert solution.v == pytest.approx([2.99e303, 1e303])
     assert solution.method == "layered"
-    with pytest.raises(SolveError, match=r"^reward: values can reach 2e\+300 at discount 0\.99, allowed is 1e\+300"):
+    with pytest.raises(SolveError, match=r"^reward: values can reach 2e\+305 at discount 0\.99, allowed is 1e\+305"):
         solve(mdp, discount=0.99, sweeps=3)

@@ -37,8 +37,8 @@ _ALLOWANCE = 1e-9
 _PENALTY = 10.0
 # Values of larger penalties might exceed `LARGEST_VALUE`.
 _LARGE_REWARD = 1e150
-# Well below the largest float.
-LARGEST_VALUE = 1e300
+# Sums of a few such values and of their rounding errors are finite.
+LARGEST_VALUE = 1e305
 
 BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
