@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from contextlib import suppress
@@ -22,7 +24,7 @@ from punish_fast.records.logs import write_log
 
 HOUSE = "copies = [1, 2, 1, 2, 1]\nhand_size = 2\nreveal_size = 1\nhp = 2\nbreaths = 2\nredeal = 'reshuffle'\n"
 
-# A small command of every verb, without an output that the user names.
+# A small command of each verb that reads files or compiles kernels, without an output that the user names.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "solve": ("--rules", "tiny", "--objective", "win-probability"),
     "build": ("--rules", "tiny"),
@@ -49,11 +51,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "records review": ("1600000000", "--db", "games.db", "--agent", "judge.h5"),
     "records plot": ("win-rates", "--db", "games.db"),
     "records player": ("Ann", "--db", "games.db", "--anonymise"),
-    "games list": (),
     "games solve": ("tapnswap:limit=3",),
     "games show": ("tapnswap:limit=3", "1-1/1-1"),
     "games train": ("tapnswap", "--games", "20"),
-    "games methods": (),
     "games league": ("tapnswap", "agents", "--set", "epsilon=0.5", "--games", "20"),
     "games judge": ("tictactoe", "perfect"),
     "games decks": ("gwent", "--set", "games=2", "--generations", "2"),
@@ -61,9 +61,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "play": ("naive", "--rules", "tiny", "--seed", "1", "--db", "played.db"),
     "serve": ("agent.h5", "--rules", "tiny", "--db", "games.db", "--port", "0", "--check"),
     "practice": ("naive", "--rules", "tiny", "--seed", "1", "-n", "2"),
-    "agents": (".",),
-    "doctor": (),
-    "warmup": (),
 }
 
 
@@ -89,6 +86,12 @@ def all_verbs() -> dict[str, Any]:
     visit("", typer.main.get_command(app))
     found.pop("help")
     return found
+
+
+def shown_arguments(command: Any) -> list[str]:
+    """The arguments of the first example in the help of a verb."""
+    example = re.sub(r" \\\n +", " ", command.epilog).splitlines()[2]
+    return shlex.split(example)[1:]
 
 
 def make_files(files: Path, factory: pytest.TempPathFactory, folder: Path) -> None:

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from cli.commands import EXAMPLES
+from cli.commands import all_verbs
 from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 
-COMMANDS = list(EXAMPLES)
+COMMANDS = list(all_verbs())
 GROUPS = list(dict.fromkeys(name.split()[0] for name in COMMANDS if " " in name))
 HEAVY = ("numba", "llvmlite", "numpy", "scipy", "h5py", "sqlite3", "matplotlib", "jax", "optax", "fastapi", "uvicorn")
 

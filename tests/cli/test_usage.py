@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from numba import config
 
-from cli.commands import EXAMPLES, all_verbs
+from cli.commands import all_verbs, shown_arguments
 from punish_fast.cli.frame import errors
 from punish_fast.cli.installation import doctor
 from punish_fast.games.solve.retrograde import CertificateError
@@ -87,10 +87,10 @@ def test_options_that_do_not_go_together_are_refused(run, output, options, texts
 
 def wrong_usage(verb: str, command: Any) -> Iterator[tuple[list[str | Path], str]]:
     """Arguments of a verb that are wrong for what it declares, and what the error names."""
-    right = [*verb.split(), *EXAMPLES[verb]]
+    right = shown_arguments(command)
     yield [*right, "--nonsense"], "--nonsense"
     if not any(each.param_type_name == "argument" and each.nargs < 0 for each in command.params):
-        yield [*right, *["more"] * 5], "unexpected extra argument"
+        yield [*right, *["1"] * 5], "unexpected extra argument"
     if any(each.required for each in command.params):
         yield verb.split(), "Missing "
     for each in command.params:

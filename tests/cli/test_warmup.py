@@ -24,7 +24,7 @@ def test_after_warmup_no_small_command_compiles_a_kernel(_files, tmp_path_factor
     )
     assert run_apart("warmup", env=environment, timeout=1500).code == 0
     compiled = {}
-    for name in [name for name in EXAMPLES if name != "warmup"]:
+    for name in EXAMPLES:
         done = run_apart(*name.split(), *EXAMPLES[name], env=environment, stdin=subprocess.DEVNULL)
         assert done.code == 0, (name, done.err)
         compiled[name] = done.compiled
