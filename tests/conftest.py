@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from numba import config
 
+from punish_fast.duel.graph import Graph
 from punish_fast.mdp.model import MDP
-from punish_fast.punish.rules import PRESETS, REDEALS
+from punish_fast.punish.rules import PRESETS, REDEALS, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 
@@ -76,6 +77,18 @@ def tiny_mdp(tiny: StateSpace) -> MDP:
 def tiny_values(tiny: StateSpace) -> dict[tuple, Fraction]:
     """The exact optimal values of ``tiny`` against uniform play with discount 19/20."""
     return dict(exact_values.solve(tiny.rules, Fraction(19, 20)))
+
+
+@pytest.fixture(scope="session")
+def space() -> StateSpace:
+    """The states of ``tiny``."""
+    return StateSpace(PRESETS["tiny"])
+
+
+@pytest.fixture(scope="session")
+def graph() -> Graph:
+    """The full states of ``tiny``, under the redeal of games between two players."""
+    return Graph(StateSpace(true_rules(PRESETS["tiny"])))
 
 
 @pytest.fixture(scope="session")

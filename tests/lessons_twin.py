@@ -13,7 +13,7 @@ from typing import Any
 import duel_twin
 import numpy as np
 from duel_twin import Node, Position, Successor
-from exact import twin_of
+from exact import strategy_of
 
 from bench import reference
 from punish_fast.punish.states.space import StateSpace
@@ -32,10 +32,7 @@ class TwinPlay:
 
     def __init__(self, space: StateSpace, policy: np.ndarray) -> None:
         self.rules = space.rules
-        self._chosen = {}
-        for row in range(int(space.layer_ptr[space.rules.breaths])):
-            rows = range(*space.state_ptr[row : row + 2])
-            self._chosen[twin_of(space.state(row))] = {int(space.action[r]): float(policy[r]) for r in rows}
+        self._chosen = {view: _floats(chosen) for view, chosen in strategy_of(space, policy).items()}
         self._layers, nodes = duel_twin.everything(self.rules)
         self._laws: dict[Any, dict[Successor, float]] = {}
         self.deals = {node: _floats(duel_twin.deal(self.rules, node)) for node in nodes | {duel_twin.begin(self.rules)}}

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import cumulated
-from tests.exact_values import eliminate
+from tests.mdp.exact_policies import Chain, backed_up, expected, totals
+from tests.mdp.exact_policies import Row as ExactRow
 
 # A row is its reward and its probabilities by column; a state is a list of rows.
 Row = tuple[float, dict[int, float]]
@@ -54,12 +55,13 @@ def empty_process(terminals: Sequence[float] = ()) -> MDP:
 
 def exact_values(states: States, terminals: Sequence[float], discount: float) -> list[Fraction]:
     """Optimal values by policy iteration in fractions; with discount 1, play must end under every policy."""
-    g = Fraction(discount)
+    g, n = Fraction(discount), len(states)
     settled = [Fraction(reward) / (1 - g) if g < 1 else Fraction(0) for reward in terminals]
-    policy = [0] * len(states)
+    rows = [list(map(_exact, state)) for state in states]
+    policy = [0] * n
     while True:
-        values = _policy_values([state[k] for state, k in zip(states, policy, strict=True)], settled, g)
-        q = [[_worth(row, values + settled, g) for row in state] for state in states]
+        values = expected([state[k] for state, k in zip(rows, policy, strict=True)], dict(enumerate(settled, n)), g)
+        q = [[backed_up(row, values + settled, g) for row in state] for state in rows]
         better = [max(range(len(worth)), key=worth.__getitem__) for worth in q]
         switches = [i for i, worth in enumerate(q) if worth[better[i]] > worth[policy[i]]]
         if not switches:
@@ -68,25 +70,8 @@ def exact_values(states: States, terminals: Sequence[float], discount: float) ->
             policy[i] = better[i]
 
 
-def _worth(row: Row, values: list[Fraction], g: Fraction) -> Fraction:
-    reward, successors = row
-    return Fraction(reward) + g * sum(Fraction(p) * values[column] for column, p in successors.items())
-
-
-def _policy_values(rows: list[Row], settled: list[Fraction], g: Fraction) -> list[Fraction]:
-    """Solve ``v = r + g P v``."""
-    n = len(rows)
-    matrix = []
-    for i, (reward, successors) in enumerate(rows):
-        equation = [Fraction(0)] * n + [Fraction(reward)]
-        equation[i] += 1
-        for column, p in successors.items():
-            if column < n:
-                equation[column] -= g * Fraction(p)
-            else:
-                equation[n] += g * Fraction(p) * settled[column - n]
-        matrix.append(equation)
-    return eliminate(matrix)
+def _exact(row: Row) -> ExactRow:
+    return Fraction(row[0]), {column: Fraction(p) for column, p in row[1].items()}
 
 
 def error(values, exact):
@@ -136,12 +121,22 @@ def endless_values(states: States, terminals: Sequence[float]) -> list[Fraction]
 
 
 def total_rewards(rows: list[Row], n_terminals: int) -> list[Fraction]:
-    """The total rewards of a policy; where it stays for ever in some states, they pay nothing."""
-    to = {s: set(row) for s, (_, row) in enumerate(rows)}
-    reached = [_reached(to, s) for s in range(len(rows))]
-    settled = [all(t in to and s in reached[t] for t in reached[s]) for s in range(len(rows))]
-    ended = [(0.0, {}) if stays else row for row, stays in zip(rows, settled, strict=True)]
-    return _policy_values(ended, [Fraction(0)] * n_terminals, Fraction(1))
+    """The total rewards of a policy, which must not be paid for ever."""
+    values = totals(Chain(list(map(_exact, rows)), [Fraction(0)] * n_terminals))
+    assert values is not None
+    return values
+
+
+def gambler(n: int, p: float) -> States:
+    """Coins of a gambler, from 1 to n - 1, who bets one at a time for a reward of 1; terminals: no coins, n coins."""
+    columns = [n - 1, *range(n - 1), n]
+    return [[(1.0, {columns[k + 2]: p, columns[k]: 1 - p})] for k in range(n - 1)]
+
+
+def gambler_wins(n: int, p: float) -> list[Fraction]:
+    """Win probabilities of the gambler [Feller 1968, XIV.2]."""
+    ratio = (1 - Fraction(p)) / Fraction(p)
+    return [Fraction(i, n) if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
 
 
 @st.composite

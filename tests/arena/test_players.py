@@ -34,13 +34,8 @@ TINY = PRESETS["tiny"]
 
 
 @pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(true_rules(TINY))
-
-
-@pytest.fixture(scope="module")
-def graph(space) -> Graph:
-    return Graph(space)
+def space(graph) -> StateSpace:
+    return graph.space
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,6 @@ from punish_fast.records.validation import check_games
 
 
 @pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
-
-
-@pytest.fixture(scope="module")
 def players(graph):
     return PolicyPlayer("Ann", mixed(graph.space, 1)), PolicyPlayer("Ben", mixed(graph.space, 2), 0.5)
 

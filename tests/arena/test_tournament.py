@@ -6,16 +6,8 @@ import pytest
 from punish_fast.arena.players import Player, PolicyPlayer
 from punish_fast.arena.tournament import TournamentError, round_robin
 from punish_fast.duel.exact_evaluation import head_to_head
-from punish_fast.duel.graph import Graph
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 
 NAMES = ("random", "careful", "punisher")
-
-
-@pytest.fixture(scope="module")
-def graph() -> Graph:
-    return Graph(StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle")))
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,6 @@ from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
 
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
-
-
 def test_forward_and_backward_agree(graph):
     own, enemy = (mixed(graph.space, seed) for seed in (7, 8))
     duel, law = head_to_head(graph, own, enemy), outcome_distribution(graph, own, enemy)

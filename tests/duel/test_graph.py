@@ -11,14 +11,8 @@ from positions import nodes_of, positions_of
 
 from bench import reference
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
 
 
 def test_full_states_and_nodes_are_all_reachable_ones(graph):

@@ -21,11 +21,6 @@ pytestmark = pytest.mark.kernels
 
 
 @pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
-
-
-@pytest.fixture(scope="module")
 def policies(graph):
     return mixed(graph.space, 1), mixed(graph.space, 2)
 

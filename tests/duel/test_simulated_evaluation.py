@@ -10,14 +10,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulated_evaluation import join, simulate
 from punish_fast.mdp.policy import greedy
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime._jit import set_threads
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
 
 
 def same(one, other):

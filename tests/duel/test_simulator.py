@@ -12,7 +12,6 @@ from punish_fast.duel.simulator import Simulator
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.runtime import _random
-from punish_fast.runtime._jit import set_threads
 
 pytestmark = pytest.mark.kernels
 
@@ -26,11 +25,6 @@ KNOWN = [
         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +65,6 @@ def test_thresholds_end_at_one_despite_rounding(simulator):
 
 def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def test_games_do_not_depend_on_threads_or_batches(simulator):
-    own, enemy = (simulator.thresholds(mixed(simulator.space, seed)) for seed in (3, 4))
-    n = 300
-    set_threads(1)
-    one = simulator.play(own, enemy, 0, n, 7)
-    set_threads(2)
-    two = simulator.play(own, enemy, 0, n, 7)
-    assert same(one, two)
-    for cut in (1, 150):
-        parts = simulator.play(own, enemy, 0, cut, 7), simulator.play(own, enemy, cut, n - cut, 7)
-        assert same(one, [np.concatenate(both) for both in zip(*parts, strict=True)])
 
 
 def test_other_seeds_and_game_numbers_give_other_games(simulator):

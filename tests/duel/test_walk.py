@@ -6,18 +6,10 @@ import numpy as np
 import pytest
 
 from punish_fast.duel._walk import action_shape, open_full, open_row, prefetch_enemy, prefetch_value, skip_actions
-from punish_fast.duel.graph import Graph
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 
 pytestmark = pytest.mark.kernels
 
 STATE_PTR = np.array([0, 2, 5, 6, 10])
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(PRESETS["tiny"]))
 
 
 def test_successors_are_ordered_by_own_row_enemy_row_and_draw(graph):

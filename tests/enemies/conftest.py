@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -14,20 +15,9 @@ LAST_PUBLISHED = 1668358800
 
 
 @pytest.fixture(scope="session")
-def games_db() -> Path:
+def published_choices() -> Callable[..., Choices]:
+    """A function that reads the choices from which the published enemies were learned."""
     path = os.environ.get("PUNISH_FAST_GAMES_DB")
     if not path:
         pytest.skip("PUNISH_FAST_GAMES_DB names no database of recorded games")
-    return Path(path)
-
-
-@pytest.fixture(scope="session")
-def general_choices(games_db: Path) -> Choices:
-    """What the published general enemy was learned from."""
-    return read_choices(games_db, until=LAST_PUBLISHED)
-
-
-@pytest.fixture(scope="session")
-def champion_choices(games_db: Path) -> Choices:
-    """What the published champion was learned from."""
-    return read_choices(games_db, until=LAST_PUBLISHED, winners=True)
+    return partial(read_choices, path, until=LAST_PUBLISHED)

@@ -25,11 +25,6 @@ from punish_fast.punish.strategy import legal_mask, table_of_policy
 
 
 @pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(PRESETS["tiny"])
-
-
-@pytest.fixture(scope="module")
 def model(space) -> ChoiceModel:
     return fit_choice_model(space, *recorded(space))
 

@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 
 from punish_fast.enemies.counts import FoldsError, count_choices, folds_of
 from punish_fast.punish.codes import ACTIONS, decimals_of
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
-
-
-@pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(PRESETS["tiny"])
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), max_size=60))

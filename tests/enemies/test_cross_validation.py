@@ -1,25 +1,17 @@
 from __future__ import annotations
 
 import math
-import os
 
 import numpy as np
 import pytest
 
 from enemies.recorded import recorded, taste
 from punish_fast.enemies import cross_validation
-from punish_fast.enemies.counts import CountsError, FoldsError, folds_of
+from punish_fast.enemies.counts import CountsError, FoldsError, folds_of, locate_choices
 from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask
 
 FAST = ("uniform", "parless", "choice-model")
-
-
-@pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(PRESETS["tiny"])
 
 
 @pytest.fixture(scope="module")
@@ -118,12 +110,8 @@ def test_wrong_wishes_are_refused(space, choices):
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
-def test_the_habit_predicts_people_better_than_parless(notebook):
-    from punish_fast.enemies.counts import locate_choices
-    from punish_fast.records.choices import read_choices
-
-    found = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], until=1668358800)
+def test_the_habit_predicts_people_better_than_parless(notebook, published_choices):
+    found = published_choices()
     people = Located(*locate_choices(notebook, found.decimal, found.action), found.game)
     costs = held_out_losses(notebook, people, FAST)
     game = people.game[free_choices(notebook, people)]

@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 from punish_fast.enemies.counts import CountsError, count_choices
 from punish_fast.enemies.parless import parless
 from punish_fast.punish.codes import ACTIONS, decimals_of, from_decimal
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy, uniform_policy
 
 # Rush and strike in hand, punish revealed, all HP: rush, strike, and a feint with either.
 KNOWN = 101010200220000001
-
-
-@pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(PRESETS["tiny"])
 
 
 def probabilities(space, policy, state):
@@ -72,7 +65,8 @@ def played(space, policy, decimal):
 
 @pytest.mark.slow
 @pytest.mark.full
-def test_published_probabilities_of_the_general_enemy(notebook, general_choices):
+def test_published_probabilities_of_the_general_enemy(notebook, published_choices):
+    general_choices = published_choices()
     counts = count_choices(notebook, general_choices.decimal, general_choices.action)
     assert (len(counts.state), counts.n_unknown) == (3991, 0)
     assert counts.count.sum() + counts.n_illegal == len(general_choices) == 5070

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from enemies.recorded import recorded_counts
-from punish_fast.enemies.counts import folds_of
+from punish_fast.enemies.counts import count_choices, folds_of
 from punish_fast.enemies.parless import parless
 from punish_fast.enemies.pawnn import NetworkError, encode, mean_squared_error, network_of, output
 from punish_fast.enemies.training import Examples, TrainingOptions, cross_validate, examples_of, train
 from punish_fast.punish.rules import PRESETS as RULES
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import table_of_policy
 from punish_fast.runtime.errors import ExtraError
 
@@ -23,11 +22,6 @@ TINY = RULES["tiny"]
 QUICK = TrainingOptions(hidden=(6, 5), dropout=(0.5,), epochs=3)
 
 needs_jax = pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
-
-
-@pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(TINY)
 
 
 @pytest.fixture(scope="module")
@@ -169,34 +163,26 @@ def test_divergence_is_said(examples):
         train(TINY, examples, method)
 
 
-def real_examples(notebook, winners):
-    from punish_fast.enemies.counts import count_choices
-    from punish_fast.records.choices import read_choices
-
-    choices = read_choices(os.environ["PUNISH_FAST_GAMES_DB"], winners=winners, until=1668358800)
+def real_examples(notebook, choices):
     return learned(notebook, count_choices(notebook, choices.decimal, choices.action))
 
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.skipif(
-    not (os.environ.get("PUNISH_FAST_GAMES_DB") and os.environ.get("PUNISH_FAST_SAVES")),
-    reason="needs recorded games and weights",
-)
+@pytest.mark.skipif(not os.environ.get("PUNISH_FAST_SAVES"), reason="needs published weights")
 @pytest.mark.parametrize(("name", "winners", "error"), [("general", False, 0.0033879), ("champion", True, 0.0032672)])
-def test_published_weights_have_the_published_error(notebook, name, winners, error):
+def test_published_weights_have_the_published_error(notebook, published_choices, name, winners, error):
     arrays = json.loads((Path(os.environ["PUNISH_FAST_SAVES"]) / f"{name}_pawnn_parameters.json").read_text())
     network = network_of(notebook.rules, list(zip(arrays[::2], arrays[1::2], strict=True)))
-    found = real_examples(notebook, winners)
+    found = real_examples(notebook, published_choices(winners=winners))
     assert mean_squared_error(network, notebook.rules, found.digits, found.p) == pytest.approx(error, abs=5e-8)
 
 
 @needs_jax
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.skipif(not os.environ.get("PUNISH_FAST_GAMES_DB"), reason="needs recorded games")
-def test_training_by_default_is_as_good_as_published(notebook):
-    found = real_examples(notebook, False)
+def test_training_by_default_is_as_good_as_published(notebook, published_choices):
+    found = real_examples(notebook, published_choices())
     trained = train(notebook.rules, found)
     assert len(found) == 3991
     assert mean_squared_error(trained.network, notebook.rules, found.digits, found.p) <= 0.0036

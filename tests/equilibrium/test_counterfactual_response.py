@@ -7,19 +7,12 @@ import pytest
 from policies import mixed, uniform
 
 from punish_fast.duel.exact_evaluation import head_to_head
-from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT, CounterfactualResponse
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(TINY))
 
 
 def improved(graph, enemy, iterations):

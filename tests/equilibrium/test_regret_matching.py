@@ -10,20 +10,13 @@ import pytest
 from positions import nodes_of, positions_of
 
 from bench import reference
-from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import regret_minimisers
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 
 TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(TINY))
 
 
 def begin(graph):

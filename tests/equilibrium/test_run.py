@@ -8,20 +8,13 @@ import numpy as np
 import pytest
 
 from punish_fast.duel.exact_evaluation import head_to_head
-from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, TargetError, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
 from punish_fast.punish.rules import PRESETS, true_rules
-from punish_fast.punish.states.space import StateSpace
 
 RULES = true_rules(PRESETS["tiny"])
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(RULES))
 
 
 @pytest.fixture

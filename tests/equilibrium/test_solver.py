@@ -46,11 +46,6 @@ MEASURES = _SHORT._replace(
 )
 
 
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(TINY))
-
-
 def learned(graph, iterations, share=0.0):
     learning = Equilibrium(graph, share=share)
     for _ in range(iterations):

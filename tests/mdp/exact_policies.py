@@ -360,14 +360,6 @@ def _layers(rng: Random, n: int) -> list[int]:
     return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
-def _integer(rng: Random, _row: int) -> float:
-    return float(rng.randint(-3, 3))
-
-
-def _sparse_pay(rng: Random, _row: int) -> float:
-    return float(rng.choice([0, 0, 0, 0, 1, -1]))
-
-
 def _penalty(rng: Random, row: int) -> float:
     """A small reward, or often, except in the first row of a state, a large penalty."""
     if rng.random() < (0.5 if row else 0.05):
@@ -375,36 +367,14 @@ def _penalty(rng: Random, row: int) -> float:
     return rng.randint(-3, 3) / rng.choice([1, 10])
 
 
-def _scale(rng: Random, _row: int) -> float:
-    return rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-300, 299)
-
-
-def _mild_scale(rng: Random, _row: int) -> float:
-    return rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-7, 7)
-
-
-def _fraction(rng: Random, _row: int) -> float:
-    return rng.choice([0.1, 0.2, 0.3, 1 / 3, 2 / 3, -0.1, 0.7])
-
-
-def _tiny(rng: Random, _row: int) -> float:
-    return rng.choice([0.0, 5e-324, 1e-310, -3e-308, 1e-300])
-
-
-def _cost(rng: Random, _row: int) -> float:
-    return float(rng.choice([0, 1, 1, 2, 5]))
-
-
-_REWARDS = [
-    _integer,
-    _integer,
-    _sparse_pay,
-    _sparse_pay,
-    _penalty,
-    _penalty,
-    _scale,
-    _mild_scale,
-    _fraction,
-    _tiny,
-    _cost,
+# Functions of a random generator and the index of a row.
+_REWARDS: list[Callable[[Random, int], float]] = [
+    *[lambda rng, _row: float(rng.randint(-3, 3))] * 2,
+    *[lambda rng, _row: float(rng.choice([0, 0, 0, 0, 1, -1]))] * 2,
+    *[_penalty] * 2,
+    lambda rng, _row: rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-300, 299),
+    lambda rng, _row: rng.choice([-1, 0, 1, 1]) * rng.uniform(1, 10) * 10.0 ** rng.randint(-7, 7),
+    lambda rng, _row: rng.choice([0.1, 0.2, 0.3, 1 / 3, 2 / 3, -0.1, 0.7]),
+    lambda rng, _row: rng.choice([0.0, 5e-324, 1e-310, -3e-308, 1e-300]),
+    lambda rng, _row: float(rng.choice([0, 1, 1, 2, 5])),
 ]

@@ -120,12 +120,7 @@ def test_a_state_may_have_more_than_256_actions(n_rows):
 
 
 def test_labels_have_the_narrowest_type_that_holds_them():
-    assert [narrowed(np.array([high])).dtype for high in (0, 255, 256, 65536)] == [
-        np.uint8,
-        np.uint8,
-        np.uint16,
-        np.uint32,
-    ]
+    assert [narrowed(np.array([high])).dtype for high in (255, 256, 65536)] == [np.uint8, np.uint16, np.uint32]
     for wrong in (-1, 1 << 32):
         with pytest.raises(ModelError, match=rf"^action: {wrong} is not allowed, labels are from 0 to 4,294,967,295$"):
             narrowed(np.array([0, wrong]))
@@ -141,34 +136,21 @@ def refused(match: str, transitions=None, reward=(0.0, 0.0, 0.0), state_ptr=(0, 
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("value", [-0.25, 1.5, np.nan, np.inf])
-def test_a_wrong_probability_is_named_by_row_column_and_value(value):
+def test_faults_of_arrays_are_named():
     matrix = MATRIX.copy()
-    matrix[2, 1] = value
-    refused(rf"^transitions: row 2 \(of state 1\) has {value} in column 1, allowed are prob", csr_array(matrix))
-
-
-def test_a_wrong_sum_is_named_by_row_and_value():
+    for value in (-0.25, 1.5, np.nan):
+        matrix[2, 1] = value
+        refused(rf"^transitions: row 2 \(of state 1\) has {value} in column 1, allowed are prob", csr_array(matrix))
     matrix = MATRIX.copy()
-    matrix[1, 0] = 0.9375
+    matrix[1, 0] = 1 - 2e-12
     told = r"^transitions: the probabilities of row 1 \(of state 0\) add up to "
     ending = r" below 1, allowed is 1e-12; the option normalize divides them by their sum$"
-    refused(rf"{told}0\.9375, 0\.0625{ending}", csr_array(matrix))
-    matrix[1, 0] = 1 - 2e-12
     refused(rf"{told}0\.999999999998, 2e-12{ending}", csr_array(matrix))
     matrix[1] = 0
     refused(rf"{told}0\.0, 1{ending}", csr_array(matrix))
-    matrix[1, 0] = -0.0
-    refused(rf"{told}-?0\.0, 1{ending}", csr_array((matrix.ravel(), np.tile(range(3), 3), [0, 3, 6, 9])))
-
-
-def test_a_matrix_whose_arrays_do_not_fit_is_refused():
-    matrix = csr_array(MATRIX)
-    matrix.indices[0] = 7
-    refused(r"^transitions: the arrays of the matrix do not fit together", matrix)
-
-
-def test_other_faults_are_named():
+    wrong = csr_array(MATRIX)
+    wrong.indices[0] = 7
+    refused(r"^transitions: the arrays of the matrix do not fit together", wrong)
     refused(r"^reward: 2 long, but must be 3", reward=[0.0, 1.0])
     refused(r"^reward: entry 1 is nan, allowed are finite numbers$", reward=[0.0, np.nan, 1.0])
     refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
@@ -178,7 +160,6 @@ def test_other_faults_are_named():
     refused(r"^state_ptr: must begin with 0 and end with 3$", state_ptr=[0, 2])
     refused(r"^state_ptr: there are no states", state_ptr=np.zeros(0, dtype=int))
     refused(r"^state_ptr: must ascend, but entry 2 is 3 after 3$", state_ptr=[0, 3, 3])
-    refused(r"^state_ptr: must ascend, but entry 1 is -1 after 0$", state_ptr=[0, -1, 3])
     refused(r"^state_ptr: float64 \(3,\), allowed are whole numbers", state_ptr=[0, 1.5, 3])
 
 
@@ -338,12 +319,9 @@ def test_faults_of_dense_tables_are_named():
     for given_transitions, given_rewards, match in (
         (np.eye(2), [0.0, 0.0], r"^P: must be \[n_actions, n_states, n_states\]"),
         (csr_array(np.eye(2)), [0.0, 0.0], r"^P: must be \[n_actions"),
-        ([], [0.0, 0.0], r"^P: must be \[n_actions"),
         (np.ones((2, 2, 3)), [0.0, 0.0], r"^P\[0\]: has the shape \(2, 3\)"),
         ([np.eye(2), np.eye(3)], [0.0, 0.0], r"^P\[1\]: has the shape \(3, 3\), allowed is \(2, 2\)$"),
         (transitions, [0.0] * 3, r"^R: has the shape \(3,\), allowed are \(2,\), \(2, 2\) and \(2, 2, 2\)$"),
-        (transitions, 1.0, r"^R: has the shape \(\), allowed are"),
-        (transitions, "text", r"^R: must be an array of real numbers$"),
         (transitions, ["1", "2"], r"^R: must be an array of real numbers$"),
         (transitions, [10**400, 0], r"^R: must be an array of real numbers$"),
         (transitions, np.array([[-np.inf] * 2, [0.0] * 2]), r"^R: state 0 has only rewards of -inf"),
@@ -352,10 +330,7 @@ def test_faults_of_dense_tables_are_named():
         (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
         (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),
         (3, [0.0, 0.0], r"^P: must be \[n_actions"),
-        (np.array(1.0), [0.0, 0.0], r"^P: must be \[n_actions"),
         ([[[1.0], [0.5, 0.5]]], [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
-        (np.zeros((1, 0, 0)), [], r"^state_ptr: there are no states"),
-        ("text", [0.0, 0.0], r"^P\[0\]: must be an array of real numbers"),
     ):
         with pytest.raises(ModelError, match=match):
             MDP.from_dense(given_transitions, given_rewards)
@@ -365,17 +340,14 @@ def test_a_vector_of_rewards_for_each_action_is_understood_or_refused():
     """The example of pymdptoolbox, where all rewards are lists of vectors by action."""
     transitions = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
     by_action = [np.array([5.0, -1.0]), np.array([10.0, 2.0])]
-    for ambiguous in (by_action, tuple(by_action), [[5.0, -1.0], [10.0, 2.0]]):
-        with pytest.raises(ModelError, match=r"^R: a list of 2 vectors of 2 .* ambiguous, .* np\.stack\(R, axis=1\)"):
-            MDP.from_dense(transitions, ambiguous)
+    with pytest.raises(ModelError, match=r"^R: a list of 2 vectors of 2 .* ambiguous, .* np\.stack\(R, axis=1\)"):
+        MDP.from_dense(transitions, by_action)
     found = solve(MDP.from_dense(transitions, np.stack(by_action, axis=1)), 0.9)
     assert found.v == pytest.approx([42.44186047, 36.04651163])
     # With another number of actions there is one reading.
     three = [*by_action, np.array([0.0, 0.0])]
     mdp = MDP.from_dense([*transitions, np.eye(2)], three)
     assert mdp.reward.tolist() == [5.0, 10.0, 0.0, -1.0, 2.0, 0.0]
-    assert_same(MDP.from_dense([*transitions, np.eye(2)], np.stack(three, axis=1)), mdp)
-    assert_same(MDP.from_dense([*transitions, np.eye(2)], np.stack(three, axis=1).tolist()), mdp)
     assert_same(MDP.from_dense([*transitions, np.eye(2)], csr_array(np.stack(three, axis=1))), mdp)
     with pytest.raises(ModelError, match=r"^R: has the shape \(3, 2\)"):
         MDP.from_dense([*transitions, np.eye(2)], np.stack(three))
@@ -422,34 +394,16 @@ def test_faults_of_environments_are_named():
     for table, match in (
         ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^P\[0\]\[0\]: successor 4 is not a state, allowed are 0 to 0, or any if"),
         ({0: {3: [(1.0, -1, 0.0, False)]}}, r"^P\[0\]\[3\]: successor -1 is not a state"),
-        # Numbered from 1 by mistake.
-        (
-            {0: {0: [(0.5, 1, 0.0, False), (0.5, 2, 1.0, False)]}, 1: {0: [(1.0, 2, 1.0, False)]}},
-            r"^P\[0\]\[0\]: successor 2 is not a state, allowed are 0 to 1, or any if terminated$",
-        ),
         ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^P\[0\]\[0\]: successor is 0\.5, allowed are whole numbers$"),
         ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^P\[0\]\[0\]: reward is nan, allowed are finite numbers$"),
-        ({0: {0: [(0.5, 0, 1.7e308, False)] * 2}}, None),
-        (
-            {0: {0: [(0.5, 0, 0.0, False)]}},
-            r"^transitions: the probabilities of P\[0\]\[0\] add up to 0\.5, ",
-        ),
+        ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^transitions: the probabilities of P\[0\]\[0\] add up to 0\.5, "),
         ({0: {0: [(1.5, 0, 0.0, False), (-0.5, 0, 0.0, False)]}}, r"^transitions: P\[0\]\[0\] has 1\.5 in column 0"),
-        (
-            {0: {0: [(1e308, 0, 1.0, False)] * 2}},
-            r"^transitions: P\[0\]\[0\] has 1e\+308 in column 0, allowed are prob",
-        ),
         ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1', allowed are finite"),
         ({}, r"^states: there are none"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
-        ({1: {0: [(1.0, 0, 0.0, False)]}}, r"^env: P\[0\] is not a table"),
         ({0: {}}, r"^P\[0\]: there are no rows, every state must have at least one$"),
         (None, r"^env: SimpleNamespace has no table P"),
-        (csr_array(MATRIX), r"^env: SimpleNamespace has no table P"),
     ):
-        if match is None:
-            assert MDP.from_gymnasium(environment(table)).reward.tolist() == [1.7e308]
-            continue
         with pytest.raises(ModelError, match=match):
             MDP.from_gymnasium(environment(table))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, reject
@@ -117,6 +119,10 @@ def test_bounds_hold_after_any_number_of_sweeps_from_any_start(sample, schedule,
     solution = solved_unless_too_long(sample, objective, **options)
     assert solution.sweeps == len(solution.log.residual) == sweeps
     assert error(solution.v, expected) <= solution.error_bound
+    if schedule is None:
+        for low, x, high in zip(solution.lower.tolist(), expected, solution.upper.tolist(), strict=True):
+            # Adding the bound to a value rounds once more.
+            assert 0 <= low <= x + Fraction(1, 2**53) <= high + Fraction(1, 2**52) <= 1 + Fraction(1, 2**52)
     assert np.array_equal(solution.v, np.maximum.reduceat(solution.q, solution.state_ptr[:-1]))
 
 

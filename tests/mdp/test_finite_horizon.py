@@ -25,25 +25,6 @@ def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):
     assert np.array_equal(first.choice, found.choice[:1])
 
 
-def test_a_secretary_takes_the_best_so_far_after_a_third():
-    """Of 3 candidates the second is taken if it beats the first, which wins with probability 1/2."""
-    # States: a candidate that is the best so far, or not; the number seen is the step.
-    win = {1: 1 / 3, 2: 2 / 3, 3: 1.0}
-    value = {3: 1 / 3}
-    for k in (2, 1):
-        value[k] = max(win[k], value[k + 1]) / k + value[k + 1] * (1 - 1 / k)
-    states = [
-        [(0.0, {2: 0.5, 1: 0.5}), (win[1], {5: 1.0})],
-        [(0.0, {3: 1 / 3, 4: 2 / 3})],
-        [(0.0, {3: 1 / 3, 4: 2 / 3}), (win[2], {5: 1.0})],
-        [(win[3], {5: 1.0})],
-        [(0.0, {5: 1.0})],
-    ]
-    found = finite_horizon(from_rows(states, terminals=[0.0]), 3)
-    assert found.v[0, 0] == pytest.approx(value[1])
-    assert found.choice[:, [0, 2]].tolist()[0:2] == [[0, 4], [0, 4]]
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [

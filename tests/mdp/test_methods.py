@@ -8,7 +8,7 @@ from punish_fast.mdp.bounds.improvement import Improvement
 from punish_fast.mdp.methods.policy_evaluation import GENERAL_METHODS, PolicyEvaluations, iterate
 from punish_fast.mdp.methods.value_iteration import Log
 from punish_fast.mdp.model import from_rows
-from punish_fast.mdp.solver import SolveError, solve
+from punish_fast.mdp.solver import solve
 from punish_fast.runtime import _jit
 
 NAMES = ("auto", *GENERAL_METHODS)
@@ -79,22 +79,6 @@ def test_layers_are_swept_unless_asked_otherwise():
     assert solve(from_rows(states, [1, 1])).method == "layered"
     assert solve(from_rows(states)).method == "auto"
     assert solve(from_rows(states), sweeps=5).sweeps == 5
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"discount": 1}, "method: policy-iteration needs a discount below 1"),
-        ({"sweeps": 5}, "sweeps: not allowed with policy-iteration"),
-        (
-            {"objective": "win-probability"},
-            "method: policy-iteration is not allowed with the objective",
-        ),
-    ],
-)
-def test_what_a_method_cannot_do_is_refused(options, told):
-    with pytest.raises(SolveError, match=told):
-        solve(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), method="policy-iteration", **options)
 
 
 @pytest.mark.compiled

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
-from processes import compacted
+from processes import compacted, empty_process
 
 from punish_fast.mdp.conversion.row_sums import largest_deviation
 from punish_fast.mdp.model import MDP, ModelError, check, check_arrays, from_rows
@@ -223,7 +223,5 @@ def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
 
 
 def test_process_without_layers_is_refused():
-    nothing, begin = np.zeros(0), np.zeros(1, dtype=np.int64)
-    mdp = MDP(begin, begin, nothing.astype(np.int32), nothing, nothing, nothing, begin, nothing.astype(np.uint8))
     with pytest.raises(ModelError, match=r"^layer_ptr: there is no layer"):
-        check_arrays(mdp)
+        check_arrays(replace(empty_process(), layer_ptr=np.zeros(1, dtype=np.int64)))

@@ -20,18 +20,6 @@ def sample(*states, terminals=()):
     return Sample([[(reward, list(row.items())) for reward, row in rows] for rows in states], list(terminals))
 
 
-def gambler(p=0.4, coins=6):
-    """A gambler who stakes up to all of his coins; the last column is his goal."""
-    states = [
-        [
-            (0.0, {s + a - 1 if s + a < coins else coins: p, s - a - 1 if s > a else coins - 1: 1 - p})
-            for a in range(1, min(s, coins - s) + 1)
-        ]
-        for s in range(1, coins)
-    ]
-    return sample(*states, terminals=[0.0, 1.0])
-
-
 BET = sample(
     [(0, {1: 1.0})],
     [(0, {1: 1.0}), (0, {2: 1.0})],
@@ -40,24 +28,11 @@ BET = sample(
     [(0, {4: 1.0})],
 )
 LOOP_OF_NO_COST = sample([(0, {1: 1.0}), (3, {2: 1.0})], [(0, {0: 1.0}), (5, {2: 1.0})], [(0, {2: 1.0})])
-TRAP = sample(
-    [(1, {1: 1.0})],
-    [(1, {3: 1.0}), (1, {2: 1.0})],
-    [(1, {3: 1.0}), (1, {0: 0.5, 3: 0.5}), (1, {1: 1.0}), (1, {2: 1.0})],
-    [(0, {3: 1.0})],
-)
 COSTLY = sample([(-4, {1: 0.8, 2: 0.2})], [(-4, {0: 0.8, 2: 0.2})], [(0, {2: 1.0})])
 STAY = sample(
     [(2.9, {0: 1 - EPSILON, 1: EPSILON}), (3.0, {0: 1.0})],
     [(0.8, {0: 1 - 2 * EPSILON, 2: EPSILON, 1: EPSILON})],
     terminals=[0.0],
-)
-HARDLY_LEAVES = sample([(1.0, {0: 1.0, 1: 1e-17, 2: 1e-17})], terminals=[0.0, 1.0])
-SWITCH = sample([(0.0, {0: 1 - EPSILON, 1: EPSILON})], [(1.0, {0: EPSILON, 1: 1 - EPSILON})])
-THREE_STATES = sample(
-    [(0.5, {0: 0.2, 1: 0.3, 2: 0.5}), (0.7, {1: 0.3, 2: 0.7})],
-    [(1.0, {0: 0.6, 1: 0.1, 2: 0.3}), (0.9, {0: 0.3, 2: 0.7})],
-    [(1.3, {0: 0.5, 1: 0.4, 2: 0.1}), (1.0, {0: 0.2, 1: 0.2, 2: 0.6})],
 )
 MACHINE = sample([(1.0, {0: 0.5, 1: 0.5})], [(0.0, {1: 1.0}), (-0.5, {0: 1.0})], terminals=[2.0])
 INF = math.inf
@@ -75,22 +50,12 @@ def slow_cycle(pay):
 @pytest.mark.parametrize(
     ("process", "goal", "objective", "right"),
     [
-        (gambler(), {6}, "win", [1.6 / 19, 4 / 19, 0.4, 10 / 19, 0.71579]),
         (BET, {3}, "reach max", [0.5, 0.5, 0.5, 1, 0]),
         (BET, {3}, "reach min", [0, 0, 0, 1, 0]),
         (LOOP_OF_NO_COST, {2}, "goal total min", [3, 3, 0]),
         (LOOP_OF_NO_COST, {2}, "goal total max", [INF, INF, 0]),
-        (TRAP, {3}, "goal total max", [INF, INF, INF, 0]),
-        (TRAP, {3}, "goal total min", [2, 1, 1, 0]),
-        (COSTLY, {2}, "goal total max", [-20, -20, 0]),
         (COSTLY, {2}, "goal total min", [-20, -20, 0]),
         (STAY, {2}, "average", [3, 3 * (1 - 2 * EPSILON) / (1 - EPSILON)]),
-        (HARDLY_LEAVES, {2}, "reach max", [0.5]),
-        (HARDLY_LEAVES, {1, 2}, "goal total max", [5e16]),
-        (HARDLY_LEAVES, {2}, "total", [5e16]),
-        (THREE_STATES, {2}, "average", [66 / 65] * 3),
-        (SWITCH, {1}, "average", [0.5, 0.5]),
-        (SWITCH, {1}, "goal total min", [0, 0]),
         (slow_cycle(0.5), {2}, "goal total min", [-INF, -INF]),
         (slow_cycle(3.0), {2}, "goal total min", [-(2.0**40), 0]),
         (MACHINE, {2}, "average", [0.5, 0.5]),
@@ -105,16 +70,6 @@ def test_exact_values_are_the_published_ones(process, goal, objective, right):
 
 def test_values_are_not_defined_if_endless_play_is_paid():
     assert OBJECTIVES["total"](Case(0, MACHINE)).right is None
-
-
-def test_optimal_values_solve_their_equations():
-    """The Bellman equation confirms the best of all policies."""
-    for seed in range(20):
-        case = Case(seed)
-        for name in ("discount 0.99", "total", "win", "reach max", "reach min", "goal total max", "goal total min"):
-            question = OBJECTIVES[name](case)
-            best = max if question.sign > 0 else min
-            assert question.right is None or [best(q) for q in question.q] == question.right, (seed, name)
 
 
 @pytest.mark.parametrize(

@@ -9,22 +9,6 @@ from processes import marks
 from punish_fast.mdp import SolveError, from_rows, reach_probability
 
 
-@pytest.mark.parametrize("p", [0.25, 0.5])
-def test_gamblers_who_may_stay_at_home(p):
-    """A gambler who stays at home with all coins but one never gets the last one."""
-    n = 10
-    column = {0: n - 1, n: n} | {i: i - 1 for i in range(1, n)}
-    states = [[(0.0, {column[i - 1]: 1 - p, column[i + 1]: p}), (0.0, {column[i]: 1.0})] for i in range(1, n)]
-    mdp, goal = from_rows(states, terminals=[0.0, 0.0]), marks({n}, n + 1)
-    ratio = (1 - p) / p
-    expected = [i / n if ratio == 1 else (1 - ratio**i) / (1 - ratio**n) for i in range(1, n)]
-    assert reach_probability(mdp, goal).v == pytest.approx(expected, abs=1e-10)
-    least = reach_probability(mdp, goal, maximize=False)
-    assert least.v.tolist() == [0.0] * (n - 1)
-    assert least.choice.tolist() == [*range(0, 2 * n - 4, 2), 2 * n - 3]
-    assert least.error_bound == 0
-
-
 def test_sure_ways_are_found_without_arithmetic():
     """A coin is tossed until it shows heads, or put away for good; a goal that is a state stops play."""
     states = [[(0.0, {1: 1.0}), (0.0, {0: 0.5, 2: 0.5})], [(0.0, {1: 1.0})], [(0.0, {1: 1.0})]]

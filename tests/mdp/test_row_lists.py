@@ -25,30 +25,18 @@ FINE = [(0.0, {1: 1.0})]
         ([FINE, ["ab"]], r"^state 1, row 0: 'ab' is not a pair \(reward, \{successor: probability\}\)$"),
         ([FINE, [(1.0, {0: 1.0}, "label")]], r"^state 1, row 0: \(1\.0, \{0: 1\.0\}, 'label'\) is not a pair"),
         ([FINE, [(0.0, [(0, 1.0)])]], r"^state 1, row 0: \(0\.0, \[\(0, 1\.0\)\]\) is not a pair"),
-        ([FINE, [({0: 1.0}, 0.0)]], r"^state 1, row 0: \(\{0: 1\.0\}, 0\.0\) is not a pair"),
         ([FINE, [(float("inf"), {0: 1.0})]], r"^state 1, row 0: reward is inf, allowed are finite numbers$"),
         ([FINE, [("1", {0: 1.0})]], r"^state 1, row 0: reward is '1', allowed are finite numbers$"),
         ([FINE, [(10**400, {0: 1.0})]], r"^state 1, row 0: reward is 10+ \.\.\. 0+, allowed"),
         ([FINE, [(10**9000, {0: 1.0})]], r"^state 1, row 0: reward is int, allowed"),
-        ([FINE, [(np.ones(1), {0: 1.0})]], r"^state 1, row 0: reward is array\(\[1\.\]\), allowed"),
         ([FINE, [(Decimal("sNaN"), {0: 1.0})]], r"^state 1, row 0: reward is Decimal\('sNaN'\), allowed"),
         ([FINE, [(0.0, {7: 1.0})]], r"^state 1, row 0: successor 7 is not from 0 to 1 \(2 states and 0 terminals\)$"),
         ([FINE, [(0.0, {"a": 1.0})]], r"^state 1, row 0: successor is 'a', allowed are whole numbers$"),
-        ([FINE, [(0.0, {0.5: 1.0})]], r"^state 1, row 0: successor is 0\.5, allowed are whole numbers$"),
         ([FINE, [(0.0, {True: 1.0})]], r"^state 1, row 0: successor is True, allowed"),
         ([FINE, [(0.0, {10**400: 1.0})]], r"^state 1, row 0: successor (is )?10+"),
         ([FINE, [(0.0, {0: "1"})]], r"^state 1, row 0: probability of successor 0 is '1', allowed are finite"),
-        ([FINE, [(0.0, {0: float("nan")})]], r"^state 1, row 0: probability of successor 0 is nan, allowed"),
-        ([FINE, [(0.0, {0: 1.5, 1: -0.5})]], r"^transitions: state 1, row 0 has 1\.5 in column 0, allowed are prob"),
         ([FINE, [(0.0, {0: 0.5, 1: -0.5})]], r"^transitions: state 1, row 0 has -0\.5 in column 1, allowed are prob"),
-        (
-            [FINE, [(0.0, {0: 0.5, 1: 0.4})]],
-            r"^transitions: the probabilities of state 1, row 0 add up to 0\.9, 0\.1 below 1, allow",
-        ),
-        (
-            [FINE, [(0.0, {})]],
-            r"^transitions: the probabilities of state 1, row 0 add up to 0\.0, 1 below 1",
-        ),
+        ([FINE, [(0.0, {})]], r"^transitions: the probabilities of state 1, row 0 add up to 0\.0, 1 below 1"),
     ],
 )
 def test_mistakes_are_named(states, match):
@@ -59,20 +47,19 @@ def test_mistakes_are_named(states, match):
 
 
 @pytest.mark.parametrize(
-    ("layers", "terminals", "match"),
+    ("options", "match"),
     [
-        (3, (), r"^layers: 3 is not a list$"),
-        ([1], (), r"^layers: \[1\] is not allowed, sizes must add up to 2 states$"),
-        ([1.5, 0.5], (), r"^layers: entry 0 is 1\.5, allowed are whole numbers$"),
-        (["2"], (), r"^layers: entry 0 is '2', allowed"),
-        (None, 3, r"^terminals: 3 is not a list$"),
-        (None, [0.0, np.nan], r"^terminals: entry 1 is nan, allowed are finite numbers$"),
-        (None, ["win"], r"^terminals: entry 0 is 'win', allowed are finite numbers$"),
+        ({"layers": 3}, r"^layers: 3 is not a list$"),
+        ({"layers": [1]}, r"^layers: \[1\] is not allowed, sizes must add up to 2 states$"),
+        ({"layers": [3, -1]}, r"^layers: \[3, -1\] is not allowed, sizes must add up to 2 states$"),
+        ({"layers": [1.5, 0.5]}, r"^layers: entry 0 is 1\.5, allowed are whole numbers$"),
+        ({"terminals": 3}, r"^terminals: 3 is not a list$"),
+        ({"terminals": [0.0, np.nan]}, r"^terminals: entry 1 is nan, allowed are finite numbers$"),
     ],
 )
-def test_mistakes_of_layers_and_terminals_are_named(layers, terminals, match):
+def test_mistakes_of_layers_and_terminals_are_named(options, match):
     with pytest.raises(ModelError, match=match):
-        from_rows([FINE, FINE], layers, terminals)
+        from_rows([FINE, FINE], **options)
 
 
 def test_numbers_of_any_type_are_taken():

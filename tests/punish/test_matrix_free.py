@@ -37,21 +37,19 @@ def assert_same_solution(made: MatrixFree, stored: MDP, **options: object) -> No
     assert (one.sweeps, one.error_bound, one.residual) == (other.sweeps, other.error_bound, other.residual)
 
 
-def enemy_of(space: StateSpace, seed: int | None) -> np.ndarray | None:
-    return None if seed is None else random_policy(space, seed)
-
-
 @given(house_rules(largest_hp=2, most_breaths=2), st.none() | st.integers(0, 99), st.sampled_from([300, 1 << 18]))
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     cut_small(n_entries)
     space = StateSpace(rules)
-    policy = enemy_of(space, seed)
+    policy = None if seed is None else random_policy(space, seed)
     made, stored = MatrixFree(RowBatches(space, policy)), build_compact(space, policy)
     assert np.array_equal(made.reward, stored.reward)
     assert np.array_equal(made.longest_rows, stored.longest_rows)
     assert made.n_entries == stored.n_entries
     assert made.batches.n_probabilities == len(stored.data)
+    first_entries = stored.indptr[stored.state_ptr[stored.layer_ptr]]
+    assert [int(n.sum()) for n in made.batches.n_entries_of] == np.diff(first_entries).tolist()
     assert made.nonzeros() == stored.nonzeros() == build(space, policy).nonzeros()
     assert_same_solution(made, stored)
     assert_same_solution(made, stored, method="jacobi", sweeps=7)

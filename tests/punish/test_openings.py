@@ -45,15 +45,6 @@ def test_a_card_with_equal_counts_has_no_step():
     assert np.isnan(worth(np.array([2, 2]), np.array([0.5, 0.5]), np.array([1.0, 3.0])).step)
 
 
-@pytest.mark.full
-def test_openings_of_the_standard_game(notebook):
-    found = openings(notebook)
-    assert len(found.row) == 2150
-    assert found.p.sum() == pytest.approx(1, abs=1e-14)
-    # By symmetry, all cards are held equally often.
-    assert (found.p @ found.hand).tolist() == pytest.approx([1.0] * 5)
-
-
 def test_a_loaded_file_has_the_same_openings(tiny, tmp_path):
     save(tmp_path / "x.h5", tiny, build(tiny))
     for ours, theirs in zip(openings(tiny), openings(load(tmp_path / "x.h5")), strict=True):

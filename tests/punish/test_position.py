@@ -89,7 +89,6 @@ def test_several_feints_are_given_as_numbers():
         ({"hand": "rr", "discard": "dddg", "breath": 5}, "enemy_hand: missing, needed after breath 4"),
         ({"hand": "rr", "discard": "dddg", "breath": 7}, "breath is 7, allowed are 1 to 5"),
         ({"hand": "rr", "discard": "dddg", "breath": 0}, "breath is 0, allowed are 1 to 5"),
-        ({"hand": "rr", "discard": "dddg", "breath": 7, "enemy_hand": 2}, "breath is 7, allowed are 1 to 5"),
     ],
 )
 def test_impossible_positions_are_refused_in_words(words, message):

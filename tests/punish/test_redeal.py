@@ -3,7 +3,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from exact import twin_of
 from houses import house_rules
 from hypothesis import assume, given
@@ -60,11 +59,3 @@ def test_deals_of_random_house_rules_are_exact(rules, number):
     space = StateSpace(rules)
     assume(space.states_by_breath[-1] > 0)
     assert_deals(space, space.layer_ptr[-2] + number % space.states_by_breath[-1])
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", ["notebook", "tabletop"])
-def test_deals_of_the_whole_game_are_exact(request, name):
-    space = request.getfixturevalue(name)
-    for row in np.random.default_rng(5).integers(space.layer_ptr[-2], space.n_states, size=20).tolist():
-        assert_deals(space, row)

@@ -8,8 +8,7 @@ from hypothesis import given
 from policies import mixed, uniform
 
 from punish_fast.mdp.policy import PolicyError
-from punish_fast.punish.codes import ACTIONS, to_decimal
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import (
     StrategyError,
@@ -19,18 +18,6 @@ from punish_fast.punish.strategy import (
     uniform_policy,
 )
 from punish_fast.punish.transitions.tensor import build
-
-
-@pytest.fixture(scope="module")
-def space() -> StateSpace:
-    return StateSpace(PRESETS["tiny"])
-
-
-def one_action(space: StateSpace, row: int, which: int = 0) -> np.ndarray:
-    """Probabilities of a state that always plays one of its legal actions."""
-    p = np.zeros(len(ACTIONS))
-    p[ACTIONS.index(space.action[space.state_ptr[row] + which])] = 1.0
-    return p
 
 
 def test_states_without_an_entry_are_played_uniformly(space):
@@ -52,43 +39,34 @@ def test_the_table_of_a_policy_gives_the_policy(rules):
     assert table_of_policy(space, policy_of_table(space, state, p), state) == pytest.approx(p, rel=1e-15)
 
 
-def test_wrong_shapes_and_numbers_that_are_not_states_are_refused(space):
+def test_tables_of_other_shapes_or_states_are_refused(space):
     for state, shape in (([0], (1, 10)), ([0], (2, 11)), ([[0]], (1, 11)), ([0], (11,))):
         with pytest.raises(StrategyError, match=r"^strategy: shapes are .*, allowed are \(k,\) and \(k, 11\)"):
             policy_of_table(space, np.array(state), np.zeros(shape))
-    for state in (-1, 558, 0.0):
+    state, p = random_table(space, 1)
+    for wrong in (-1, 558, 0.0):
         with pytest.raises(StrategyError, match=r"^strategy: states must be rows from 0 to 557"):
-            policy_of_table(space, np.array([state]), one_action(space, 0)[None])
+            policy_of_table(space, np.array([wrong]), p[:1])
+    with pytest.raises(StrategyError, match=f"state {to_decimal(space.state(int(state[0])))} is listed twice"):
+        policy_of_table(space, state[[0, 1, 0]], p[[0, 1, 0]])
 
 
-def test_a_repeated_state_is_named(space):
-    p = np.stack([one_action(space, row) for row in (5, 3, 5)])
-    with pytest.raises(StrategyError, match=f"state {to_decimal(space.state(5))} is listed twice"):
-        policy_of_table(space, np.array([5, 3, 5]), p)
-
-
-@pytest.mark.parametrize("value", [-0.5, np.nan, np.inf])
-def test_probability_below_zero_or_not_finite_is_refused(space, value):
-    p = one_action(space, 4)
-    p[np.argmin(p)] = value
-    name = to_decimal(space.state(4))
-    with pytest.raises(StrategyError, match=f"state {name} has a probability below 0 or not finite"):
-        policy_of_table(space, np.array([3, 4]), np.stack([one_action(space, 3), p]))
-
-
-@pytest.mark.parametrize("scale", [0.999, 1.001])
-def test_probabilities_that_do_not_add_up_to_one_are_refused(space, scale):
-    name = to_decimal(space.state(4))
-    with pytest.raises(StrategyError, match=f"state {name} has probabilities that add up to {scale}"):
-        policy_of_table(space, np.array([4]), scale * one_action(space, 4)[None])
-
-
-def test_illegal_action_is_named(space):
-    p = np.zeros((1, 11))
-    p[0, -1] = 1.0
-    name = to_decimal(space.state(0))
-    with pytest.raises(StrategyError, match=f"state {name} plays 90, which is not legal there"):
-        policy_of_table(space, np.array([0]), p)
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda p: -p, "has a probability below 0 or not finite"),
+        (lambda _: np.full(11, np.nan), "has a probability below 0 or not finite"),
+        (lambda _: np.full(11, np.inf), "has a probability below 0 or not finite"),
+        (lambda p: 0.999 * p, r"has probabilities that add up to 0\.99[89]"),
+        (lambda p: 1.001 * p, r"has probabilities that add up to 1\.00[01]"),
+        (lambda _: np.eye(11)[10], "plays 90, which is not legal there"),
+    ],
+)
+def test_a_wrong_row_of_a_table_is_named(space, change, told):
+    state, p = random_table(space, 1)
+    p[1] = change(p[1])
+    with pytest.raises(StrategyError, match=f"state {to_decimal(space.state(int(state[1])))} {told}"):
+        policy_of_table(space, state, p)
 
 
 def test_a_policy_of_other_states_is_refused(space):

@@ -13,11 +13,6 @@ from punish_fast.study.lessons import study_game
 RULES = true_rules(PRESETS["tiny"])
 
 
-@pytest.fixture(scope="module")
-def graph():
-    return Graph(StateSpace(RULES))
-
-
 def test_a_game_is_studied(graph):
     policy, stages = mixed(graph.space, 3), []
 
