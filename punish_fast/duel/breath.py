@@ -1,7 +1,7 @@
 """One breath of the real game: the views that result from two actions and the cards drawn for feints.
 
 A view is the information state of one player, as 18 decimal digits (``codes.py``). After the last breath of a measure,
-it is the state between two measures, before the deal. Statuses come from the table of clashes used by all kernels.
+it is the state between two measures, before the deal. Statuses come from the same table of clashes as in the kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from punish_fast.punish.codes import (
 )
 from punish_fast.punish.rules import Rules
 
-# Row of each kind: one copy of the card. The last row, for rest or nothing, has no card.
+# Counts of a single card, by kind; the last row, for rest or nothing, is zero.
 CARD = np.eye(N_KINDS + 1, N_KINDS, dtype=np.int64)
 
 
@@ -43,7 +43,7 @@ class Breaths(NamedTuple):
 
 @lru_cache(maxsize=8)
 def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
-    """Return the effects of clashes, int64 ``[6, 6]`` each, by own and enemy's resolved card; 5 is rest."""
+    """Return the effects of clashes, int64 ``[6, 6]`` each, by own and enemy's resolved card (5: rest)."""
     table = np.zeros((len(Effects._fields), N_KINDS + 1, N_KINDS + 1), dtype=np.int64)
     tabulate_effects(rules, is_last, table)
     return Effects(*table)
@@ -51,7 +51,7 @@ def clash_effects(rules: Rules, is_last: bool = False) -> Effects:
 
 @lru_cache(maxsize=8)
 def status_tables(rules: Rules) -> np.ndarray:
-    """Return the status after a clash, int32 ``[2, n_statuses, 12, 12]``, before the last breath and in it."""
+    """Return the status after a clash, int32 ``[2, n_statuses, 12, 12]``; index 1 is the last breath of a measure."""
     layout = layout_of(rules)
     tables = np.empty((2, layout.n_statuses, N_RESOLVED, N_RESOLVED), dtype=np.int32)
     for is_last in (False, True):
@@ -60,7 +60,7 @@ def status_tables(rules: Rules) -> np.ndarray:
 
 
 def picks_of(actions: np.ndarray) -> np.ndarray:
-    """Return the card picked by each two-digit action, from 0 for guard; 5 for rest."""
+    """Return the card picked by each two-digit action, from 0 for guard to 5 for rest."""
     return np.where(actions == REST_ACTION, REST, actions // 10 - 1)
 
 
@@ -70,7 +70,7 @@ def play_breaths(rules: Rules, views: np.ndarray, actions: np.ndarray, drawn: np
     Args:
         views: ``[n, 18]``, or ``[18]`` for the same view in all breaths; views of the own side during a measure.
         actions: ``[n, 2]``, two-digit actions of the own side and of the enemy.
-        drawn: ``[n, 2]``, the card that each side draws for a feint, from 0 for guard; 5 without a feint.
+        drawn: ``[n, 2]``, the card that each side draws for a feint, from 0 for guard; 5 if it does not feint.
     """
     layout, actions, drawn = layout_of(rules), np.asarray(actions, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     digits = np.broadcast_to(np.asarray(views, dtype=np.int64), (len(actions), np.shape(views)[-1])).copy()

@@ -1,7 +1,7 @@
 """Deals that begin a game or follow a measure.
 
-A deal consists of an information state of the first breath, up to its status, and a deck. Deals are numbered in this
-order. They depend only on the cards, so they can be listed before the graph of the game is built.
+A deal consists of a block of information states of the first breath, and a deck. Deals are numbered in this order. They
+depend only on the cards, so they can be listed before the graph of the game is built.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Dealer:
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the deals that may follow pairs of kept hands, int64 ``[n, 2, 5]``.
 
-        Returns:
-            Start of each pair's deals, int64 ``[n + 1]``; deals, int32; and their probabilities, float64.
+        The result is the start of each pair's deals, int64 ``[n + 1]``, the deals, int32, and their probabilities,
+        float64.
         """
         layer = self.space.layers[0]
         counts = np.zeros(len(kept), dtype=np.int64)
@@ -58,7 +58,7 @@ class Dealer:
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
         """Draw the deal that follows two kept hands, int64 ``[2, 5]``, in a simulated game.
 
-        ``numbers`` are the number of the game, the number of breaths played, and the random seed.
+        ``numbers`` are the game number, the number of breaths played, and the random seed.
         """
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)

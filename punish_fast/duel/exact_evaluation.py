@@ -1,13 +1,13 @@
 """Exact evaluation: the probability that one policy beats another in the real game.
 
-Backward, the win probability and the expected length are linear: a sweep through a measure maps the values ``x`` of the
-nodes between measures to ``g(x) = c + M x``, where ``M`` holds the transition probabilities between nodes. Sweeps are
-accelerated. After a sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of measures
-``N = (I - M)^-1 1``. A completed measure takes all its ``b`` breaths, so the length ``L``, which the sweep computes as
-well, bounds it: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
+The backward computation is linear: a sweep through a measure maps the values ``x`` of the nodes between measures to
+``g(x) = c + M x``, where ``M`` contains the transition probabilities between nodes. Sweeps are accelerated. After a
+sweep with residual ``r``, the error is at most ``r`` times the maximum expected number of measures
+``N = (I - M)^-1 1``. A completed measure takes all its ``b`` breaths, so the length ``L``, which is also computed,
+bounds it: ``N <= 1 + (L - 1) / b``, where ``L`` itself may be off by ``N`` times its residual.
 
-Forward, the distribution of full states is propagated from breath to breath, which gives the probability that the game
-ends in each breath of each measure. Both directions must agree.
+The forward computation propagates the distribution of full states from breath to breath, which gives the probability
+that the game ends in each breath of each measure. Both must agree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from punish_fast.mdp.methods.anderson import Anderson
 from punish_fast.runtime.errors import PunishFastError
 
 _MAX_SWEEPS = 1000
-# An error bound that increases again below this has reached the limit of rounding.
+# An error bound that increases below this value has reached the limit of rounding.
 _FLOOR = 1e-9
 # Maximum expected number of breaths; longer games count as infinite.
 _LONGEST = 1e6
@@ -35,11 +35,11 @@ class DuelError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Duel:
-    """The exact evaluation of one policy against another."""
+    """Exact evaluation of one policy against another."""
 
     win_probability: float  # Probability that the own side wins, before the cards are dealt
     length: float  # Expected number of breaths of a game
-    error_bound: float  # Bound on the error of every probability and length
+    error_bound: float  # Bound on the error of all probabilities and lengths
     # float64 ``[n_values, 2]``, win probability and expected breaths of each full state, node and result
     v: np.ndarray = field(repr=False)
     sweeps: int  # Number of sweeps
@@ -79,11 +79,11 @@ def head_to_head(graph: Graph, own: Any, enemy: Any, tolerance: float = 1e-12, s
         for k, acceleration in enumerate(accelerations):
             nodes[:, k] = acceleration.next(nodes[:, k].copy(), image[:, k].copy())
         np.clip(nodes, 0.0, [1.0, _LONGEST], out=nodes)
-    raise DuelError(f"duel: not converged after {_MAX_SWEEPS} sweeps; these policies may never end a game")
+    raise DuelError(f"duel: not converged after {_MAX_SWEEPS} sweeps; with these policies, games may never end")
 
 
 def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
-    """Bound the error of any value of ``image``, a probability or number of breaths."""
+    """Bound the error of all values of ``image``, which are probabilities and numbers of breaths."""
     residual = np.abs(image - nodes).max(axis=0, initial=0.0)
     slack = residual[1] / breaths
     if slack >= 1 or image[:, 1].max(initial=0.0) > _LONGEST / 2:
@@ -93,15 +93,10 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 
 
 def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
-    """Return when and how a game ends, computed forward from the deal.
+    """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    Args:
-        own: Policy of the own side, or another type that `policy_of` accepts.
-        enemy: The enemy's policy, of the same types.
-        rest: Stop when the probability of an undecided game is at most this.
-
-    Returns:
-        float64 ``[measures, breaths, 2]``, the probabilities of a win and of a loss in each breath.
+    They are computed forward from the deal, until the probability of an undecided game is at most ``rest``. Policies
+    are of any type that `policy_of` accepts.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt
@@ -114,4 +109,4 @@ def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15
         if nodes.sum() <= rest:
             return np.array(measures)
         dealt = graph.deal_again(nodes)
-    raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; these policies may never end a game")
+    raise DuelError(f"duel: undecided after {_MAX_SWEEPS} measures; with these policies, games may never end")

@@ -31,7 +31,7 @@ class Outline:
         self.draws = tabulate_draws(space.layout)  # All decks and the draws from them
         # Decks of each breath
         self.decks = [list_decks(space, self.draws, number) for number in range(space.rules.breaths)]
-        self.full = self._count_full()  # Full states, with memory for their successors
+        self.full = self._count_full()  # Full states, with room for their successors
 
     @property
     def n_full(self) -> int:
@@ -73,7 +73,7 @@ class Graph(Outline, LayeredGraph):
 
         Args:
             space: Information states under any model.
-            outline: Outline of these states, if known; becomes part of the graph.
+            outline: Outline of these states, if it has already been built.
 
         Raises:
             MemoryError: If the graph does not fit into memory, or has too many successors for 32-bit numbers.
@@ -92,7 +92,7 @@ class Graph(Outline, LayeredGraph):
 
     @property
     def view(self) -> StateSpace:
-        """The information states, whose model must be ``view``."""
+        """Information states of the graph; raise `InformationError` unless their model is ``view``."""
         self.space.must_be_view()
         return self.space
 
@@ -114,15 +114,10 @@ class Graph(Outline, LayeredGraph):
         return dealt
 
     def back_up(self, own_weight: np.ndarray, enemy_weight: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Sweep once backward through a measure, from nodes to nodes.
+        """Sweep once backward through a measure; return new values of the nodes, float64 ``[n_nodes, 2]``.
 
-        Args:
-            own_weight: float64 ``[n_rows]``, policy of the own side.
-            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            v: float64 ``[n_values, 2]``, value and length; entries of full states are overwritten.
-
-        Returns:
-            float64 ``[n_nodes, 2]``, new values and lengths of the nodes.
+        Policies are float64 ``[n_rows]``. ``v``, float64 ``[n_values, 2]``, contains values and lengths; entries of
+        full states are overwritten.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), (own_weight, enemy_weight), v)
         for number in reversed(range(self.n_breaths)):
@@ -130,12 +125,12 @@ class Graph(Outline, LayeredGraph):
         return self.back_up_nodes(v)
 
     def action_values(self, enemy_weight: np.ndarray, belief: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return values of actions in a measure to a player who does not see the enemy's hand, float64 ``[n_rows]``.
+        """Return values of actions to a player who does not see the enemy's hand, float64 ``[n_rows]``.
 
         Args:
             enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1; if
-                all are 0, hands have equal weight.
+            belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
+                Hands have equal weight if all weights are 0.
             v: float64 ``[n_values, k]``, values in the first column.
         """
         out = np.empty(int(self.state_ptr[-1]))
@@ -149,14 +144,9 @@ class Graph(Outline, LayeredGraph):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sweep once forward through a measure.
 
-        Args:
-            own_weight: float64 ``[n_rows]``, policy of the own side.
-            enemy_weight: float64 ``[n_rows]``, the enemy's policy.
-            reach: float64 ``[n_full]``, reach of full states; the first breath is read, later breaths are overwritten.
-
-        Returns:
-            Reach of each node, float64 ``[n_nodes]``, and probabilities of a win and of a loss in each breath, float64
-            ``[breaths, 2]``.
+        Policies are float64 ``[n_rows]``. ``reach``, float64 ``[n_full]``, contains the reach of the first breath's
+        full states; later breaths are overwritten. Return the reach of each node, float64 ``[n_nodes]``, and the
+        probabilities of a win and of a loss in each breath, float64 ``[breaths, 2]``.
         """
         n_breaths = self.n_breaths
         ends = np.zeros((n_breaths, 2))
@@ -173,8 +163,8 @@ class Graph(Outline, LayeredGraph):
         return after, ends
 
     def _cut(self, number: int) -> Parts:
-        """Cut by revealed cards if the model remembers them; these never change, so parts share no successor."""
-        # Nodes do not remember revealed cards.
+        """Cut by revealed cards if the model remembers them: these never change, so parts share no successor."""
+        # Nodes forget revealed cards.
         is_last = number == self.space.rules.breaths - 1
         origin = int(self.space.layer_ptr[number])
         if is_last or not self.space.information.keeps_revealed:
@@ -218,12 +208,10 @@ class Graph(Outline, LayeredGraph):
             for_each(_graph.number_nodes, 64, chunks, self.full.after, slots, win)
 
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
-        """Return the deals that follow the nodes ``keys``, whether or not a game reaches them.
+        """Return the deals that follow the nodes ``keys``, int64 ``[n]``, whether or not a game reaches them.
 
-        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
-
-        Args:
-            keys: int64 ``[n]``, with HP that are possible at the start of a measure.
+        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands. HP must be
+        possible at the start of a measure.
         """
         space, layout = self.space, self.space.layout
         layer = space.layers[0]
@@ -251,4 +239,4 @@ def must_be_graph(graph: object) -> None:
     """Raise TypeError if an argument is not a `Graph`."""
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
-        raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space) makes")
+        raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space)")

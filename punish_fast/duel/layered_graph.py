@@ -19,7 +19,7 @@ from punish_fast.duel._graph import Full, Redeal
 from punish_fast.duel._passes import Parts
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Number of parts in which reach is summed, for any number of threads.
+# Number of parts in which reach is summed, independent of the number of threads.
 N_PARTS = 8
 
 
@@ -35,7 +35,7 @@ class LayeredGraph(ABC):
 
     @abstractmethod
     def _cut(self, number: int) -> Parts:
-        """Divide the information states of a breath into parts that may pass on reach in parallel."""
+        """Divide the information states of a breath into parts that can pass on reach in parallel."""
 
     @property
     def n_breaths(self) -> int:
@@ -64,7 +64,7 @@ class LayeredGraph(ABC):
 
     @property
     def nodes(self) -> slice:
-        """Slice of the nodes' numbers."""
+        """Slice of the nodes among all values."""
         return slice(self.n_full, self.n_full + self.n_nodes)
 
     @cached_property
@@ -82,16 +82,16 @@ class LayeredGraph(ABC):
             belief: float64 ``[n_full]``, weights of enemy hands in each information state, which need not sum to 1.
             v: float64 ``[n_values, k]``, values in the first column; entries of full states are overwritten.
             choice: int64 ``[n_states]``, row chosen in each information state; replaced if another row is better.
-            least: Full states with less belief are skipped: they keep their values and do not count.
+            least: Full states with less belief are ignored and keep their values.
         """
         args = (self.full, self.draws, (self.state_ptr, self.action), self.most_decks)
         for number in reversed(range(self.n_breaths)):
             self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
-        """Return means over the deals that follow each node, float64 ``[n_nodes, k]``, of the ``k`` columns of ``v``.
+        """Return means of the columns of ``v`` over the deals that follow each node, float64 ``[n_nodes, k]``.
 
-        A ``redeal`` replaces the graph's nodes by others.
+        ``redeal`` replaces the nodes of the graph by others.
         """
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
@@ -113,23 +113,23 @@ class LayeredGraph(ABC):
         for_chunks(kernel, self._entries_of(number), *args, origin=int(self.layer_ptr[number]))
 
     def targets_of(self, number: int) -> tuple[int, int]:
-        """Return the first number that a successor of a breath can have, and the number of the first result."""
+        """Return the first value to which a breath can lead, and the first final result."""
         return int(self.full.ptr[self.layer_ptr[number + 1]]), self.n_full + self.n_nodes
 
     def room_after(self, number: int) -> tuple[int, int]:
-        """Return the number of buffers to which the parts of a breath write, and the size of each buffer."""
+        """Return the number of buffers to which the parts of a breath write, and their size."""
         is_last = number == self.n_breaths - 1
         first, last = self.full.ptr[self.layer_ptr[number + 1 : number + 3]] if not is_last else (0, self.n_nodes)
         return 1 + int(self.parts[number].buffer.max(initial=0)), int(last - first)
 
     @cached_property
     def parts(self) -> list[Parts]:
-        """Information states of each breath, in parts that may pass on reach in parallel."""
+        """Information states of each breath, in parts that can pass on reach in parallel."""
         return [self._cut(number) for number in range(self.n_breaths)]
 
     @cached_property
     def part_weights(self) -> list[np.ndarray]:
-        """Cumulative number of successors of the parts of each breath, int64 ``[n_parts + 1]``."""
+        """Cumulative numbers of successors of the parts of each breath, int64 ``[n_parts + 1]``."""
         entries = [self.full.entry_ptr[parts.spans] for parts in self.parts]
         return [cumulated(span[:, 1] - span[:, 0])[parts.ptr] for span, parts in zip(entries, self.parts, strict=True)]
 

@@ -20,8 +20,7 @@ from punish_fast.punish.states.space import StateSpace
 def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     """Return the checked policy of a player, float64 ``[n_rows]``.
 
-    Args:
-        player: A policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
+    A player is a policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
     """
     raise TypeError(
         f"policy: {type(player).__name__} is not allowed, it must be float64 {space.action.shape}, a Solution, "

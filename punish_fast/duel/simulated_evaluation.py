@@ -1,8 +1,8 @@
 """Monte Carlo evaluation of two policies: simulated games, and the standard error of their results.
 
-By default games come in pairs: the same cards and random numbers with the seats swapped, so the luck of the cards
-cancels out. Pairs are independent of each other, but the games of a pair are not, so the standard error is computed
-over pairs: from the variance of ``w / 2``, with ``w`` wins in a pair, 0, 1 or 2.
+By default, games are played in pairs, with the same cards and random numbers but swapped seats, so the luck of the
+cards cancels out. The games of a pair are dependent, so the standard error is computed over pairs, from the variance of
+``w / 2``, where ``w`` is the number of wins in a pair.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from punish_fast.duel.graph import Graph, must_be_graph
 from punish_fast.duel.policies import policy_of
 from punish_fast.duel.simulator import GameResults, Simulator
 
-# Few enough that an interrupt is handled soon.
+# Small enough that interrupts are handled soon.
 _DEALS_AT_ONCE = 1 << 18
 _MOST_GAMES = 1 << 48
 
@@ -30,12 +30,12 @@ class Batch(NamedTuple):
 
     games: int  # Games played
     wins: int  # Games won by the own side
-    split: int  # Pairs of games in which each side won once; 0 if not paired
+    split: int  # Pairs of games in which each side won once; 0 if unpaired
     lengths: np.ndarray  # int64 ``[longest + 1]``, games by their length in breaths
     # int64 ``[n_openings, 2]``, games and wins by the first own hand and revealed cards, in the order of the blocks of
     # the first breath, ``StateSpace.layers[0].cards``
     openings: np.ndarray
-    paired: bool  # True if games come in pairs with the seats swapped
+    paired: bool  # True if games were played in pairs with swapped seats
 
     @property
     def win_probability(self) -> float:
@@ -75,8 +75,7 @@ def simulate(
         n_games: Number of games, including both games of each pair.
         seed: Random seed, 0 to 2^64 - 1; results do not depend on the number of threads.
         paired: Whether to play every deal twice, with the seats swapped.
-        first_game: Number of the first game. A match can be continued: `join` of games 0 to ``n - 1`` and games ``n``
-            to ``m - 1`` gives the counts of games 0 to ``m - 1``.
+        first_game: Number of the first game, to continue a match: `join` adds the counts of consecutive games.
 
     Raises:
         PolicyError: If a policy does not belong to the game.
@@ -105,7 +104,7 @@ def join(one: Batch, other: Batch) -> Batch:
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Add two counts of games by length, int64 ``[longest + 1]``."""
+    """Add two counts of games by length, int64 ``[longest + 1]`` each."""
     lengths = np.zeros(max(len(one), len(other)), dtype=np.int64)
     for counts in (one, other):
         lengths[: len(counts)] += counts
@@ -141,7 +140,7 @@ class _SimulatedMatch:
         self._n_blocks = len(layer.cards)
         block_of_row = np.repeat(np.arange(self._n_blocks), np.diff(layer.first))
         n_rows = len(block_of_row)
-        # Blocks of both seats, for every full state of the first breath.
+        # Block of each seat, for every full state of the first breath.
         self._own_block = np.repeat(block_of_row, np.diff(ptr[: n_rows + 1]))
         self._enemy_block = block_of_row[graph.full.enemy_row[: ptr[n_rows]]]
 

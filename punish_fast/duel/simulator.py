@@ -1,7 +1,6 @@
 """Simulation of the real game between two policies, millions of games at a time.
 
-A game depends only on its number and the random seed (``_simulator.py``), not on the number of threads, so any game can
-be replayed.
+A game depends only on its number and the random seed (``_simulator.py``), so any game can be replayed.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Simulator:
         self._start = (int(layer.rank[0, status]), graph.n_full, graph.n_full + graph.n_nodes, _MAX_BREATHS)
 
     def thresholds(self, weight: np.ndarray) -> np.ndarray:
-        """Return the thresholds of a policy, uint32 ``[n_rows]``, given float64 ``[n_rows]``."""
+        """Return the thresholds of a policy, uint32 ``[n_rows]``."""
         return prepare_thresholds(self.space, weight)
 
     def play(self, own: np.ndarray, enemy: np.ndarray, first_game: int, n_games: int, seed: int) -> GameResults:
@@ -87,7 +86,7 @@ class Simulator:
         args = (self._walk, self._deals, self._start, (own, enemy), stop, games, trace)
         for_each(_simulator.play_games, n_games, (first_game, np.uint64(seed)), *args)
         if stop[0]:
-            raise DuelError(f"games: one is undecided after {_MAX_BREATHS} breaths and may never end")
+            raise DuelError(f"games: a game is undecided after {_MAX_BREATHS} breaths and may never end")
         return games
 
 
@@ -108,7 +107,7 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
 
 
 def prepare_thresholds(space: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """Return the thresholds of a policy for `_simulator.choose`, uint32 ``[n_rows]``, given float64 ``[n_rows]``."""
+    """Return the thresholds of a policy, float64 ``[n_rows]``, for `_simulator.choose`, uint32 ``[n_rows]``."""
     threshold = np.empty(len(weight), dtype=np.uint32)
     for_each(_simulator.fill_thresholds, len(space.state_ptr) - 1, space.state_ptr, weight, threshold)
     return threshold

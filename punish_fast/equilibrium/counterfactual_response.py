@@ -10,9 +10,9 @@ weights, an iteration finds the best actions backward through a measure from the
 kept from measure to measure. Both carry over to the next iteration, as in policy iteration.
 
 Under perfect recall, an iteration gives the best response within a measure. With imperfect recall, the paths to
-``(s, e)`` also differ in own moves, and paths that the last response would not take should hardly count. So own moves
-are weighted: 1 if the last response makes them, and a small weight otherwise, so that states which the response
-avoids still have beliefs. Under perfect recall the weight cancels out. An iteration is not guaranteed to improve the
+``(s, e)`` also differ in own moves, and paths that the last response would not take should hardly count. Own moves
+therefore have weight 1 if the last response makes them, and a small weight otherwise, so that beliefs exist even in
+states that the response avoids. Under perfect recall the weight cancels out. An iteration might not improve the
 response.
 """
 
@@ -34,47 +34,36 @@ _SAME_DEALS = 1e-9
 
 
 class CounterfactualResponse:
-    """Response to an enemy, and its values.
-
-    Attributes:
-        choice: int64 ``[n_states]``, the row chosen in each information state.
-        dealt: float64 ``[n]``, expected visits per game to each full state of the first breath.
-        v: float64 ``[n_values, k]``, win probabilities of full states, nodes, win and loss in the first column.
-        nodes: Win probabilities of the nodes, a view of ``v``.
-    """
+    """Response to an enemy, and its values."""
 
     def __init__(self, graph: LayeredGraph, v: np.ndarray, opening: np.ndarray) -> None:
-        """Start with the first action of every state.
+        """Start with the first action of every state, on the whole graph or a restricted game.
 
         Args:
-            graph: The whole graph or a restricted game.
-            v: Initial win probabilities. Full states that an iteration skips keep theirs.
+            v: float64 ``[n_values, k]``, initial win probabilities in the first column; updated in place.
             opening: float64 ``[n]``, probability that a game begins in each full state of the first breath.
         """
         self.graph = graph
-        self.v = v
+        self.v = v  # Full states that an iteration skips keep their values.
         self.v[-2:, 0] = 1.0, 0.0
-        self.nodes = v[graph.nodes]
-        self.choice = graph.state_ptr[:-1].astype(np.int64)
+        self.nodes = v[graph.nodes]  # view
+        self.choice = graph.state_ptr[:-1].astype(np.int64)  # row chosen in each information state
         self._opening = opening
-        self.dealt = opening.copy()
+        self.dealt = opening.copy()  # float64 ``[n]``, expected visits per game to each full state of the first breath
 
     @property
     def policy(self) -> np.ndarray:
-        """The deterministic policy of ``choice``, float64 ``[n_rows]``."""
+        """Deterministic policy of `choice`, float64 ``[n_rows]``."""
         weight = np.ones(len(self.graph.action))
         weight[: self.graph.state_ptr[-1]] = 0.0
         weight[self.choice] = 1.0
         return weight
 
     def improve(self, enemy: np.ndarray, reach: Reach, max_passes: int = 1) -> None:
-        """Run one iteration against an enemy.
+        """Run one iteration against the policy ``enemy``, float64 ``[n_rows]``.
 
-        Args:
-            enemy: float64 ``[n_rows]``, the enemy's policy.
-            reach: Working memory on the same graph.
-            max_passes: Maximum number of forward passes before the choice. Each starts from the deals of the previous
-                pass; passes stop when the deals converge.
+        ``reach`` is working memory on the same graph. The choice is preceded by up to ``max_passes`` forward passes,
+        each starting from the deals of the previous one; passes stop when the deals converge.
         """
         strategies = (self.policy, enemy)
         for _ in range(max_passes):
@@ -87,13 +76,10 @@ class CounterfactualResponse:
         self.choose(enemy, reach.table[:, OTHERS], _LEAST_REACH)
 
     def deal_again(self, again: np.ndarray) -> None:
-        """Set the deals from the reach of the first breath's full states after a measure, float64 ``[n]``."""
+        """Set the deals after a measure from the reach ``again``, float64 ``[n]``, of the first full states."""
         self.dealt[:] = self._opening + again
 
     def choose(self, enemy: np.ndarray, belief: np.ndarray, least: float = 0.0) -> None:
-        """Choose the best actions against ``enemy`` under ``belief``, float64 ``[n_full]``.
-
-        Full states with a belief below ``least`` are skipped.
-        """
+        """Choose the best actions under ``belief``, float64 ``[n_full]``; skip full states with less than ``least``."""
         self.graph.respond(enemy, belief, self.v, self.choice, least)
         self.nodes[:, 0] = self.graph.back_up_nodes(self.v)[:, 0]

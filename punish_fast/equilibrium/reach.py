@@ -14,21 +14,14 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """The probability of reaching each full state, and the same with a minimum weight for own choices.
-
-    With a response to the player's strategy, both columns are also kept for the response.
-
-    Attributes:
-        table: float64 ``[n_full, 2]``, both reaches, or ``[n_full, 4]`` with a response.
-        nodes: float64 ``[n_nodes, 2 or 4]``, reaches of the nodes after the measure.
-    """
+    """Reach of full states and of nodes: the actual one, and one with a minimum weight for own choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
-        """Allocate the tables."""
+        """Allocate the tables; ``has_response`` adds the reaches of a response to the player's strategy."""
         self.graph = graph
         n_columns = 4 if has_response else 2
-        self.table = np.zeros((graph.n_full, n_columns))
-        self.nodes = np.empty((graph.n_nodes, n_columns))
+        self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
+        self.nodes = np.empty((graph.n_nodes, n_columns))  # nodes after the measure
         # Buffers of the parts of any breath; all zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
@@ -47,14 +40,14 @@ class Reach:
         choice: np.ndarray | None = None,
         least: float = 0.0,
     ) -> None:
-        """Pass reach from a breath on to the full states of the next, or to the nodes.
+        """Pass reach from a breath on to the full states of the next breath, or to the nodes.
 
         Args:
             number: Index of the breath.
             strategies: The player's and the enemy's strategy, float64 ``[n_rows]``.
             off_policy_weight: Minimum weight of the player's choices in the second reach; 1 gives counterfactual reach.
-            choice: int64 ``[n_states]``, the rows of a response to the player, or None.
-            least: Skip full states whose second reach is lower.
+            choice: int64 ``[n_states]``, rows of a response to the player, or None.
+            least: Full states whose second reach is lower are skipped.
         """
         graph, shape = self.graph, self._shapes[number]
         parts, targets = graph.parts[number], graph.targets_of(number)
@@ -77,5 +70,5 @@ class Reach:
             self.spread(number, strategies, off_policy_weight, least=least)
 
     def deal_again(self, column: int = 0) -> np.ndarray:
-        """Return the reach of the next measure's first full states, float64 ``[n]``, from a column of ``nodes``."""
+        """Return the reach of the next measure's first full states, float64 ``[n]``, from one column of ``nodes``."""
         return self.graph.deal_again(np.ascontiguousarray(self.nodes[:, column]))

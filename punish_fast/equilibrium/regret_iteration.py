@@ -1,7 +1,6 @@
 """One iteration of regret minimisation: forward reach, backward regrets, the update, and the best response.
 
-An iteration runs on the whole graph or on a restricted game. Deals are computed on the whole graph; restricted games
-reuse them.
+An iteration runs on the whole graph or on a restricted game, which reuses the deals of the whole graph.
 """
 
 from __future__ import annotations
@@ -20,18 +19,7 @@ from punish_fast.runtime.parallel import for_each
 
 
 class RegretIteration:
-    """A player and its enemy in a measure.
-
-    Attributes:
-        share: Share of games against the response.
-        response: Response to the player, or None.
-        dealt: float64 ``[n]``, expected visits per game to each full state of the first breath.
-        v: float64 ``[n_values]``, win probabilities.
-        reach: Reach of full states in the last iteration, and of nodes in the last iteration that computed deals.
-        strategy: float64 ``[n_rows]``, the player's strategy.
-        enemy: The enemy's strategy; the same array as ``strategy`` if there is no response.
-        state_reach: float64 ``[n_states, 2]``, reach of each information state in the last iteration.
-    """
+    """A player and its enemy in a measure."""
 
     def __init__(
         self,
@@ -42,13 +30,21 @@ class RegretIteration:
         share: float = 0.0,
         response: CounterfactualResponse | None = None,
     ) -> None:
-        """Start from the minimiser's tables; the arrays ``dealt`` and ``v`` are updated in place."""
+        """Start from the minimiser's tables.
+
+        Args:
+            dealt: float64 ``[n]``, expected visits per game to each full state of the first breath; updated in place.
+            v: float64 ``[n_values]``, win probabilities; updated in place.
+            share: Share of games against the response.
+            response: Response to the player, or None.
+        """
         n_rows = len(minimiser.regret)
         self.graph, self.minimiser, self.share, self.response = graph, minimiser, share, response
         self.dealt, self.v = dealt, v
         self.reach = Reach(graph, has_response=response is not None)
         self.strategy = np.empty(n_rows)
         self.enemy = self.strategy if response is None else np.empty(n_rows)
+        # R and C (``_reach.py``) of each information state in the last iteration
         self.state_reach = np.zeros((len(graph.state_ptr) - 1, 2))
         self.play()
 
@@ -63,12 +59,7 @@ class RegretIteration:
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration.
-
-        Args:
-            iteration: Iteration number, from 1.
-            deal: Computes the deals after the measure; if None, reach is not passed on to the nodes.
-        """
+        """Run an iteration; ``deal`` computes the deals after the measure, or None to reuse the previous deals."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)
@@ -83,7 +74,7 @@ class RegretIteration:
         self.nodes[:] = graph.back_up_nodes(self.v[:, None])[:, 0]
         self.minimiser.learn(iteration, self.state_reach, self.strategy)
         if response is not None:
-            # Beliefs are those of the previous strategy, which is nearly the same, so no separate pass is needed.
+            # The beliefs belong to the previous strategy, which is nearly the same; this saves another forward pass.
             response.choose(self.strategy, self.reach.table[:, RESPONSE_OTHERS])
             self._mix()
 

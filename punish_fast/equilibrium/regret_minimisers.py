@@ -1,25 +1,23 @@
 """Regret minimisers: algorithms that compute a strategy in every information state from regrets.
 
-Both minimisers read the regrets of an iteration (``_regret_matching.py``) and keep a weighted sum of all strategies,
-whose mean is the result.
+Both minimisers use the regrets of an iteration (``_regret_matching.py``). The result is a weighted mean of all
+strategies.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
-regrets equal the last. It converges fast in self-play, where the enemy changes as slowly as the player. Single
-strategies jump, so only the average is good; each strategy is weighted by the player's own contribution to reaching a
+regrets equal the last. It converges fast in self-play, where the enemy changes as slowly as the player. The strategies
+oscillate, so only their average is close to an equilibrium, weighted by the player's own contribution to reaching a
 state.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), makes steps that
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
 is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
-al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). So
-beliefs about the enemy's hand depend on own choices, with a small weight for off-policy moves. Since steps are short, a
-plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).
+al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). Beliefs
+about the enemy's hand therefore depend on own choices, with a small weight for off-policy moves. Since steps are short,
+a plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).
 
 With short steps, little is lost by combining several of them in rarely reached states and for rarely played actions.
-So most iterations run on a restricted game (``restricted_game.py``) with the deals of the previous iteration. Every
-sixteenth is a full iteration, which counts several times for everything outside the restricted game. This is a good
-approximation, since rare states mostly stay rare. (States of a restricted game that its play never reaches learn only
-in full iterations, and slowly.)
+Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the previous iteration.
+Every sixteenth is a full iteration, which counts several times for everything outside the restricted game.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ from punish_fast.equilibrium import _hedge, _regret_matching
 from punish_fast.equilibrium.counterfactual_response import OFF_POLICY_WEIGHT
 from punish_fast.runtime.parallel import for_each
 
-# Learning rate of the first iteration; it falls with the fourth root of the iteration. A higher rate learns faster
-# at first, a lower one ends closer to an equilibrium.
+# Initial learning rate; it decreases with the fourth root of the iteration number. A higher rate learns faster at
+# first; a lower rate ends closer to an equilibrium.
 FIRST_RATE = 2.0
-# The weight of an iteration in the sum of strategies is its number to this power.
+# The weight of iteration t in the sum of strategies is t to this power.
 _GROWTH = 5
 # Initial variance of regrets; prevents steps caused by rounding errors.
 _FIRST_VARIANCE = 1e-8
@@ -44,13 +42,7 @@ _FULL_ITERATIONS, _FULL_EVERY = 16, 16
 
 
 class RegretMatching:
-    """Predictive regret matching+.
-
-    Attributes:
-        tables: Arrays that determine the strategy, and ``total``, the weighted sum of strategies, by name: float64
-            ``[n_rows]`` or ``[n_states]``.
-        regret: float64 ``[n_rows]``, written by each iteration.
-    """
+    """Predictive regret matching+."""
 
     # Minimum weight of the player's own choices in beliefs about the enemy's hand.
     off_policy_weight = 1.0
@@ -58,24 +50,19 @@ class RegretMatching:
     least_probability = 0.0
 
     def __init__(self, state_ptr: np.ndarray) -> None:
-        """Start with zero regrets; ``state_ptr``, int64 ``[n_states + 1]``, holds the first row of each state."""
+        """Start with zero regrets; ``state_ptr``, int64 ``[n_states + 1]``, contains the first row of each state."""
         n_rows = int(state_ptr[-1])
         self._state_ptr = state_ptr
+        # Arrays that determine the strategy, and ``total``, the weighted sum of strategies.
         self.tables = {name: np.zeros(n_rows) for name in ("regret", "last_regret", "total")}
-        self.regret = self.tables["last_regret"]
+        self.regret = self.tables["last_regret"]  # written by each iteration
 
     def is_full(self, iteration: int) -> bool:  # noqa: ARG002
         """Return True: regrets change too much between iterations to be reused."""
         return True
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables from `regret`, and write the next strategy.
-
-        Args:
-            iteration: Iteration number, from 1.
-            state_reach: float64 ``[n_states, 2]``, reach of each information state in the iteration.
-            strategy: float64 ``[n_rows]``, the strategy that was played; overwritten with the next.
-        """
+        """Update the tables from ``regret`` after an iteration (counted from 1), and overwrite ``strategy``."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
         for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
         self.play(strategy)
@@ -93,11 +80,9 @@ class Hedge:
     least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies.
+        """Start with uniform strategies; ``state_ptr`` as in `RegretMatching`.
 
-        Args:
-            state_ptr: int64 ``[n_states + 1]``, the first row of each information state.
-            marks: uint8 ``[n_rows]``, marks of the rows that restricted iterations update; None in a restricted game.
+        ``marks``, uint8 ``[n_rows]``, marks the rows that restricted iterations update; None in a restricted game.
         """
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
@@ -119,10 +104,7 @@ class Hedge:
     def restrict(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
         """Copy the tables to a minimiser for a restricted game.
 
-        Args:
-            states: int64 ``[k]``, indices of its information states in the whole graph.
-            rows: int64 ``[n]``, indices of its rows.
-            state_ptr: int64 ``[k + 1]``, the first row of each of its states.
+        ``states`` and ``rows`` are int64 indices of its information states and rows in the whole graph.
         """
         part = Hedge(state_ptr)
         for name, table in self.tables.items():

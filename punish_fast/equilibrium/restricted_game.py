@@ -1,7 +1,7 @@
 """Restricted games: the part of the real game that matters for learning, as a small graph with fast passes.
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
-actions are hardly ever played or regretted. A restricted game omits both, so its passes stay in the cache. It contains
+actions are hardly ever played or regretted. A restricted game omits both, so its arrays fit into the cache. It contains
 all full states of the first breath, from which nodes are backed up. Play that leaves it ends in leaves, which keep
 their last known values (``_restricted_game.py``).
 """
@@ -32,15 +32,14 @@ def all_inside(graph: LayeredGraph) -> Marks:
 def mark(
     graph: LayeredGraph, reach: np.ndarray, strategy: np.ndarray, regret: np.ndarray, choice: np.ndarray, marks: Marks
 ) -> None:
-    """Mark the states, rows and full states of the next restricted game.
+    """Mark the states, rows and full states of the next restricted game in ``marks``, which are overwritten.
 
     Args:
         graph: The whole graph.
         reach: float64 ``[n_full, 4]``, reach of the player and of the response (``_reach.py``).
         strategy: float64 ``[n_rows]``, the strategy played.
         regret: float64 ``[n_rows]``.
-        choice: int64 ``[n_states]``, the row that the response chooses in each information state.
-        marks: Overwritten.
+        choice: int64 ``[n_states]``, row that the response chooses in each information state.
     """
     full, n_states = graph.full, len(graph.state_ptr) - 1
     first = int(graph.layer_ptr[1])
@@ -50,7 +49,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if the marks could come from `mark`, so that a restricted game contains everything it refers to."""
+    """Return True if the marks could come from `mark`, so that a restricted game contains every index it refers to."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -66,7 +65,7 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of the marked entries, or return None if it ``must_pay`` and is too large.
+    """Build the restricted game of the marked entries; return None if it ``must_pay`` and is too large.
 
     Successors outside the game are marked as leaves.
     """
@@ -85,27 +84,18 @@ def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> Restri
 
 
 class RestrictedGame(LayeredGraph):
-    """The marked part of a graph.
-
-    Attributes:
-        states: int64 ``[n_states]``, index of each information state in the whole graph.
-        rows: int64 ``[n_rows]``, index of each row.
-        numbers: int64 ``[n_full]``, index of each full state.
-        leaves: int64 ``[n_leaves]``, index of each full state in which play leaves the restricted game.
-    """
+    """The marked part of a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy the marked entries.
+        """Copy the marked entries; ``marks`` include leaves.
 
-        Args:
-            whole: The whole graph.
-            marks: Marks, including leaves.
-            place: int64 ``[n_full + 1]``, index of the first successor of each full state of the whole graph.
+        ``place``, int64 ``[n_full + 1]``, contains the first successor of each full state of the whole graph.
         """
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)
         inside, leaf = _ranks(marks.full == INSIDE), _ranks(marks.full == LEAF)
+        # Indices of information states, rows, full states and leaves in the whole graph.
         self.states, self.rows = _places(state_rank), _places(row_rank)
         self.numbers, self.leaves = _places(inside), _places(leaf)
         args = (full, whole.draws, (whole.state_ptr, whole.action), marks, place)

@@ -1,8 +1,8 @@
-"""Run an equilibrium until a target is reached: iterations, exploitability or seconds, with checkpoints on the way.
+"""Runs of equilibrium learning, with checkpoints, to a target: iterations, exploitability or seconds.
 
-Exploitability is the win rate of the best known response above one half, in percentage points. It is a measurement, not
-an upper bound: a search for a best response finds a lower bound. A measurement takes as long as several iterations, so
-exploitability is measured only after 25 iterations, whenever their number has doubled, and at the end.
+Exploitability is the win rate of the best known response above one half, in percentage points: a lower bound, since the
+search may miss better responses. A measurement takes as long as several iterations, so exploitability is measured only
+after 25 iterations, whenever their number has doubled, and at the end.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class IterationStatus(NamedTuple):
     iteration: int  # number of the iteration, from 1
     last: int | None  # number of the last iteration; None if only time or exploitability ends the run
     seconds_each: float  # mean seconds of an iteration of this run
-    seconds_left: float | None  # estimated seconds to the end of learning; None if unknown
+    seconds_left: float | None  # estimated seconds until learning ends; None if unknown
     exploitability: float | None  # last measurement, in percentage points, or None
 
 
@@ -80,10 +80,10 @@ def run_equilibrium(
 ) -> EquilibriumRun:
     """Iterate until a target is reached, then measure exploitability.
 
-    If interrupted, finish the current iteration, save a checkpoint and raise the interrupt again.
+    After an interrupt, the current iteration is finished and a checkpoint saved before the interrupt is raised again.
 
     Args:
-        equilibrium: The player that learns; the result is its average strategy.
+        equilibrium: The learning player; the result is its average strategy.
         target: Stopping rule.
         save: Writes a checkpoint; called every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.

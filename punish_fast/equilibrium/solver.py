@@ -1,20 +1,19 @@
-"""Approximate equilibria: self-play by regret minimisation, against the player itself and a best response to it.
+"""Approximate equilibria by regret minimisation, in self-play and against a best response.
 
 Every iteration passes reach probabilities forward through one measure and win probabilities backward, and updates the
 strategy in every information state from the regrets of its actions (``_regret_matching.py``, ``regret_minimisers.py``).
 Deals and node values carry over, so no iteration has to span more than one measure.
 
-The enemy is the player itself: one table plays both seats. In two-player zero-sum games with perfect recall, the
-average strategy then converges to an equilibrium. A player here has imperfect recall: it forgets everything outside
-the information model, and almost everything before the last deal. Self-play then converges to strategies that no
-single deviation improves, although a longer plan might.
+In self-play, one table plays both seats. In two-player zero-sum games with perfect recall, the average strategy then
+converges to an equilibrium. Here, players have imperfect recall: they forget everything outside the information model,
+and almost everything before the last deal. Self-play then converges to strategies that no single deviation improves,
+although a sequence of deviations might.
 
-So a share of the games can be played against the enemy that plans best: a counterfactual best response to the
-strategy, improved by one step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M.
-Bowling ("Finding Optimal Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best
-responses jump from iteration to iteration. So the player makes short steps against them (`Hedge`), and self-play in the
-other games stabilises it: more self-play converges sooner, but to a higher exploitability. Self-play without best
-responses uses `RegretMatching`.
+A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
+step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
+Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best responses jump from iteration
+to iteration, so the player makes short steps against them (`Hedge`), and self-play in the other games stabilises it:
+more self-play converges sooner, but to a higher exploitability. Self-play without best responses uses `RegretMatching`.
 
 Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
 (``best_response.py``).
@@ -40,13 +39,7 @@ _PROGRAM = 350_000_000
 
 
 class Equilibrium:
-    """A player that learns by self-play, and the average of its strategies.
-
-    Attributes:
-        graph: The game.
-        iterations: Number of iterations so far.
-        share: Share of games against a best response.
-    """
+    """A player that learns by self-play, and the average of its strategies."""
 
     def __init__(self, graph: Graph, share: float = 0.0) -> None:
         """Start with uniform strategies.
@@ -64,7 +57,7 @@ class Equilibrium:
             raise ValueError(f"share is {share}, allowed is from 0 to 1")
         self.graph = graph
         self.share = share
-        self.iterations = 0
+        self.iterations = 0  # iterations so far
         self._opening = graph.dealt
         self._marks = all_inside(graph)
         self._whole = self._begin()
@@ -103,10 +96,9 @@ class Equilibrium:
 
     @property
     def average(self) -> np.ndarray:
-        """The average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
+        """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        States without any weight have the last strategy. Actions below the minimiser's ``least_probability`` are
-        dropped.
+        States without any weight have the last strategy; actions below ``minimiser.least_probability`` are dropped.
         """
         # Free the restricted game: callers need the memory, and it is quickly rebuilt.
         self._leave_restricted_game()
@@ -123,10 +115,7 @@ class Equilibrium:
 
     @property
     def exploiter_start(self) -> Start:
-        """Start of the search for an exploiter of the average.
-
-        This is the response to the last strategies, or the average itself if there is no response.
-        """
+        """Start of the search for an exploiter of the average: the response, or the average if there is none."""
         response = self._whole.response
         if response is None:
             policy, values = self.average, self.nodes
@@ -136,14 +125,14 @@ class Equilibrium:
         return Start(policy, np.column_stack([values, np.zeros_like(values)]))
 
     def _by_state(self, rows: np.ndarray) -> np.ndarray:
-        """Return the sum over the information state of each row."""
+        """Return, for each row, the sum of ``rows`` over its information state."""
         state_ptr = self.graph.state_ptr
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
         """Run one iteration, full or restricted.
 
-        An interrupt during an iteration leaves the tables invalid; restart from a copy of `tables`.
+        An interrupt during an iteration leaves the tables invalid; resume from a copy of `tables`.
         """
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
@@ -174,7 +163,7 @@ class Equilibrium:
 
     @property
     def reached(self) -> np.ndarray:
-        """Information states that the average reaches by its own choices from some deal, bool ``[n_states]``."""
+        """Information states that the average reaches by its own choices after some deal, bool ``[n_states]``."""
         average, full_ptr = self.average, self.graph.full.ptr
         reach = Reach(self.graph)
         reach.begin(np.ones(len(self.dealt)))
@@ -261,10 +250,7 @@ class _Part:
 
 
 def bytes_needed(outline: Outline, share: float = 0.0) -> int:
-    """Estimate the peak memory of an equilibrium including its graph, in bytes.
-
-    ``share`` is the share of games against a best response.
-    """
+    """Estimate the peak memory of an equilibrium and its graph in bytes; ``share`` as in `Equilibrium`."""
     n_states = len(outline.full.ptr) - 1
     n_rows = int(outline.space.state_ptr[n_states])
     listed = sum(array.nbytes for table in (*outline.decks, outline.full, *outline.space.layers) for array in table)
@@ -278,9 +264,9 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     if share > 0:
         # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
-        # A restricted game has all of these, indices into the whole graph, and successors. Building it takes some
-        # counts of full states; then it has reaches and values. Full states outside can be leaves. It is freed before
-        # exploitability is measured.
+        # A restricted game contains all of these, indices into the whole graph, and successors. Building it requires
+        # counts of full states; afterwards it has reaches and values. Full states outside can be leaves. It is freed
+        # before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)

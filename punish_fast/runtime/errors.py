@@ -17,14 +17,14 @@ class ExtraError(PunishFastError):
 
 
 def require(extra: str, *modules: str) -> None:
-    """Raise `ExtraError` if a module of an extra is not installed; modules are not imported."""
+    """Raise `ExtraError` if a module of an extra is not installed, without importing it."""
     for module in modules:
         if not are_installed(module):
             raise ExtraError(f'{module} is missing, install with: pip install "punish-fast[{extra}]"')
 
 
 def are_installed(*modules: str) -> bool:
-    """Return True if all modules are installed; modules are not imported."""
+    """Return True if all modules are installed, without importing them."""
     try:
         return all(find_spec(module) is not None for module in modules)
     except ValueError:  # sys.modules[module] is None

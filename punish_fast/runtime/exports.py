@@ -1,4 +1,4 @@
-"""Public names of a package that are imported on first use, so importing the package is fast."""
+"""Public names of a package that are imported on first use, so that importing the package is fast."""
 
 from __future__ import annotations
 

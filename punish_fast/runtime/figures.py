@@ -1,7 +1,7 @@
 """Figures as PNG or SVG files in a common style, written atomically.
 
 The colours are based on the palette of Okabe and Ito (2008), which is distinguishable with all common forms of colour
-blindness; their lightnesses are spread so that they also differ in greyscale. Each colour has its own marker, line
+blindness; their lightness varies so that they also differ in greyscale. Each colour has its own marker, line
 style and hatch, so no plot relies on colour only. Titles are sentences; shares are in per cent.
 """
 
@@ -94,14 +94,10 @@ def is_dark(rgb: Sequence[float]) -> bool:
 
 
 def draw_share_map(axes: Axes, share: np.ndarray, labels: np.ndarray | None = None) -> AxesImage:
-    """Draw shares of games won as a heat map that diverges around 50 %: blue above, vermilion below.
+    """Draw shares of games won, float64 ``[rows, columns]``, as a heat map in per cent; return it for `add_share_bar`.
 
-    Args:
-        share: float64 ``[rows, columns]``, from 0 to 1; NaN leaves a cell empty.
-        labels: str ``[rows, columns]``, a second line of text for each cell.
-
-    Returns:
-        Image in per cent, for `add_share_bar`.
+    Colours diverge around 50 %: blue above, vermilion below. NaN leaves a cell empty. ``labels``, str ``[rows,
+    columns]``, is a second line of text for each cell.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -130,10 +126,7 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
     """Write names to the right of the panel, with a leader to the end of each line.
 
-    Args:
-        x: Horizontal coordinates of the line ends.
-        heights: Vertical coordinates of the line ends.
-        gap: Minimum vertical distance between names, in units of the axis.
+    Line ends have coordinates ``x`` and ``heights``; names are at least ``gap`` apart, in units of the vertical axis.
     """
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
@@ -144,7 +137,7 @@ def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names:
 
 
 def spread(heights: np.ndarray, gap: float) -> np.ndarray:
-    """Move descending heights so that each is at least ``gap`` below the previous one; the mean is unchanged."""
+    """Move descending heights so that each is at least ``gap`` below the previous one, without changing their mean."""
     moved = heights.copy()
     for k in range(1, len(moved)):
         moved[k] = min(moved[k], moved[k - 1] - gap)
@@ -167,13 +160,9 @@ def check_picture(path: Path) -> None:
 
 @contextmanager
 def picture(path: Path, kind: str) -> Iterator[Figure]:
-    """Yield a figure that is written to ``path`` when the block ends; errors as in `check_picture` and `replacing`.
+    """Yield a figure that is written to a PNG or SVG file when the block ends; errors as in `check_picture`.
 
-    Equal figures are written as identical bytes.
-
-    Args:
-        path: PNG or SVG file.
-        kind: Kind of plot; seed of the identifiers in SVG files.
+    Equal figures are written as identical bytes. ``kind`` is the seed of the identifiers in SVG files.
     """
     check_picture(path)
     import matplotlib as mpl
@@ -185,7 +174,7 @@ def picture(path: Path, kind: str) -> Iterator[Figure]:
         yield figure
         with replacing(path) as temporary:
             metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-            # Report one warning, since there is one for each character that the font lacks.
+            # Report a single warning; matplotlib issues one for each character that the font lacks.
             with warnings.catch_warnings(record=True) as told:
                 figure.savefig(temporary, format=path.suffix[1:], dpi=150, metadata=metadata)
             if told:

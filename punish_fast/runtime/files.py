@@ -43,7 +43,7 @@ _numbers = itertools.count()
 _temporaries: set[Path] = set()
 # Constants of the Windows API.
 _SYNCHRONIZE, _WAIT_OBJECT_0, _ERROR_INVALID_PARAMETER = 0x00100000, 0, 87
-# Process ids are valid on their own machine only.
+# Process ids are meaningful only on their own machine.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # File name, machine and process id.
 _TEMPORARY = re.compile(rf"\..+\.{_MACHINE}-([0-9]{{1,9}})-[0-9]+\.tmp", re.DOTALL)
@@ -74,7 +74,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _is_alive_on_windows(process: int) -> bool:
-    """Return True unless a process has ended; on Windows, ``os.kill`` would terminate it."""
+    """Return True unless a process has ended; ``os.kill`` would terminate it."""
     kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined,unused-ignore]
     kernel32.OpenProcess.restype = ctypes.c_void_p
     handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
@@ -87,7 +87,7 @@ def _is_alive_on_windows(process: int) -> bool:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove the temporary files in the folder of ``path`` that dead processes of this machine left."""
+    """Remove temporary files of dead processes on this machine from the folder of ``path``."""
     with suppress(OSError):
         for leftover in path.parent.iterdir():
             found = _TEMPORARY.fullmatch(leftover.name)
@@ -96,13 +96,12 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Check that a file can be written.
+    """Raise `OutputError` if a file cannot be written.
 
-    Raise `OutputError` if the folder is missing or not writable, or if the path is a folder, a device, a pipe or the
-    target of a standard stream.
+    The reason is a missing or read-only folder, or a path to a folder, a device, a pipe or a standard stream.
     """
     try:
-        # A link is kept; its target is replaced.
+        # Links are kept and their targets replaced.
         target = Path(os.path.realpath(path))
         if path.is_dir():
             raise OutputError(f"{path}: is a folder, not a file to write")
@@ -110,7 +109,7 @@ def check_output(path: Path) -> None:
             if not folder.is_dir():
                 raise OutputError(f"{path}: there is no folder {folder}")
         if (path.exists() and not path.is_file()) or _is_standard_stream(path):
-            raise OutputError(f"{path}: is no regular file and will not be replaced")
+            raise OutputError(f"{path}: is not a regular file and will not be replaced")
         probe = _temporary_of(target)
         _temporaries.add(probe)
         probe.touch()
@@ -122,7 +121,7 @@ def check_output(path: Path) -> None:
 
 def fault_of_input(path: str | os.PathLike[str]) -> str | None:
     """Return the reason why a path is not a regular file, or None if it is one."""
-    # Pipes are rejected because reading one might block forever and is possible only once.
+    # Pipes are rejected because reading one might block and is possible only once.
     # Unlike the methods of Path, these functions accept invalid file names.
     if os.path.isfile(path):  # noqa: PTH113
         return None
@@ -132,7 +131,7 @@ def fault_of_input(path: str | os.PathLike[str]) -> str | None:
 
 
 def _is_standard_stream(path: Path) -> bool:
-    """Return True if a path, such as ``/dev/stdout``, refers to the file of a standard stream."""
+    """Return True if a path, such as ``/dev/stdout``, is the file of a standard stream."""
     for descriptor in range(3):
         with suppress(OSError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -141,7 +140,7 @@ def _is_standard_stream(path: Path) -> bool:
 
 
 def explain(path: Path, error: OSError) -> WriteError:
-    """Convert an error raised while writing ``path`` to a `WriteError` with a message of one line."""
+    """Convert an error raised while writing ``path`` to a `WriteError` with a one-line message."""
     text = error.strerror or str(error) or type(error).__name__
     return WriteError(f"{path}: cannot be written ({text.splitlines()[0]}); nothing was changed")
 
@@ -150,8 +149,8 @@ def explain(path: Path, error: OSError) -> WriteError:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path that is renamed to ``path`` when the block ends, and removed if the block fails.
 
-    Raise `OutputError` if ``path`` cannot be written, and `WriteError` if the block raises OSError or if flushing or
-    renaming fails.
+    Raise `OutputError` if ``path`` cannot be written, and `WriteError` if the block, flushing or renaming raises
+    OSError.
     """
     check_output(path)
     named, path = path, Path(os.path.realpath(path))

@@ -19,8 +19,7 @@ from punish_fast.runtime.files import discard_temporaries
 # Keyboard interrupts and termination requests.
 SIGNALS: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)
 
-# Signals that arrived in each of the nested blocks, handlers from before the outermost block, and the thread of the
-# blocks.
+# Signals received in each of the nested blocks, handlers set before the outermost block, and the thread of the blocks.
 _blocks: list[list[int]] = []
 _handlers: dict[int, Any] = {}
 _thread = 0
@@ -42,7 +41,7 @@ def _restore_handlers() -> None:
 
 
 def _leave_blocks() -> None:
-    """Clear the blocks of the parent's main thread in a child process forked by another thread."""
+    """Clear the blocks inherited by a child process that was forked from another thread."""
     if _blocks and _thread != threading.get_ident():
         _blocks.clear()
         _restore_handlers()
@@ -63,7 +62,7 @@ def abort(number: int) -> None:
 def uninterrupted() -> Iterator[list[int]]:
     """Defer interrupts until the end of the block; yield a list that stays empty until one arrives.
 
-    The previous handler is then called at the end of the block; it might not raise. A second interrupt aborts the
+    At the end of the block the previous handler is called, which might not raise. A second interrupt aborts the
     process.
 
     HDF5 cannot recover from an interrupt, even while it reads or frees objects. Decorate functions that keep HDF5

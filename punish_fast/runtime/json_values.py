@@ -11,7 +11,7 @@ def is_whole(value: object, low: int, high: int) -> bool:
 
 
 def is_number(value: object, low: float, high: float) -> bool:
-    """Return True if a value is a number from ``low`` to ``high``, both finite."""
+    """Return True if a value is a finite number from ``low`` to ``high``."""
     return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
 
 

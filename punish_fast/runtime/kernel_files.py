@@ -2,8 +2,9 @@
 
 Numba's cache files have no checksum: a file truncated by a crash or a full disk makes every later process fail, and
 corrupted machine code may crash it. In addition, concurrent writers can damage Numba's index of a kernel's argument
-types, failing to save raises an error, and if the folder cannot be created Numba may choose one without the digest.
-This cache stores one file per kernel and combination of argument types; a file begins with a checksum of its contents.
+types, a failed write raises an error, and if the folder cannot be created, Numba may choose one without the digest.
+
+This cache stores one file per kernel and combination of argument types; each file begins with a checksum.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class KernelFiles:
     """
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
-        """Use the files ``name.*.nbc`` in ``folder``; files saved with another ``stamp`` are outdated."""
+        """Use the files ``name.*.nbc`` in ``folder``; files saved with a different ``stamp`` are outdated."""
         self._folder, self._name, self._stamp = folder, name, stamp
         self.cache_path = str(folder)
 
@@ -63,7 +64,7 @@ class KernelFiles:
             self.save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
 
     def _path(self, key: Any) -> Path:
-        # Names are short because Windows limits the length of paths.
+        # Short, because Windows limits the length of paths.
         return self._folder / f"{self._name}.{_digest(repr(key).encode())[:8].hex()}.nbc"
 
     def load(self, key: Any) -> Any:

@@ -1,8 +1,8 @@
 """Cores and memory available to this process, limited by its affinity, the machine and its control groups.
 
-Containers limit their processes by control groups. A process belongs to a path of groups, each of which may have a
-limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the group of
-the container may be the root.
+Containers limit their processes by control groups. A process belongs to a path of groups, each of which may set a
+limit. Version 2 has a single tree of groups; version 1 has one tree per controller. Inside a container, the root may be
+the group of the container.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def usable_cores() -> int:
 
 
 def memory_limit() -> float:
-    """Return the memory limit of this process's control groups in bytes; infinity if unlimited."""
+    """Return the memory limit of this process's control groups in bytes, or infinity."""
     limits = [_numbers(group / name) for group in _groups("memory") for name in ("memory.max", "memory.limit_in_bytes")]
     return min([math.inf, *(limit[0] for limit in limits if limit)])
 
@@ -55,7 +55,7 @@ def _quota_of(group: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Return the numbers in a file; an empty list if it cannot be read."""
+    """Return the numbers in a file, or an empty list if it cannot be read."""
     try:
         return [math.inf if word == "max" else float(word) for word in path.read_text(encoding="utf-8").split()]
     except (OSError, ValueError):

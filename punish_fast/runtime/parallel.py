@@ -25,14 +25,10 @@ _CHUNKS_PER_THREAD = 4
 
 
 def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
-    """Divide items into chunks of similar weight.
+    """Divide items into at most ``n_chunks`` chunks of similar weight.
 
-    Args:
-        ptr: ``[n + 1]``, ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``.
-        n_chunks: Maximum number of chunks.
-
-    Returns:
-        int64 ``[k + 1]``, strictly ascending boundaries from 0 to ``n``; ``k`` is 0 if ``n`` is 0.
+    ``ptr``, ``[n + 1]``, contains ascending integers; item ``i`` has weight ``ptr[i + 1] - ptr[i]``. Return strictly
+    ascending boundaries from 0 to ``n``, int64 ``[k + 1]``; ``k`` is 0 if ``n`` is 0.
     """
     goals = np.linspace(ptr[0], ptr[-1], n_chunks + 1)
     # If the dtypes differed, NumPy would convert all of ptr.
@@ -41,7 +37,7 @@ def balanced_chunks(ptr: np.ndarray, n_chunks: int = 512) -> np.ndarray:
 
 
 def cumulated(counts: np.ndarray) -> np.ndarray:
-    """Return the offsets, int64 ``[n + 1]``, of consecutive runs with these numbers of items."""
+    """Return the offsets, int64 ``[n + 1]``, of consecutive runs of these lengths."""
     ptr = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
@@ -60,10 +56,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin: int = 0, alone: bool = False) -> None:
     """Call ``kernel(begin, end, *args)`` for chunks that cover all items, in several threads.
 
+    The kernel must write only the results of items ``begin`` to ``end - 1``.
+
     Args:
-        kernel: Must write only the results of items ``begin`` to ``end - 1``.
         ptr: ``[n + 1]``, weights of the items as in `balanced_chunks`.
-        *args: Further arguments of the kernel.
         origin: Index of the first item.
         alone: Use the calling thread only.
     """
@@ -71,7 +67,7 @@ def for_chunks(kernel: Callable[..., None], ptr: np.ndarray, *args: Any, origin:
 
 
 def for_each(kernel: Callable[..., None], n_items: int, *args: Any, alone: bool = False) -> None:
-    """Call ``kernel`` like `for_chunks`, for items of equal weight."""
+    """Call ``kernel`` for items of equal weight, like `for_chunks`."""
     _spread(kernel, _equal_chunks(n_items, threads() * _CHUNKS_PER_THREAD), args, alone)
 
 
@@ -86,7 +82,7 @@ def _spread(
 ) -> None:
     """Process chunks in several threads, including the calling one; an interrupt waits for the current chunks."""
     if alone or threads() == 1 or len(chunks) <= 1:
-        # Use chunks here as well, so that an interrupt waits for only one of them.
+        # An interrupt waits for one chunk only.
         for begin, end in chunks:
             kernel(begin, end, *args)
         return

@@ -182,7 +182,7 @@ def test_what_a_standard_stream_leads_to_is_not_replaced(tmp_path, monkeypatch, 
     fstat, path = os.fstat, tmp_path / "x.h5"
     path.write_text("")
     monkeypatch.setattr(os, "fstat", lambda fd: path.stat() if fd == number else fstat(fd))
-    with pytest.raises(OutputError, match="no regular file"):
+    with pytest.raises(OutputError, match="not a regular file"):
         check_output(path)
 
 

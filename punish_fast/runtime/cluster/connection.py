@@ -30,7 +30,7 @@ _PACKAGE = Path(__file__).parents[2]
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss)://\S+:\d+")
 _CONNECT_SECONDS = 10
-# Time after which a process without an answer counts as frozen; must be below Dask's connection timeout of 30 seconds.
+# A process that does not answer within this time counts as frozen. Must be below Dask's connection timeout of 30 s.
 CALL_SECONDS = 25
 _LOST = "cluster: the connection to the scheduler, or to all of its workers, is lost"
 
@@ -42,7 +42,7 @@ class ClusterError(PunishFastError):
 
 
 def check_cluster(where: str) -> None:
-    """Check the address of a cluster (ValueError), and that Dask is installed (`ExtraError`)."""
+    """Raise ValueError if the address of a cluster is invalid, and `ExtraError` if Dask is not installed."""
     if not _LOCAL.fullmatch(where) and not _ADDRESS.fullmatch(where):
         raise ValueError(f"{where!r} is not allowed, it must be a scheduler such as tcp://host:8786, or local:4")
     require("cluster", "distributed")
@@ -50,11 +50,9 @@ def check_cluster(where: str) -> None:
 
 @contextmanager
 def connected(where: str) -> Iterator[Client]:
-    """Yield a client of a cluster.
+    """Yield a client of the scheduler at an address, such as ``tcp://host:8786``.
 
-    Args:
-        where: Address of a scheduler, such as ``tcp://host:8786``, or ``local:N`` to start N worker processes with one
-            thread each, which are stopped when the block ends.
+    ``local:N`` starts N worker processes with one thread each, which are stopped when the block ends.
     """
     check_cluster(where)
     from distributed import CancelledError, LocalCluster
@@ -86,7 +84,7 @@ def connected(where: str) -> Iterator[Client]:
                 client.run(_ignore_interrupts)
             yield client
         except (CancelledError, OSError) as error:
-            if getattr(error, "errno", None) is not None:  # a file error: Dask's errors have no number
+            if getattr(error, "errno", None) is not None:  # a file error: Dask's errors have no errno
                 raise
             raise ClusterError(_LOST) from None
 
@@ -102,13 +100,13 @@ def n_threads(client: Client) -> int:
 
 
 def dashboard_of(client: Client) -> str | None:
-    """Return the address of the dashboard, or None if there is none (for example if bokeh is not installed)."""
+    """Return the address of the dashboard, or None if it is not available, for example without bokeh."""
     has_dashboard = client.run_on_scheduler(_has_dashboard)
     return str(client.dashboard_link) if has_dashboard else None
 
 
 def _has_dashboard(dask_scheduler: Any) -> bool:
-    # The HTTP server always runs; the pages of the dashboard are separate applications.
+    # The HTTP server always runs; the dashboard consists of separate applications.
     return bool(getattr(dask_scheduler.http_application, "applications", ()))
 
 
@@ -160,7 +158,7 @@ def check_workers(client: Client, workers: list[str] | None = None) -> bool:
 
 
 def remove_workers(client: Any, workers: Collection[str]) -> None:
-    """Remove frozen workers from the scheduler, which reassigns their tasks and closes workers that resume."""
+    """Remove frozen workers from the scheduler, which reassigns their tasks and stops them if they resume."""
     for worker in workers:
         client.sync(client.scheduler.unregister, address=worker, stimulus_id=f"frozen-{time.time()}")
 
@@ -206,7 +204,7 @@ def _why_no_worker(client: Client) -> str:
 @cache
 def versions() -> dict[str, str]:
     """Return the versions of this process by name: the package, a digest of its files, and libraries."""
-    # The first result is kept, since files may be replaced after a process has imported them.
+    # Cached, since files may be replaced after a process has imported them.
     return {
         "punish-fast": __version__,
         "files of punish-fast with digest": digest_of(_PACKAGE),

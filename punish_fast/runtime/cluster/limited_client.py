@@ -19,7 +19,7 @@ class LimitedClient(Client):
         create(address, timeout=timeout, set_as_default=False, direct_to_workers=direct_to_workers)
 
     async def _ensure_connected(self, timeout: float | None = None) -> None:
-        """Connect within ``timeout`` seconds; Dask applies the limit to single steps, but not to the first answer."""
+        """Connect within ``timeout`` seconds; Dask itself has no limit for the first answer."""
         connecting: Any = super()._ensure_connected
         await asyncio.wait_for(connecting(timeout), timeout)
 

@@ -39,7 +39,7 @@ def finished(
     """Run all tasks; yield each with its result as it completes.
 
     Args:
-        begin: Returns the tasks by number.
+        begin: Returns the tasks, indexed by number.
         submit: Submits tasks and returns their futures.
         on_loss: Called before unfinished tasks are submitted again; must drop references to data on the cluster.
     """
@@ -86,7 +86,7 @@ def _completed(client: Client, futures: list[Future[Any]]) -> Iterator[tuple[Fut
 
 
 def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
-    """Send each value to one worker, from which the others fetch it; check the workers while waiting."""
+    """Send each value to one worker, from which other workers fetch it; check the workers while waiting."""
     # A broadcast might not terminate if a worker dies.
     watch, loop = WorkerWatch(client, ()), cast("Any", client.loop)
     # The call has no time limit, since sending large values can take long.
@@ -102,12 +102,10 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
-    """Submit a task; it fails on workers that do not have the versions of this process.
+    """Submit a task that fails on workers whose versions differ from those of this process.
 
-    Args:
-        function: Function of this package. In other processes it runs with one thread.
-        arguments: Arguments of the function, possibly futures.
-        retries: Number of times that Dask repeats a failed task.
+    ``function`` is a function of this package; in other processes it runs with one thread. Arguments can be futures.
+    Dask repeats a failed task ``retries`` times.
     """
     key = f"{function.__name__}-{uuid4().hex}"
     return client.submit(_work, versions(), _HERE, function, *arguments, key=key, retries=retries)

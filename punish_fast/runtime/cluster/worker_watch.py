@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 2.0
 # Workers may pause briefly while they write data to disk.
 _STALL_SECONDS = 10.0
-# Looks are counted instead of seconds, since clocks advance while this machine sleeps.
+# Counts looks instead of seconds, because clocks advance while this machine sleeps.
 _LOOKS_WITHOUT_HEARTBEAT = math.ceil(CALL_SECONDS / LOOK_SECONDS)
 
 
 class WorkerWatch:
-    """Detects workers with other versions, and frozen or paused workers that delay tasks.
+    """Detects workers with different versions, and frozen or paused workers that delay tasks.
 
     Dask does not reassign the tasks of a worker that has paused for lack of memory, even if the worker never resumes.
-    If a worker sends no heartbeats (its process is stopped, its machine sleeps or its network is down), Dask waits for
-    minutes.
+    If a worker sends no heartbeats, because its process is stopped, its machine sleeps or its network is down, Dask
+    waits for minutes.
     """
 
     def __init__(self, client: Client, keys: Collection[Any]) -> None:
         self._client, self._keys = client, frozenset(keys)
         self._checked: set[str] = set()
-        # Last heartbeat of each worker, and number of looks since without a new one.
+        # Last heartbeat of each worker, and number of looks since then.
         self._heartbeats: dict[str, tuple[float, int]] = {}
         self._next_look = time.monotonic() + LOOK_SECONDS
         self._moving = time.monotonic()
@@ -62,7 +62,7 @@ class WorkerWatch:
         return [address for address in workers if self._heartbeats[address][1] >= _LOOKS_WITHOUT_HEARTBEAT]
 
     def _is_stalled(self, workers: dict[str, dict[str, Any]]) -> bool:
-        """Return True if all workers are paused and idle, or if a paused, idle worker has tasks of this watch."""
+        """Return True if all workers are paused and idle, or if a paused, idle worker has a watched task."""
         idle = [address for address, worker in workers.items() if _is_idle(worker)]
         if not idle or len(idle) == len(workers):
             return bool(idle)
