@@ -8,14 +8,17 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from documents import agrees, blocks_of, steps_of
 from playing import some_games
 
+from bench.make.site import command_reference
 from punish_fast.cli.app import app as cli
 from punish_fast.cli.app import run as run_app
 from punish_fast.games.learn.muzero import learner
@@ -195,6 +198,33 @@ def test_every_link_between_pages_leads_somewhere():
     for page in PAGES:
         for target in re.findall(r"(?:\]\(|src=\")(?!http)([^)#\"]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def nav_pages(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            yield from nav_pages(next(iter(entry.values())))
+
+
+def test_the_website_has_all_pages_in_its_navigation():
+    project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    pages = {page for page in nav_pages(project["nav"]) if not page.startswith("reference/")}
+    assert pages == {page.relative_to(ROOT).as_posix() for page in PAGES} | {"CHANGELOG.md"}
+
+
+def test_the_command_reference_lists_every_command_and_option():
+    sections = dict(re.findall(r"^#+ (.*)\n((?:(?!#).*\n?)*)", command_reference(), re.MULTILINE))
+
+    def check(command: Any, path: str) -> int:
+        for parameter in command.params:
+            names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
+            assert all(re.search(rf"^`.*{re.escape(name)}(?![\w-])", sections[path], re.MULTILINE) for name in names)
+        return 1 + sum(check(each, f"{path} {name}") for name, each in getattr(command, "commands", {}).items())
+
+    sections["punish-fast"] = sections["Commands"]
+    assert check(typer.main.get_command(cli), "punish-fast") == len(sections) - 1
 
 
 def test_the_readme_is_short():
