@@ -11,93 +11,50 @@ from typing import TYPE_CHECKING, Any
 from punish_fast.runtime import __version__ as __version__
 from punish_fast.runtime.exports import on_first_use
 
-_HOMES = {
-    "MDP": "mdp",
-    "check": "mdp",
-    "Solution": "mdp",
-    "average_reward": "mdp",
-    "finite_horizon": "mdp",
-    "reach_probability": "mdp",
-    "total_reward": "mdp",
-    "evaluate": "mdp",
-    "solve": "mdp",
-    "compare": "mdp",
-    "Rules": "punish.rules",
-    "load_rules": "punish.rules",
-    "State": "punish.codes",
-    "position": "punish.position",
-    "StateSpace": "punish.states.space",
-    "uniform_policy": "punish.strategy",
-    "policy_of_table": "punish.strategy",
-    "table_of_policy": "punish.strategy",
-    "Refillable": "punish.transitions.tensor",
-    "build": "punish.transitions.tensor",
-    "Graph": "duel.graph",
-    "lift": "punish.strategy",
-    "Equilibrium": "equilibrium.solver",
-    "bayes_response": "equilibrium.exploitation.bayes",
-    "best_response": "equilibrium.exploitation.best_response",
-    "upper_bound": "equilibrium.exploitation.upper_bound",
-    "head_to_head": "duel.exact_evaluation",
-    "simulate": "duel.simulated_evaluation",
-    "build_compact": "punish.transitions.tensor",
-    "count_choices": "enemies.counts",
-    "parless": "enemies.parless",
-    "Artefact": "store.reader",
-    "Player": "arena.players",
-    "export_notebook": "store.formats.notebook_json",
-    "import_notebook": "store.formats.notebook_json",
-    "export_npz": "store.formats.npz",
-    "export_umb": "store.formats.umb",
-    "import_umb": "store.formats.umb_import",
-    "load": "store.reader",
-    "save": "store.tensors",
-    "save_policy": "store.policies",
+_NAMES = {
+    "arena.players": ["Player"],
+    "duel.exact_evaluation": ["head_to_head"],
+    "duel.graph": ["Graph"],
+    "duel.simulated_evaluation": ["simulate"],
+    "enemies.counts": ["count_choices"],
+    "enemies.parless": ["parless"],
+    "equilibrium.exploitation.bayes": ["bayes_response"],
+    "equilibrium.exploitation.best_response": ["best_response"],
+    "equilibrium.exploitation.upper_bound": ["upper_bound"],
+    "equilibrium.solver": ["Equilibrium"],
+    "mdp": [
+        "MDP",
+        "Solution",
+        "average_reward",
+        "check",
+        "compare",
+        "evaluate",
+        "finite_horizon",
+        "reach_probability",
+        "solve",
+        "total_reward",
+    ],
+    "punish.codes": ["State"],
+    "punish.position": ["position"],
+    "punish.rules": ["Rules", "load_rules"],
+    "punish.states.space": ["StateSpace"],
+    "punish.strategy": ["lift", "policy_of_table", "table_of_policy", "uniform_policy"],
+    "punish.transitions.tensor": ["Refillable", "build", "build_compact"],
+    "store.formats.notebook_json": ["export_notebook", "import_notebook"],
+    "store.formats.npz": ["export_npz"],
+    "store.formats.umb": ["export_umb"],
+    "store.formats.umb_import": ["import_umb"],
+    "store.policies": ["save_policy"],
+    "store.reader": ["Artefact", "load"],
+    "store.tensors": ["save"],
 }
 
-__all__ = [
-    "MDP",
-    "Artefact",
-    "Equilibrium",
-    "Graph",
-    "Player",
-    "Refillable",
-    "Rules",
-    "Solution",
-    "State",
-    "StateSpace",
-    "average_reward",
-    "bayes_response",
-    "best_response",
-    "build",
-    "build_compact",
-    "check",
-    "compare",
-    "count_choices",
-    "evaluate",
-    "export_notebook",
-    "export_npz",
-    "export_umb",
-    "finite_horizon",
-    "head_to_head",
-    "import_notebook",
-    "import_umb",
-    "lift",
-    "load",
-    "load_rules",
-    "parless",
-    "policy_of_table",
-    "position",
-    "reach_probability",
-    "save",
-    "save_policy",
-    "simulate",
-    "solve",
-    "table_of_policy",
-    "total_reward",
-    "uniform_policy",
-    "upper_bound",
-]
+__all__ = ["MDP", "Artefact", "Equilibrium", "Graph", "Player", "Refillable", "Rules", "Solution", "State"]
+__all__ += ["StateSpace", "average_reward", "bayes_response", "best_response", "build", "build_compact", "check"]
+__all__ += ["compare", "count_choices", "evaluate", "export_notebook", "export_npz", "export_umb", "finite_horizon"]
+__all__ += ["head_to_head", "import_notebook", "import_umb", "lift", "load", "load_rules", "parless"]
+__all__ += ["policy_of_table", "position", "reach_probability", "save", "save_policy", "simulate", "solve"]
+__all__ += ["table_of_policy", "total_reward", "uniform_policy", "upper_bound"]
 
 if TYPE_CHECKING:
     from punish_fast.arena.players import Player
@@ -142,7 +99,7 @@ _PLAYED = ("bayes_response", "best_response", "head_to_head", "simulate", "upper
 _PLAYERS = "arena.players"
 
 
-_find = on_first_use(__name__, _HOMES)
+_find = on_first_use(__name__, _NAMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -17,41 +17,20 @@ if TYPE_CHECKING:
     from punish_fast.mdp.solve_options import Effort
     from punish_fast.mdp.solver import evaluate, solve
 
-__all__ = [
-    "MDP",
-    "Effort",
-    "ModelError",
-    "Solution",
-    "SolveError",
-    "average_reward",
-    "check",
-    "compare",
-    "evaluate",
-    "finite_horizon",
-    "from_rows",
-    "greedy",
-    "reach_probability",
-    "softmax",
-    "solve",
-    "total_reward",
-]
+__all__ = ["MDP", "Effort", "ModelError", "Solution", "SolveError", "average_reward", "check", "compare", "evaluate"]
+__all__ += ["finite_horizon", "from_rows", "greedy", "reach_probability", "softmax", "solve", "total_reward"]
 
-_HOMES = {
-    "MDP": "model",
-    "Effort": "solve_options",
-    "ModelError": "model",
-    "Solution": "solution",
-    "SolveError": "bounds.stopping_rule",
-    "average_reward": "objectives.average_reward",
-    "check": "model",
-    "compare": "comparison",
-    "evaluate": "solver",
-    "finite_horizon": "objectives.finite_horizon",
-    "from_rows": "model",
-    "greedy": "policy",
-    "reach_probability": "objectives.reachability",
-    "softmax": "policy",
-    "solve": "solver",
-    "total_reward": "objectives.total_reward",
+_NAMES = {
+    "bounds.stopping_rule": ["SolveError"],
+    "comparison": ["compare"],
+    "model": ["MDP", "ModelError", "check", "from_rows"],
+    "objectives.average_reward": ["average_reward"],
+    "objectives.finite_horizon": ["finite_horizon"],
+    "objectives.reachability": ["reach_probability"],
+    "objectives.total_reward": ["total_reward"],
+    "policy": ["greedy", "softmax"],
+    "solution": ["Solution"],
+    "solve_options": ["Effort"],
+    "solver": ["evaluate", "solve"],
 }
-__getattr__ = on_first_use(__name__, _HOMES)
+__getattr__ = on_first_use(__name__, _NAMES)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def on_first_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package; ``homes`` maps public names to modules below the package."""
+def on_first_use(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package; ``names`` lists public names by the module below the package."""
+    homes = {name: module for module, of_module in names.items() for name in of_module}
 
     def find(name: str) -> Any:
         if name not in homes:
