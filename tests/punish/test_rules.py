@@ -69,9 +69,9 @@ def test_a_value_outside_the_table_is_refused(name):
             validate(NOTEBOOK._replace(**{name: value}))
 
 
-def test_the_readme_lists_every_field():
+def test_the_page_of_house_rules_lists_every_field():
     forms = {NUMBER: "{0} to {1}", BY_CARD: "{0} to {1}", CHOICE: " or ".join(REDEALS)}
-    lines = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parents[2] / "docs" / "house-rules.md").read_text(encoding="utf-8").splitlines()
     for name, (form, low, high, meaning) in FIELDS.items():
         default = json.dumps(to_mapping(NOTEBOOK)[name]).replace('"', "")
         assert f"| `{name}` | {default} | {forms.get(form, form).format(low, high)} | {meaning} |" in lines
