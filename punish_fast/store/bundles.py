@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from punish_fast.store import schema
-from punish_fast.store.sealed_file import SealedFile
+from punish_fast.store.checked_file import CheckedFile
 from punish_fast.store.writer import sealed_file
 
 # Dtype and number of dimensions of each array.
@@ -37,10 +37,10 @@ def save_bundle(path: Path, kind: str, header: Mapping[str, Any], arrays: Mappin
 
 def header_of(path: Path) -> dict[str, Any]:
     """Return the header of a bundle."""
-    return _header(SealedFile(path))
+    return _header(CheckedFile(path))
 
 
-def _header(file: SealedFile) -> dict[str, Any]:
+def _header(file: CheckedFile) -> dict[str, Any]:
     if file.kind != schema.BUNDLE:
         raise file.error("kind", f"{file.kind!r}, must be {schema.BUNDLE!r}")
     header: dict[str, Any] = file.attributes["header"]
@@ -49,7 +49,7 @@ def _header(file: SealedFile) -> dict[str, Any]:
 
 def load_bundle(path: Path, layouts: Mapping[str, Layout]) -> Bundle:
     """Read a bundle of one of the kinds in ``layouts``, with the arrays listed there; floats must be finite."""
-    file = SealedFile(path)
+    file = CheckedFile(path)
     header = _header(file)
     kind = header.get("kind")
     if not isinstance(kind, str) or kind not in layouts:

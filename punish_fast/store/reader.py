@@ -27,11 +27,11 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 from punish_fast.runtime.files import ReadError
 from punish_fast.runtime.interrupts import uninterrupted
 from punish_fast.store import schema
+from punish_fast.store.checked_file import CheckedFile, shorten
 from punish_fast.store.policies import policy_of_units
-from punish_fast.store.sealed_file import SealedFile, shorten
 
 
-class Artefact(SealedFile):
+class Artefact(CheckedFile):
     """A tensor, agent, strategy or checkpoint, whose arrays are read and checked on first use."""
 
     rules: Rules

@@ -24,11 +24,12 @@ def save_small_network(path):
 def test_every_file_is_named_with_its_kind(run, files):
     save_small_network(files / "network.h5")
     (files / "house.toml").write_text("hp = 2\n")
+    (files / "pyproject.toml").write_text("[project]\n")
     (files / "foreign.h5").write_text("not ours")
     save_bundle(files / "learner.h5", "learner", {"game": {"name": "tapnswap"}}, {})
     report = run("agents", "--json").report
     found = {entry["file"]: entry for entry in report["files"]}
-    assert found.keys() == {path.name for path in files.iterdir()}
+    assert found.keys() == {path.name for path in files.iterdir()} - {"pyproject.toml"}
     kinds = {"agent.h5": "agent", "tensor.h5": "tensor", "strategy.h5": "strategy", "house.toml": "rules"}
     assert {name: found[name]["kind"] for name in kinds} == kinds
     assert (found["foreign.h5"]["kind"], found["learner.h5"]["kind"]) == (None, "learner")

@@ -17,7 +17,7 @@ from cli.killing import WITH_JIT, end, start_announced
 from fuzz.test_arguments import is_output
 from fuzz.trial import contents, copy_tree, faults_of_ending, nothing_found, restore
 from punish_fast.runtime.files import StoreError
-from punish_fast.store.sealed_file import SealedFile
+from punish_fast.store.checked_file import CheckedFile
 
 pytestmark = [pytest.mark.slow, WITH_JIT]
 
@@ -65,7 +65,7 @@ def flaw_of(path: Path) -> str | None:
         return None
     try:
         if path.suffix == ".h5":
-            SealedFile(path)
+            CheckedFile(path)
         elif path.suffix == ".json":
             json.loads(content)
         elif path.suffix == ".db":

@@ -70,6 +70,7 @@ def run_survey(
     iterations: int | None = None,
     client: Any | None = None,
     watch: Watch | None = None,
+    jobs: list[list[Job]] | None = None,
 ) -> list[PointResult]:
     """Study all points without stored results.
 
@@ -79,39 +80,31 @@ def run_survey(
         iterations: Iterations of the equilibrium of each game, or None to study only agents.
         client: A `distributed.Client` on whose workers to run, or None to run in this process.
         watch: Progress callbacks.
+        jobs: Result of `jobs_of`, if it is known.
     """
-    outcomes = iter(run_jobs(jobs_of(survey, iterations), results, client, watch))
+    jobs = jobs_of(survey, iterations) if jobs is None else jobs
+    outcomes = iter(run_jobs([job for of_point in jobs for job in of_point], results, client, watch))
     return [
         PointResult(point, next(outcomes), None if iterations is None else next(outcomes)) for point in survey.points
     ]
 
 
-def jobs_of(survey: Survey, iterations: int | None) -> list[Job]:
-    """Return a job for the agent of each point, each followed by one for its equilibrium if ``iterations`` is given."""
-    players = find_enemies(survey)
+def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
+    """Return the job for the agent of each point, followed by one for its equilibrium if ``iterations`` is given."""
+    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     jobs = []
     for point in survey.points:
-        label = survey.label(point)
-        jobs.append(agent_job(f"{label}, agent", point, *players[point.enemy]))
+        label, (player, identity) = survey.label(point), players[point.enemy]
+        player.must_fit(point.rules)
+        jobs.append([agent_job(f"{label}, agent", point, player, identity)])
         if iterations is not None:
-            jobs.append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
+            jobs[-1].append(equilibrium_job(f"{label}, equilibrium", point.rules, iterations))
     return jobs
 
 
-def find_enemies(survey: Survey) -> dict[str, tuple[Player, dict[str, Any]]]:
-    """Look up the enemies of all points by name; return each with its identity in keys."""
-    players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
-    for point in survey.points:
-        players[point.enemy][0].must_fit(point.rules)
-    return players
-
-
-def n_missing(survey: Survey, results: ResultsFile, iterations: int | None) -> int:
-    """Count the points without stored results."""
-    per_point = 1 if iterations is None else 2
-    jobs = jobs_of(survey, iterations)
-    missing = {id(job) for job in jobs if results.find(job.key) is None}
-    return sum(any(id(job) in missing for job in jobs[k : k + per_point]) for k in range(0, len(jobs), per_point))
+def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
+    """Count the points without stored results; ``jobs`` lists the jobs of each point."""
+    return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
 def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:

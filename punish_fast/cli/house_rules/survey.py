@@ -54,18 +54,18 @@ def survey(options: SurveyOptions) -> None:
     """
     from punish_fast.arena.players import PlayerError
     from punish_fast.arena.survey.points import read_survey
-    from punish_fast.arena.survey.studies import find_enemies, n_missing, run_survey
+    from punish_fast.arena.survey.studies import jobs_of, n_missing, run_survey
 
     check_name(options.cluster)
     check_outputs([options.csv, options.results], [options.survey], "survey", options.plot)
     clock = Stopwatch()
     points = read_survey(options.survey)
     try:
-        find_enemies(points)
+        jobs = jobs_of(points, options.n_iterations)
     except PlayerError as error:
         raise UsageError(f"{options.survey}: {error}") from None
     results = ResultsFile(options.results)
-    missing = n_missing(points, results, options.n_iterations)
+    missing = n_missing(jobs, results)
     if not options.quiet:
         say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
     with (
@@ -73,7 +73,7 @@ def survey(options: SurveyOptions) -> None:
         interrupt_note(options.results, "the results of all finished jobs"),
     ):
         watch = watch_jobs("survey", options.quiet)
-        found = run_survey(points, results, options.n_iterations, cluster and cluster.client, watch)
+        found = run_survey(points, results, options.n_iterations, cluster and cluster.client, watch, jobs)
     report = _report(options, points, found, missing, clock) | {"cluster": cluster and cluster.report}
     options.print(report, _print_report)
     failed = [each for each in found if each.reason is not None]

@@ -168,11 +168,11 @@ def _boards(files: list[str]) -> list[GamePlayer]:
 def _is_board(agent: str) -> bool:
     """Return True if an agent is a file of another game."""
     from punish_fast.store import schema
-    from punish_fast.store.sealed_file import SealedFile
+    from punish_fast.store.checked_file import CheckedFile
 
     # Unlike the methods of Path, this accepts invalid file names.
     is_file = agent.endswith(".h5") and os.path.isfile(agent)  # noqa: PTH113
-    return is_file and SealedFile(agent).kind == schema.BUNDLE
+    return is_file and CheckedFile(agent).kind == schema.BUNDLE
 
 
 def _token() -> str | None:

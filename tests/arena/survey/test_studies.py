@@ -64,14 +64,15 @@ def test_a_game_without_an_end_has_its_reason(found):
 
 def test_points_share_equilibria_and_surveys_share_points(tmp_path):
     fields = {"base": "tiny", "grid": {"hp": [1], "redeal": ["discard", "reshuffle"]}, "enemies": ["random", "careful"]}
-    jobs = jobs_of(survey_of(fields), 2)
+    of_points = jobs_of(survey_of(fields), 2)
+    jobs = [job for of_point in of_points for job in of_point]
     assert len({str(job.key) for job in jobs if job.key["study"] == "equilibrium"}) == 1
     assert len({str(job.key) for job in jobs if job.key["study"] == "agent"}) == 4
     results = ResultsFile(tmp_path / "results.jsonl")
     first = survey_of({"base": "tiny", "grid": {"hp": [1]}})
     run_survey(first, results)
-    assert (n_missing(first, results, None), n_missing(first, results, 2)) == (0, 1)
-    assert n_missing(survey_of(fields), results, None) == 3
+    assert [n_missing(jobs_of(first, n), results) for n in (None, 2)] == [0, 1]
+    assert n_missing(jobs_of(survey_of(fields), None), results) == 3
 
 
 def test_enemies_come_from_files(tmp_path):
@@ -80,7 +81,7 @@ def test_enemies_come_from_files(tmp_path):
     for name in ("one.h5", "two.h5"):
         save(tmp_path / name, space, mdp, solve(mdp), enemy={"kind": "built-in", "name": "random"})
     files = [str(tmp_path / name) for name in ("one.h5", "two.h5", "one.h5@0.5")]
-    one, two, soft = jobs_of(survey_of({"base": "tiny", "enemies": files}), None)
+    (one,), (two,), (soft,) = jobs_of(survey_of({"base": "tiny", "enemies": files}), None)
     # What counts is the agent, not the name of its file.
     assert one.key == two.key != soft.key
     assert np.array_equal(one.arguments[1], greedy(space.state_ptr, solve(mdp).q))

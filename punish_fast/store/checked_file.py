@@ -1,4 +1,4 @@
-"""Read sealed HDF5 files: checksum, attributes and shapes first, datasets on demand.
+"""Check and read sealed HDF5 files: checksum, attributes and shapes first, datasets on demand.
 
 HDF5 follows links to other files, assembles virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
 read only if all links to it are hard, its dtype and number of dimensions match the schema, and the file itself stores
@@ -37,7 +37,7 @@ def shorten(text: str) -> str:
     return printable(text, _MOST_CHARACTERS)
 
 
-class SealedFile:
+class CheckedFile:
     """A file of one of the kinds in ``schema.py``, whose datasets are read on demand."""
 
     path: Path
