@@ -58,13 +58,7 @@ class Batch(NamedTuple):
 
 
 def simulate(
-    graph: Graph,
-    own: Any,
-    enemy: Any,
-    n_games: int,
-    seed: int = 0,
-    paired: bool = True,
-    first_game: int = 0,
+    graph: Graph, own: Any, enemy: Any, n_games: int, seed: int = 0, paired: bool = True, first_game: int = 0
 ) -> Batch:
     """Play games and count their results.
 

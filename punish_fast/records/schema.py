@@ -59,10 +59,7 @@ _TABLES = {
         "FOREIGN KEY (game_id) REFERENCES games(game_id)",
     ),
 }
-_ADDED = {
-    "games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"),
-    "breaths": ("number INT",),
-}
+_ADDED = {"games": ("imported TEXT", "source_digest TEXT", "logged_id INT", "played INT"), "breaths": ("number INT",)}
 # Indexed columns; with these indexes, the time of an insertion is independent of the number of games.
 _INDEXED = (("players", "username"), ("games", "logged_id"), ("games", "played"), ("breaths", "game_id"))
 

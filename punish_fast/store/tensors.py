@@ -149,11 +149,7 @@ def build_file(path: Path, source: ModelSource) -> Process:
 
 
 def solve_file(
-    path: Path,
-    source: ModelSource,
-    keep_tensor: bool = True,
-    progress: SweepProgress | None = None,
-    **options: Any,
+    path: Path, source: ModelSource, keep_tensor: bool = True, progress: SweepProgress | None = None, **options: Any
 ) -> tuple[Process, Solution]:
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
@@ -175,11 +171,7 @@ def solve_file(
 
 
 def save(
-    path: str | Path,
-    space: StateSpace,
-    mdp: MDP,
-    solution: Solution | None = None,
-    enemy: dict[str, Any] | None = None,
+    path: str | Path, space: StateSpace, mdp: MDP, solution: Solution | None = None, enemy: dict[str, Any] | None = None
 ) -> None:
     """Write a tensor, or an agent if a solution is given; `save_policy` writes strategies.
 

@@ -54,10 +54,7 @@ class Watch:
 
 
 def run_jobs(
-    jobs: Sequence[Job],
-    results: ResultsFile | None = None,
-    client: Client | None = None,
-    watch: Watch | None = None,
+    jobs: Sequence[Job], results: ResultsFile | None = None, client: Client | None = None, watch: Watch | None = None
 ) -> list[Outcome]:
     """Run all jobs that have no stored result; return the outcomes of all jobs, in order.
 

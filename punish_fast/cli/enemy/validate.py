@@ -53,13 +53,7 @@ def validate(options: ValidateOptions) -> None:
 
     from punish_fast.enemies.choice_model import FOLDS
     from punish_fast.enemies.counts import locate_choices
-    from punish_fast.enemies.cross_validation import (
-        Located,
-        free_choices,
-        games_needed,
-        held_out_losses,
-        mean_by_games,
-    )
+    from punish_fast.enemies.cross_validation import Located, free_choices, games_needed, held_out_losses, mean_by_games
 
     clock, progress = Stopwatch(), Progress(options.quiet)
     names = options.names()

@@ -30,8 +30,7 @@ class ShowOptions(CommonOptions):
     file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
     hand: Annotated[
-        str | None,
-        option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS"),
+        str | None, option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS")
     ] = None
     discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
     hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None

@@ -22,12 +22,7 @@ def methods(options: CommonOptions) -> None:
     known = {"q": Hyperparameters, "dqn": DqnMethod, "muzero": MuZeroMethod, "decks": SearchMethod}
     found = {
         name: [
-            {
-                "name": each.name,
-                "default": each.default,
-                "allowed": allowed_text(each),
-                "about": each.metadata["about"],
-            }
+            {"name": each.name, "default": each.default, "allowed": allowed_text(each), "about": each.metadata["about"]}
             for each in fields(method)
         ]
         for name, method in known.items()

@@ -18,11 +18,7 @@ class ListOptions(SelectionOptions):
     most: Annotated[int, option("List this number of games at most.", "-n", metavar="N", min=1, max=1_000_000_000)] = 20
 
 
-@verb(
-    "punish-fast records list",
-    "punish-fast records list --db games.db --player you -n 5",
-    stage="list",
-)
+@verb("punish-fast records list", "punish-fast records list --db games.db --player you -n 5", stage="list")
 def list_(options: ListOptions) -> None:
     """List recorded games, the latest first: their ids, players and lengths.
 

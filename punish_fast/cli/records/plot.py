@@ -19,8 +19,7 @@ class RecordsPlotOptions(SelectionOptions):
     """Options of ``records plot``."""
 
     plot: Annotated[
-        PlotName,
-        argument("PLOT", "durations, contributions, win-rates, games-win-rate, over-time, matchups or all."),
+        PlotName, argument("PLOT", "durations, contributions, win-rates, games-win-rate, over-time, matchups or all.")
     ] = "all"
     output: Annotated[
         Path | None,

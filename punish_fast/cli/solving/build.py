@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from punish_fast.cli.frame.errors import UsageError
-from punish_fast.cli.frame.options import (
-    ComputeOptions,
-    OutputOption,
-    RulesOption,
-    complete_agents,
-    option,
-    verb,
-)
+from punish_fast.cli.frame.options import ComputeOptions, OutputOption, RulesOption, complete_agents, option, verb
 from punish_fast.cli.frame.outputs import check_outputs, default_output, rules_files, rules_stem
 from punish_fast.cli.frame.progress import Progress, Stopwatch
 from punish_fast.cli.frame.report import rules_report, work_report
@@ -107,10 +100,7 @@ class ModelOptions(ComputeOptions):
         return stem if name == "notebook" else f"{name}-{stem}"
 
 
-@verb(
-    "punish-fast build",
-    "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5",
-)
+@verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
 def build(options: ModelOptions) -> None:
     """Build the transition tensor alone, to be solved later.
 

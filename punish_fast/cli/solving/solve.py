@@ -63,8 +63,7 @@ class SolveOptions(ModelOptions):
     ] = None
     sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
     start: Annotated[
-        Path | None,
-        option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5"),
+        Path | None, option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     ] = None
     dry_run: Annotated[bool, option("Only print the memory and time that it would take.", "--dry-run")] = False
     no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False

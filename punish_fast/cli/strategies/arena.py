@@ -70,8 +70,7 @@ class ArenaOptions(RealGameOptions):
     ] = None
     seed: SeedOption = None
     record: Annotated[
-        Path | None,
-        option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True),
+        Path | None, option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True)
     ] = None
 
     def check(self) -> None:

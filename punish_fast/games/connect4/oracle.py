@@ -15,12 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from punish_fast.games.connect4.game import WIDTH, Connect4, Connect4State
-from punish_fast.games.connect4.solver import (
-    Connect4Solver,
-    OutOfTimeError,
-    compile_search,
-    plies_to_end,
-)
+from punish_fast.games.connect4.solver import Connect4Solver, OutOfTimeError, compile_search, plies_to_end
 from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")

@@ -15,14 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from punish_fast.games.connect4 import _search as _connect4_search
-from punish_fast.games.connect4._search import (
-    HIGH,
-    IS_RUNNING,
-    LOW,
-    N_JOB_WORDS,
-    NODES,
-    STACK_WORDS,
-)
+from punish_fast.games.connect4._search import HIGH, IS_RUNNING, LOW, N_JOB_WORDS, NODES, STACK_WORDS
 from punish_fast.games.connect4.game import N_SQUARES, WIDTH, Connect4, Connect4State
 from punish_fast.runtime._jit import threads
 from punish_fast.runtime.limits import require_memory

@@ -26,13 +26,7 @@ import numpy as np
 
 from punish_fast.games.gwent.decks import MIN_CARDS, deck_rows, random_decks, repaired_deck
 from punish_fast.games.gwent.players import POLICIES
-from punish_fast.games.gwent.tournament import (
-    FreshGames,
-    OnGames,
-    RoundRobin,
-    play_random_decks,
-    play_round_robin,
-)
+from punish_fast.games.gwent.tournament import FreshGames, OnGames, RoundRobin, play_random_decks, play_round_robin
 from punish_fast.games.learn.hyperparameters import CheckedMethod, LearnError, hyperparameter
 from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole

@@ -41,15 +41,7 @@ class GwentState(NamedTuple):
 
 def words_of(state: GwentState) -> np.ndarray:
     """Encode a state, int64 ``[13]``."""
-    fields = (
-        *state.totals,
-        *state.wins,
-        *map(int, state.out),
-        *state.due,
-        state.round,
-        state.beginner + 1,
-        state.turn,
-    )
+    fields = (*state.totals, *state.wins, *map(int, state.out), *state.due, state.round, state.beginner + 1, state.turn)
     table = sum(field << int(shift) for field, shift in zip(fields, SHIFTS, strict=True))
     kinds = [kind[player] for player in range(2) for kind in (state.decks, state.piles, state.hands)]
     return np.array([table, *(half for cards in kinds for half in _cut(cards))], dtype=np.int64)

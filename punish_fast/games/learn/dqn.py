@@ -212,11 +212,7 @@ class DqnLearner(NetworkTrainer):
     def _draw(self, memory: list[DqnRound], n: int, generator: np.random.Generator) -> dict[str, np.ndarray]:
         parts, vector = [part.samples for part in memory], self.vector
         samples = drawn_samples(parts, generator.integers(sum(len(part.state) for part in parts), size=n))
-        drawn = {
-            "x": vector.features(samples.state),
-            "action": samples.action.astype(np.int32),
-            "value": samples.value,
-        }
+        drawn = {"x": vector.features(samples.state), "action": samples.action.astype(np.int32), "value": samples.value}
         if self.method.target == TD:
             drawn |= {
                 "sign": samples.sign.astype(np.float32),

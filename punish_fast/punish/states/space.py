@@ -49,11 +49,7 @@ class StateSpace:
     """The information states of a game."""
 
     def __init__(
-        self,
-        rules: Rules,
-        information: str = "view",
-        progress: Progress | None = None,
-        most_states: int = MOST_STATES,
+        self, rules: Rules, information: str = "view", progress: Progress | None = None, most_states: int = MOST_STATES
     ) -> None:
         """Enumerate the states.
 

@@ -127,11 +127,7 @@ class MuZeroLearner(NetworkTrainer):
 
 
 def play_searched(
-    plan: SearchPlan,
-    vector: VectorGame,
-    weights: np.ndarray,
-    method: MuZeroMethod,
-    generator: np.random.Generator,
+    plan: SearchPlan, vector: VectorGame, weights: np.ndarray, method: MuZeroMethod, generator: np.random.Generator
 ) -> SearchedGames:
     """Play ``method.games`` games with the network weights, float32 ``[n_weights]``."""
     games = empty_games(method.games, method.max_plies, vector.n_moves)
