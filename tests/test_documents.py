@@ -8,8 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -200,18 +199,9 @@ def test_every_link_between_pages_leads_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def nav_pages(entries: list[Any]) -> Iterator[str]:
-    for entry in entries:
-        if isinstance(entry, str):
-            yield entry
-        else:
-            yield from nav_pages(next(iter(entry.values())))
-
-
 def test_the_website_has_all_pages_in_its_navigation():
-    project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
-    pages = {page for page in nav_pages(project["nav"]) if not page.startswith("reference/")}
-    assert pages == {page.relative_to(ROOT).as_posix() for page in PAGES} | {"CHANGELOG.md"}
+    listed = re.findall(r'"(docs/.*?\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(page.relative_to(ROOT).as_posix() for page in PAGES[1:])
 
 
 def test_the_command_reference_lists_every_command_and_option():
@@ -220,11 +210,11 @@ def test_the_command_reference_lists_every_command_and_option():
     def check(command: Any, path: str) -> int:
         for parameter in command.params:
             names = parameter.opts if parameter.param_type_name == "option" else [parameter.metavar]
-            assert all(re.search(rf"^`.*{re.escape(name)}(?![\w-])", sections[path], re.MULTILINE) for name in names)
-        return 1 + sum(check(each, f"{path} {name}") for name, each in getattr(command, "commands", {}).items())
+            section = sections[path or "Commands"]
+            assert all(re.search(rf"^`.*{re.escape(name)}(?![\w-])", section, re.MULTILINE) for name in names)
+        return 1 + sum(check(each, f"{path} {name}".strip()) for name, each in getattr(command, "commands", {}).items())
 
-    sections["punish-fast"] = sections["Commands"]
-    assert check(typer.main.get_command(cli), "punish-fast") == len(sections) - 1
+    assert check(typer.main.get_command(cli), "") == len(sections)
 
 
 def test_the_readme_is_short():

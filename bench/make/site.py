@@ -22,13 +22,12 @@ MODULES = ("punish_fast", "punish_fast.mdp")
 
 def command_reference() -> str:
     """Return the page on all commands, as Markdown."""
-    return "\n\n".join(["# Commands", *_sections(typer.main.get_command(app), None, "punish-fast")])
+    return "\n\n".join(_sections(typer.main.get_command(app), None, "punish-fast"))
 
 
 def _sections(command: Any, parent: Any, path: str) -> Iterator[str]:
     context = command.context_class(command, info_name=command.name, parent=parent, **command.context_settings)
-    if parent is not None:
-        yield f"{'#' * len(path.split())} {path}"
+    yield f"{'#' * len(path.split())} {path.partition(' ')[2] or 'Commands'}"
     yield inspect.cleandoc(command.help)
     yield f"```text\n{' '.join([path, *command.collect_usage_pieces(context)])}\n```"
     parameters = sorted(command.get_params(context), key=lambda parameter: parameter.param_type_name)
