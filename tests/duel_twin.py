@@ -4,8 +4,6 @@ A position is what one player knows (a `reference.State`) and the other's hand; 
 hands and both HP. Every probability is a fraction; the rules of a breath are in ``bench/reference.py``.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction

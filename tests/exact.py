@@ -1,7 +1,5 @@
 """Comparing tensors with the exact model of ``bench/reference.py``, entry by entry."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fractions import Fraction
 

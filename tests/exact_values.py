@@ -1,7 +1,5 @@
 """Exact optimal values of small games, by policy iteration in fractions on the rows of ``bench/reference.py``."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,13 +1,11 @@
 """Random house rules for games small enough for an exact model to check every state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from punish_fast.punish.rules import CHOICE, FIELDS, NUMBER, ORDER, REDEALS, Field, Rules, validate
+from punish_fast.punish.rules import CHOICE, FIELDS, NUMBER, ORDER, PRESETS, REDEALS, Field, Rules, true_rules, validate
 
 # Hand size, revealed cards, feints and spare cards, which decide the number of states.
 _SIZES = [
@@ -19,6 +17,20 @@ _SIZES = [
     if 2 * hand + reveal + 2 * feints + spare <= (7 if feints == 2 else 8)
 ]
 
+
+# The tiny game with the redeal of games between two players.
+TINY = true_rules(PRESETS["tiny"])
+# Every game ends in its first measure, and a player with a choice has nothing to remember.
+BRIEF = TINY._replace(
+    copies=(1, 1, 1, 1, 1),
+    feints=0,
+    damage=(1, 1, 1, 1, 1),
+    guard_reduction=0,
+    dodge_stops=(0, 0, 0, 0, 0),
+    exhausting=(0, 0, 0, 0, 0),
+)
+# All cards are played in a measure, unless a player who rests keeps one. Few states leave a choice.
+LASTING = TINY._replace(copies=(0, 2, 0, 2, 1), reveal_size=0, feints=0, hp=2, healing=1)
 
 # For tests that check every state of a game: a third of the examples of the profile.
 few = settings(max_examples=settings().max_examples // 3)

@@ -4,8 +4,6 @@ Positions, nodes and their distributions are those of ``duel_twin.py``, in float
 of measures, after which next to none is undecided.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

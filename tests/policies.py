@@ -1,7 +1,5 @@
 """Policies for tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.punish.states.space import StateSpace

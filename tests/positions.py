@@ -1,7 +1,5 @@
 """Numbers of a graph in the form of the exact model."""
 
-from __future__ import annotations
-
 from duel_twin import Node, Position
 from exact import twin_of
 

@@ -1,7 +1,5 @@
 """Small Markov decision processes, written as lists or at random, and their exact optimal values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import shutil
 
 import numpy as np
@@ -34,7 +32,7 @@ TINY = PRESETS["tiny"]
 
 
 @pytest.fixture(scope="module")
-def space(graph) -> StateSpace:
+def space(graph):
     return graph.space
 
 
@@ -53,10 +51,8 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture
-def folder(files, tmp_path, monkeypatch):
-    """The current folder, with a copy of these files."""
-    monkeypatch.chdir(shutil.copytree(files, tmp_path / "files"))
-    return tmp_path / "files"
+def folder(files, monkeypatch):
+    monkeypatch.chdir(files)
 
 
 def played(space, weight, state):
@@ -171,44 +167,38 @@ def test_random_is_uniform_play_and_files_note_who_the_enemy_was(space):
     assert Player("agent.h5@0.5").note()["temperature"] == 0.5
 
 
-@pytest.fixture
-def noted(files, space, tmp_path):
-    """A function that returns the file of an agent with a note of its enemy, beside the other files."""
-    (tmp_path / "answers").mkdir()
-    shutil.copytree(files, tmp_path / "answers", dirs_exist_ok=True)
+def noted(space, note):
+    """The file of an agent with a note of its enemy."""
     mdp = build(space)
-    solution = solve(mdp)
-
-    def made(note):
-        save(tmp_path / "answers" / "answer.h5", space, mdp, solution, enemy=note)
-        return load(tmp_path / "answers" / "answer.h5")
-
-    return made
+    save("answer.h5", space, mdp, solve(mdp), enemy=note)
+    return load("answer.h5")
 
 
-def test_the_enemy_that_a_file_notes_is_found(space, files, noted):
+@pytest.mark.usefixtures("folder")
+def test_the_enemy_that_a_file_notes_is_found(space, files):
     for name in ("random", "naive@0.123456789012", "agent.h5@2", "table.h5"):
         enemy = Player(str(files / name) if ".h5" in name else name)
-        found = noted_enemy(noted(enemy.note()))
+        found = noted_enemy(noted(space, enemy.note()))
         assert found.note() == enemy.note(), name
         assert np.array_equal(found.policy(space), enemy.policy(space)), name
 
 
-def test_an_enemy_that_is_not_there_is_not_guessed(noted):
+@pytest.mark.usefixtures("folder")
+def test_an_enemy_that_is_not_there_is_not_guessed(space):
     for note, text in (
         ({"kind": "unknown"}, "does not say who the enemy was"),
         ({"kind": "built-in", "name": "nobody"}, "made against nobody, which is not there"),
         ({"kind": "strategy", "file": "gone.h5"}, "made against .*gone.h5, which is not there"),
-        ({"kind": "strategy", "file": "../table.h5", "weights": 1}, "made against another .*table.h5"),
+        ({"kind": "strategy", "file": "./table.h5", "weights": 1}, "made against another .*table.h5"),
         ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against another .*agent.h5"),
     ):
         with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name it by --enemy"):
-            noted_enemy(noted(note))
+            noted_enemy(noted(space, note))
 
 
-def test_a_file_with_an_at_sign_in_its_name_is_found(space, folder):
-    (folder / "agent.h5").rename("agent@2")
-    assert np.isin(Player("agent@2").policy(space), [0.0, 1.0]).all()
+def test_a_file_with_an_at_sign_in_its_name_is_found(space, files, tmp_path):
+    shutil.copy(files / "agent.h5", tmp_path / "agent@2")
+    assert np.isin(Player(str(tmp_path / "agent@2")).policy(space), [0.0, 1.0]).all()
 
 
 @pytest.mark.usefixtures("folder")

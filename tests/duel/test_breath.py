@@ -1,7 +1,5 @@
 """Breaths are those of the slow model."""
 
-from __future__ import annotations
-
 import numpy as np
 from houses import house_rules
 from hypothesis import given, settings

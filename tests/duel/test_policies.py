@@ -1,7 +1,5 @@
 """Players of a duel as policies."""
 
-from __future__ import annotations
-
 import pytest
 from policies import uniform
 

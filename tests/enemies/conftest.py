@@ -1,7 +1,5 @@
 """The real recorded games, where there are any."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

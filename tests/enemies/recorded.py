@@ -1,7 +1,5 @@
 """Made-up games: players of the tiny game with a taste, some of whose choices are not even legal."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.enemies.counts import Counts, count_located

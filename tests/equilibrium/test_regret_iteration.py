@@ -1,21 +1,17 @@
 """Regret iterations; their formulas are tested with the kernels and with `Equilibrium`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from houses import TINY
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
 from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge
 from punish_fast.equilibrium.restricted_game import all_inside, restrict
-from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
 pytestmark = pytest.mark.kernels
-
-TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 def new_iteration(measure, graph, minimiser):

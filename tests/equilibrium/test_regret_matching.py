@@ -1,7 +1,5 @@
 """One iteration, against the formulas of ``_regret_matching.py`` over the positions of the exact model."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import duel_twin
@@ -14,9 +12,6 @@ from punish_fast.equilibrium import regret_minimisers
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 from punish_fast.equilibrium.reach import Reach
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.punish.rules import PRESETS
-
-TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 def begin(graph):

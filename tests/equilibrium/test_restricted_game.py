@@ -1,23 +1,19 @@
 """Restricted games, against lists and dictionaries."""
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from houses import TINY
 
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
-from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 
 pytestmark = pytest.mark.kernels
-
-TINY = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 class Part(NamedTuple):

@@ -1,7 +1,5 @@
 """Running an equilibrium until a target, with checkpoints."""
 
-from __future__ import annotations
-
 import signal
 
 import numpy as np
@@ -12,9 +10,6 @@ from punish_fast.equilibrium import run as run_module
 from punish_fast.equilibrium.exploitation.best_response import best_response
 from punish_fast.equilibrium.run import Target, TargetError, run_equilibrium
 from punish_fast.equilibrium.solver import Equilibrium
-from punish_fast.punish.rules import PRESETS, true_rules
-
-RULES = true_rules(PRESETS["tiny"])
 
 
 @pytest.fixture

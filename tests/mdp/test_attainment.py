@@ -1,7 +1,5 @@
 """Policies that are proved to earn what they must, against their exact values."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Average rewards in textbook examples; ``judge.py`` has random processes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

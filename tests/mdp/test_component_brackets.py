@@ -1,7 +1,5 @@
 """Total rewards and probabilities by component, against exact fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

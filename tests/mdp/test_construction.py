@@ -1,7 +1,5 @@
 """Processes from arrays and tables of other libraries are those written as lists, to the bit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields
 from fractions import Fraction

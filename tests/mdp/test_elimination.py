@@ -1,7 +1,5 @@
 """Linear equations of chains that last very long."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact values of processes whose play lasts very long, and what happens where it never ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

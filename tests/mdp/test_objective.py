@@ -1,6 +1,6 @@
 """Objectives as text, and their values."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,3 +136,26 @@ def test_no_text_makes_the_parser_fail(text):
     except ObjectiveError:
         return
     assert text.strip().startswith(("max", "min", "P", "R"))
+
+
+def test_states_are_found_by_their_label(process):
+    assert process.labelled("mid").tolist() == [False, False, False, True, False]
+    with pytest.raises(NameUnknownError, match=r'^label "e\\nd" is not in the model, which has "goal", "bad", "mid"$'):
+        process.labelled("e\nd")
+
+
+def test_rewards_are_found_by_their_name(process):
+    assert process.paying("time").reward.tolist() == [1.0] * 7
+    assert replace(process, rewards={"cost": np.arange(7.0)}).paying().reward.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert not process.mdp.reward.any()
+    many = replace(process, rewards=dict.fromkeys([f"r{k}" for k in range(10)], np.zeros(7)))
+    for name, asked, match in (
+        (None, process, r'^the model has several rewards, name one of "cost", "time"$'),
+        (None, replace(process, rewards={}), r"^the model has no rewards$"),
+        ("x", process, r'^reward "x" is not in the model, which has "cost", "time"$'),
+        ("x", replace(process, rewards={}), r'^reward "x" is not in the model, which has none$'),
+        ("x", many, r'"r7" and 2 more$'),
+    ):
+        with pytest.raises(NameUnknownError, match=match):
+            asked.paying(name)
+    assert repr(many).startswith("NamedProcess(MDP(5 states, ")

@@ -1,13 +1,15 @@
 """Laws of all objectives; ``judge.py`` compares their values with fractions."""
 
-from __future__ import annotations
-
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from processes import compacted, marks, random_processes, with_zeros
 
-from punish_fast.mdp import average_reward, finite_horizon, from_rows, reach_probability, total_reward
+from punish_fast.mdp import SolveError, average_reward, finite_horizon, from_rows, reach_probability, total_reward
 from punish_fast.runtime._jit import set_threads, threads
+
+pytestmark = pytest.mark.kernels
 
 LAST_STATE = {
     "least probability": lambda mdp, goal: reach_probability(mdp, goal, maximize=False, tolerance=1e-6),
@@ -17,6 +19,7 @@ LAST_STATE = {
 }
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("objective", LAST_STATE)
 @settings(max_examples=5)
 @given(sample=random_processes())
@@ -36,3 +39,138 @@ def test_threads_and_storage_change_no_bit(objective, sample):
     finally:
         set_threads(before)
     assert len(bits) == 1
+
+
+def test_sure_ways_are_found_without_arithmetic():
+    """A coin is tossed until it shows heads, or put away for good; a goal that is a state stops play."""
+    states = [[(0.0, {1: 1.0}), (0.0, {0: 0.5, 2: 0.5})], [(0.0, {1: 1.0})], [(0.0, {1: 1.0})]]
+    mdp = from_rows(states)
+    found = reach_probability(mdp, marks({2}, 3))
+    assert (found.v.tolist(), found.error_bound, found.choice[0]) == ([1.0, 0.0, 1.0], 0.0, 1)
+    assert reach_probability(mdp, marks({2}, 3), maximize=False).v.tolist() == [0.0, 0.0, 1.0]
+    assert reach_probability(mdp, marks({1}, 3), maximize=False).v.tolist() == [1.0, 1.0, 1.0]
+    assert reach_probability(mdp, marks({1}, 3), avoid=marks({2}, 3)).v.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_goals_of_another_shape_are_refused():
+    mdp = from_rows([[(0.0, {1: 1.0})]], terminals=[0.0])
+    with pytest.raises(SolveError, match=r"^goal: int64 \(1,\), allowed is bool \(1,\), or \(2,\) with terminals$"):
+        reach_probability(mdp, np.array([1]))
+    with pytest.raises(SolveError, match=r"^avoid: bool \(3,\)"):
+        reach_probability(mdp, np.array([True]), avoid=np.zeros(3, dtype=bool))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("moves", [1.0, 1e-6])
+def test_a_queue_that_could_hover_for_ever_keeps_its_bound(moves):
+    """A slow server lets the queue drift to the full state, so policies can hover for exponentially many steps."""
+    n, arrives, fast, slow = 600, 0.3, 0.4, 0.29
+    states = [
+        [
+            (0.0, {s + 1: moves * arrives, s - 1: moves * served, s: 1 - moves * (arrives + served)})
+            for served in (fast, slow)
+        ]
+        for s in range(1, n)
+    ]
+    mdp = from_rows([[(0.0, {0: 1.0})], *states, [(0.0, {n: 1.0})]])
+    empty, full = np.arange(n + 1) == 0, np.arange(n + 1) == n
+    found = reach_probability(mdp, empty, avoid=full)
+    ratio = fast / arrives
+    # Gambler's ruin; the first row serves fast.
+    right = 1 - (ratio ** np.arange(n + 1) - 1) / (ratio**n - 1)
+    assert found.error_bound <= 1e-10
+    assert np.abs(found.v - right).max() <= found.error_bound + 1e-12
+    assert found.choice[n // 2 :].tolist() == mdp.state_ptr[n // 2 : -1].tolist()
+
+
+@given(random_processes(), st.integers(1, 12), st.integers(-3, 3))
+def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):
+    mdp = from_rows(*sample)
+    final = np.full(mdp.n_columns, float(last))
+    found = finite_horizon(mdp, n_steps, 0.95, final)
+    assert found.v.shape == (n_steps + 1, mdp.n_states)
+    assert (found.v[-1] == last).all()
+    first = finite_horizon(mdp, n_steps, 0.95, final, keep_all=False)
+    assert np.array_equal(first.v, found.v[:1])
+    assert np.array_equal(first.choice, found.choice[:1])
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"n_steps": 0}, "n_steps: 0 is not allowed, it must be a whole number from 1"),
+        ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed, it must be from 0 to 1"),
+        ({"n_steps": 1, "terminal_value": np.zeros(3)}, "terminal_value: must be 1 finite numbers, or 2"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, text):
+    with pytest.raises(SolveError) as refusal:
+        finite_horizon(from_rows([[(0.0, {1: 1.0})]], terminals=[1.0]), **options)
+    assert str(refusal.value) == text
+
+
+def test_a_slightly_worse_row_does_not_enlarge_the_bound():
+    worse, best = (1 - 5e-11, {0: 1.0}), (1.0, {0: 1.0})
+    first, last = (finite_horizon(from_rows([rows]), 300) for rows in ([worse, best], [best, worse]))
+    assert first.error_bound == last.error_bound
+    assert (first.choice[:, 0] == 1).all()
+
+
+INFINITE = float("inf")
+
+
+def test_a_small_toll_is_paid_for_long_before_a_large_one():
+    """A round costs 2^-10; the way out costs 1000 at once, or 1 with a chance of 2^-6 in each round."""
+    states = [[(1000.0, {1: 1.0}), (2.0**-10, {0: 1 - 2.0**-6, 1: 2.0**-6})]]
+    found = total_reward(from_rows(states, terminals=[0.0]), marks({1}, 2), maximize=False)
+    assert found.v == pytest.approx([2.0**-4], abs=1e-9)
+    assert found.choice.tolist() == [1]
+
+
+@pytest.mark.parametrize(("back", "expected"), [(-3.0, -INFINITE), (-1.0, 1.0)])
+def test_rounds_that_pay_in_the_long_run_are_made_without_end(back, expected):
+    """A round costs 2 and pays ``back``; from state 2 play may enter, or end at a cost of 5."""
+    states = [[(2.0, {1: 1.0})], [(back, {0: 1.0}), (-1.0, {3: 1.0})], [(0.0, {0: 0.5, 3: 0.5}), (5.0, {3: 1.0})]]
+    mdp = from_rows(states, terminals=[0.0])
+    found = total_reward(mdp, marks({3}, 4), maximize=False)
+    assert found.v.tolist() == total_reward(with_zeros(mdp), marks({3}, 4), maximize=False).v.tolist()
+    assert found.v[0] == pytest.approx(expected)
+    assert found.v[2] == (-INFINITE if expected < 0 else pytest.approx(0.5))
+    assert found.choice[2] == 3
+    assert found.lower[0] <= found.v[0] <= found.upper[0]
+
+
+def test_rounds_that_may_cost_nothing_in_the_long_run_are_refused():
+    states = [[(2.0, {1: 1.0})], [(-2.0, {0: 1.0}), (-1.0, {2: 1.0})]]
+    with pytest.raises(
+        SolveError, match=r"^reward: play can go on for ever in a component of 2 states for .* may be 0;"
+    ):
+        total_reward(from_rows(states, terminals=[0.0]), marks({2}, 3), maximize=False)
+
+
+@pytest.mark.parametrize(("out", "back"), [(1.0, -1 + 1e-12), (1e8 + 0.01, -1e8), (-1.0, 1 + 1e-15)])
+def test_rounds_that_hardly_cost_anything_have_a_sign(out, back):
+    """State 2 is the goal, which state 1 reaches at a cost of 5."""
+    states = [[(out, {1: 1.0})], [(back, {0: 1.0}), (5.0, {2: 1.0})], [(0.0, {2: 1.0})]]
+    found = total_reward(from_rows(states), marks({2}, 3), maximize=False)
+    assert found.v == pytest.approx([out + 5, 5, 0])
+    assert found.choice.tolist() == [0, 2, 3]
+
+
+def test_rounds_that_cost_less_than_rounding_are_refused():
+    """States 2 to 19 lead to the round, whose cost is less than their probabilities might be rounded."""
+    states = [[(1.0, {1: 1.0}), (5.0, {20: 1.0})], [(-1 + 1e-14, {0: 1.0})]]
+    states += [[(1.0, {k - 1: 0.5, 20: 0.5})] for k in range(2, 20)]
+    with pytest.raises(SolveError, match=r"^reward: play without end costs so little"):
+        total_reward(from_rows(states, terminals=[0.0]), marks({20}, 21), maximize=False)
+
+
+@pytest.mark.compiled
+def test_a_first_policy_that_takes_too_long_for_floats_is_improved():
+    """The cheap rows lead away from the goal, state 0, so play by them takes 9^k steps; the others take 1.25 k."""
+    n, rows = 3000, ((1.0, 0.1), (2.0, 0.9))
+    walks = [[(cost, {k - 1: p, min(k + 1, n - 1): 1 - p}) for cost, p in rows] for k in range(1, n)]
+    found = total_reward(from_rows([[(0.0, {0: 1.0})], *walks]), marks({0}, n), maximize=False, max_sweeps=2000)
+    assert found.v[:3] == pytest.approx([0, 2.5, 5])
+    assert found.error_bound < 1e-9
+    assert found.choice.tolist() == [0, *range(2, 2 * n, 2)]

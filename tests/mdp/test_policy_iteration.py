@@ -1,7 +1,5 @@
 """Values of reaching terminals, with loops that may go on for ever."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

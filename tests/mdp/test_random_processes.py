@@ -1,7 +1,5 @@
 """Random processes against exact values for every objective (``judge.py``), and the judge on known answers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Average rewards of chains from stationary weights, against fractions and detailed balance."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

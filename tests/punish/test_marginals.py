@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import defaultdict
 from fractions import Fraction
 from itertools import combinations, permutations

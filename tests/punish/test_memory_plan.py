@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from punish_fast.punish.transitions.matrix_free import MatrixFree

@@ -1,18 +1,25 @@
-from __future__ import annotations
+import struct
+from hashlib import blake2b
 
 import numpy as np
 import pytest
 from exact import random_table
 from houses import few, house_rules
 from hypothesis import given
+from hypothesis import strategies as st
 from policies import mixed, uniform
 
+from punish_fast.duel.graph import Graph
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.punish.codes import to_decimal
+from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import (
     StrategyError,
+    belongs_to,
     checked_policy,
+    identity,
+    lift,
     policy_of_table,
     table_of_policy,
     uniform_policy,
@@ -87,3 +94,67 @@ def test_sums_of_a_checked_policy_are_1_up_to_rounding(space, factor):
 def test_a_policy_within_rounding_is_returned_unchanged(space):
     policy = mixed(space, 3)
     assert checked_policy(space, policy) is policy
+
+
+@few
+@given(house_rules())
+def test_a_state_belongs_to_that_with_the_same_hand_discard_pile_and_status(rules):
+    fine, coarse = StateSpace(rules, "memory"), StateSpace(rules)
+    match = belongs_to(fine, coarse)
+    for layer, other in zip(fine.layers, coarse.layers, strict=False):
+        row = match[layer.first[0] : layer.first[-1]]
+        block = np.repeat(np.arange(len(layer.cards)), np.diff(layer.first))
+        other_block = np.searchsorted(other.first, row, side="right") - 1
+        assert np.array_equal(layer.piles[block], other.piles[other_block])
+        assert np.array_equal(layer.status, other.status[row - other.first[0]])
+    assert set(match.tolist()) == set(range(int(coarse.layer_ptr[rules.breaths])))
+
+
+@pytest.mark.compiled
+@few
+@given(house_rules(largest_hp=2))
+def test_a_lifted_policy_has_the_same_values_and_lengths(rules):
+    space = StateSpace(rules)
+    coarse = Graph(space)
+    ends = np.random.default_rng(1).random((coarse.n_nodes + 2, 2))
+    nodes = []
+    for graph in (coarse, Graph(StateSpace(rules, "memory"))):
+        own, enemy = (lift(graph.space, space, mixed(space, seed)) for seed in (1, 2))
+        v = np.concatenate([np.zeros((graph.n_full, 2)), ends])
+        nodes.append(graph.back_up(own, enemy, v))
+    assert nodes[1] == pytest.approx(nodes[0], abs=1e-12)
+
+
+def test_lifting_to_the_same_model_changes_nothing():
+    for name in ("view", "memory"):
+        space = StateSpace(PRESETS["tiny"], name)
+        policy = mixed(space, 3)
+        assert np.array_equal(lift(space, space, policy), policy)
+
+
+AGENTS = st.dictionaries(
+    st.integers(0, 10**18 - 1),
+    st.dictionaries(st.integers(0, 99), st.floats(allow_nan=False), min_size=1, max_size=4),
+    min_size=1,
+    max_size=8,
+)
+
+
+def identity_of(agent, order):
+    """The identity of a mapping from states to actions and their values, with states in this order in memory."""
+    counts = [len(agent[state]) for state in order]
+    pairs = [pair for state in order for pair in sorted(agent[state].items())]
+    state_ptr = np.concatenate([[0], np.cumsum(counts)])
+    return identity(np.array(order), state_ptr, *(np.array(column) for column in zip(*pairs, strict=True)))
+
+
+@given(agent=AGENTS, generator=st.randoms())
+def test_the_identity_is_the_hash_of_sorted_triples(agent, generator):
+    triples = b"".join(
+        struct.pack("<qqd", state, action, value or 0.0)
+        for state in sorted(agent)
+        for action, value in sorted(agent[state].items())
+    )
+    order = list(agent)
+    generator.shuffle(order)
+    assert identity_of(agent, order) == blake2b(triples, digest_size=16, key=b"8248").hexdigest()

@@ -1,7 +1,5 @@
 """Files are whole or absent: the temporary file, the rename, and what others left behind."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """A forked child has one thread: it needs no other thread of its parent, nor what such a thread holds."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

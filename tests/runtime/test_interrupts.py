@@ -1,7 +1,5 @@
 """Interrupts wait for the end of a block; a second one does not."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,45 +1,26 @@
 """What recorded choices lose, against the same in dictionaries."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from exact import twin_of
-from lessons_twin import TwinPlay
-from policies import mixed
 from recorded_games import part_of, play_games
 
-from punish_fast.duel.graph import Graph
 from punish_fast.punish.codes import ACTIONS, action_name, from_decimal
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
 from punish_fast.study.deviations import LEAST_CHOICES, DeviationError, assess, deviations
 from punish_fast.study.frequencies import PLAYS
-from punish_fast.study.selfplay import self_play
-
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 
 
 @pytest.fixture(scope="module")
-def view():
-    return StateSpace(RULES)
+def view(graph):
+    return graph.space
 
 
 @pytest.fixture(scope="module")
-def play(view):
-    policy = mixed(view, 7) + 0.01
-    return self_play(
-        Graph(view), policy / np.repeat(np.add.reduceat(policy, view.state_ptr[:-1]), np.diff(view.state_ptr))
-    )
-
-
-@pytest.fixture(scope="module")
-def choices():
-    return play_games(RULES, 60)[0]
+def choices(view):
+    return play_games(view.rules, 60)[0]
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +36,7 @@ def free(view, choices):
 
 
 @pytest.mark.slow
-def test_losses_are_those_of_the_slow_model(play, view, choices, found):
-    exact = TwinPlay(view, play.policy)
+def test_losses_are_those_of_the_slow_model(exact, view, choices, found):
     numbers = free(view, choices)
     assert len(found.choices.row) == len(numbers)
     for k, number in list(enumerate(numbers))[:80]:
@@ -73,9 +53,8 @@ def test_losses_are_those_of_the_slow_model(play, view, choices, found):
 
 
 @pytest.mark.parametrize("name", ["view", "memory"])
-def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, view, choices, name):
-    space = view if name == "view" else StateSpace(RULES, name)
-    mine = play if name == "view" else self_play(Graph(space), lift(space, view, play.policy))
+def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, lifted, view, choices, name):
+    mine = play if name == "view" else lifted
     assessed = assess(mine, view, choices)
     assert (assessed.loss >= 0).all()
     assert (assessed.policy_loss >= -1e-12).all()
@@ -92,10 +71,8 @@ def test_nothing_is_gained_and_the_best_choice_loses_nothing(play, view, choices
         assert again.costs[0].share == 0
 
 
-def test_who_plays_as_the_lifted_policy_is_told_the_same_frequencies(play, view, choices, found):
-    space = StateSpace(RULES, "memory")
-    lifted = deviations(self_play(Graph(space), lift(space, view, play.policy)), view, choices)
-    for one, other in zip(found.costs, lifted.costs, strict=True):
+def test_who_plays_as_the_lifted_policy_is_told_the_same_frequencies(lifted, view, choices, found):
+    for one, other in zip(found.costs, deviations(lifted, view, choices).costs, strict=True):
         assert (one.grouping, one.label, one.n) == (other.grouping, other.label, other.n)
         assert one.people == pytest.approx(other.people)
         assert one.policy == pytest.approx(other.policy, abs=1e-12)

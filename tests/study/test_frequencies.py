@@ -1,27 +1,19 @@
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np
 import pytest
-from policies import mixed, uniform
+from houses import house_rules
+from hypothesis import given
+from policies import uniform
 
-from punish_fast.duel.graph import Graph
-from punish_fast.punish.codes import ACTIONS, action_name
-from punish_fast.punish.rules import CARDS, PRESETS
+from punish_fast.punish.codes import ACTIONS, action_name, digits_of
+from punish_fast.punish.rules import CARDS, PRESETS, true_rules
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.punish.strategy import lift
 from punish_fast.study.frequencies import PLAY_OF, PLAYS, frequencies, groupings, possible_plays
-from punish_fast.study.observations import observe
+from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.selfplay import self_play
 
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
-
-
-@pytest.fixture(scope="module")
-def play():
-    space = StateSpace(RULES)
-    return self_play(Graph(space), mixed(space, 2))
+RULES = true_rules(PRESETS["tiny"])
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +87,8 @@ def test_who_plays_anything_plays_everything(play):
         assert situation.when_possible[~np.isnan(situation.when_possible)].min() > 0.1
 
 
-def test_who_remembers_more_but_plays_the_same_has_the_same_frequencies(play, found):
-    fine = StateSpace(RULES, "memory")
-    lifted = frequencies(self_play(Graph(fine), lift(fine, play.graph.space, play.policy)))
-    for one, other in zip(found, lifted, strict=True):
+def test_who_remembers_more_but_plays_the_same_has_the_same_frequencies(found, lifted):
+    for one, other in zip(found, frequencies(lifted), strict=True):
         assert one[:2] == other[:2]
         for a, b in zip(one[2:], other[2:], strict=True):
             assert a == pytest.approx(b, abs=1e-11, nan_ok=True)
@@ -114,3 +104,26 @@ def test_every_state_is_in_one_situation_of_each_sort(play):
     # More copies of a card than there are words for.
     many = groupings(RULES._replace(copies=(1, 2, 1, 2, 4)), observed)[-1]
     assert len(set(many.labels)) == len(many.labels)
+
+
+@given(house_rules())
+def test_observations_are_the_digits_of_the_states(rules):
+    space = StateSpace(rules)
+    observed = observe(space)
+    n_play = int(space.layer_ptr[rules.breaths])
+    digits = digits_of(space)[:n_play]
+    assert np.array_equal(observed.breath, digits[:, 0])
+    assert np.array_equal(observed.hand, digits[:, 1:6])
+    assert np.array_equal(observed.gone, digits[:, 13:])
+    statuses = (observed.own_hp, observed.own_exhausted, observed.own_feinted, observed.enemy_hp)
+    assert np.array_equal(np.stack(statuses, axis=1), digits[:, 6:10])
+    assert np.array_equal(observed.enemy_exhausted, digits[:, 11])
+    assert np.array_equal(observed.enemy_feinted, digits[:, 12])
+    assert np.array_equal(observed.chooses, np.diff(space.state_ptr)[:n_play] > 1)
+
+
+def test_columns_are_those_of_the_actions(space):
+    state, column = columns_of_rows(space)
+    assert np.array_equal(np.array(ACTIONS)[column], space.action[: len(state)])
+    assert np.array_equal(np.bincount(state), np.diff(space.state_ptr)[: state[-1] + 1])
+    assert state[-1] + 1 == space.layer_ptr[PRESETS["tiny"].breaths]

@@ -1,7 +1,5 @@
 """What kept cards are worth, against the same in dictionaries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from lessons_twin import TwinPlay

@@ -1,6 +1,5 @@
-from __future__ import annotations
-
 from collections import defaultdict
+from contextlib import contextmanager
 
 import duel_twin
 import numpy as np
@@ -8,11 +7,13 @@ import pytest
 from lessons_twin import TwinPlay
 from policies import mixed, uniform
 
+from punish_fast.duel.exact_evaluation import outcome_distribution
 from punish_fast.duel.graph import Graph
-from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.rules import CARDS, PRESETS
 from punish_fast.punish.states.openings import openings
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.study.lessons import lessons
+from punish_fast.study.frequencies import PLAYS
+from punish_fast.study.lessons import lessons, study_game
 from punish_fast.study.selfplay import self_play
 
 # Measures begin with all pairs of 1 or 2 HP.
@@ -83,3 +84,29 @@ def test_lessons_of_a_larger_house():
     # Every kind of card can be kept.
     assert not np.isnan(found.kept.over_other).any()
     assert found.kept.over_other == pytest.approx(-found.kept.over_other.T, abs=1e-12)
+
+
+def test_a_game_is_studied(graph):
+    policy, stages = mixed(graph.space, 3), []
+
+    @contextmanager
+    def stage(name):
+        stages.append(name)
+        yield
+
+    found = study_game(graph, policy, stage)
+    assert stages == ["self-play"]
+    outcomes = outcome_distribution(graph, policy, policy)
+    assert found["first_deal"] == pytest.approx(outcomes[0].sum(), abs=1e-12)
+    breaths = outcomes.sum(axis=2).ravel()
+    assert found["length"] == pytest.approx(sum(p * k for k, p in enumerate(breaths, 1)), abs=1e-9)
+    assert sum(found["plays"].values()) == pytest.approx(1, abs=1e-12)
+    assert list(found["in_hand"]) == list(found["kept"]) == list(CARDS)
+    assert list(found["plays"]) == list(PLAYS)
+
+
+def test_what_never_happens_is_unknown():
+    rules = RULES._replace(copies=(0, 3, 1, 2, 1))
+    graph = Graph(StateSpace(rules))
+    found = study_game(graph, mixed(graph.space, 3))
+    assert (found["in_hand"]["guard"], found["kept"]["guard"], found["plays"]["guard"]) == (None, None, 0.0)

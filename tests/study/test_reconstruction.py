@@ -1,7 +1,5 @@
 """What players bore in mind, against games in which it is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,0 +1,31 @@
+"""A policy of the tiny game against itself."""
+
+import numpy as np
+import pytest
+from lessons_twin import TwinPlay
+from policies import mixed
+
+from punish_fast.duel.graph import Graph
+from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.strategy import lift
+from punish_fast.study.selfplay import SelfPlay, self_play
+
+
+@pytest.fixture(scope="session")
+def play(graph: Graph) -> SelfPlay:
+    """Something is played in every state, so that all beliefs are known."""
+    policy, ptr = mixed(graph.space, 3) + 0.01, graph.space.state_ptr
+    return self_play(graph, policy / np.repeat(np.add.reduceat(policy, ptr[:-1]), np.diff(ptr)))
+
+
+@pytest.fixture(scope="session")
+def lifted(play: SelfPlay) -> SelfPlay:
+    """The same policy of players with a memory."""
+    view = play.graph.space
+    fine = StateSpace(view.rules, "memory")
+    return self_play(Graph(fine), lift(fine, view, play.policy))
+
+
+@pytest.fixture(scope="session")
+def exact(play: SelfPlay) -> TwinPlay:
+    return TwinPlay(play.graph.space, play.policy)
