@@ -73,7 +73,7 @@ def _hp(report: dict[str, Any]) -> str:
         rows += [[f"{own} HP", *(_percent(win.get((own, enemy)), 1) for enemy in enemies)] for own in owns]
         lines += [*markdown(rows), ""]
     ahead = {pair: win for pair, win in before.items() if pair[0] == pair[1] + 1}
-    told = [f"{own} HP against {enemy} win {100 * win:.0f} games of 100" for (own, enemy), win in ahead.items()]
+    told = [f"a player with {own} HP against {enemy} wins {100 * win:.0f} games of 100" for (own, enemy), win in ahead.items()]
     if told:
         lines.append(_sentence("Before the cards are dealt, " + ", and ".join(told)))
     return "\n".join(lines)
@@ -95,8 +95,8 @@ def _hands(report: dict[str, Any]) -> str:
     best, worst = max(steps, key=lambda card: steps[card]), min(steps, key=lambda card: steps[card])
     told = [
         f"The best hand wins {_percent(hands[0]['win'], 0)} and the worst {_percent(hands[-1]['win'], 0)}.",
-        f"On average, one {best} more is worth most ({_points(steps[best])} points)",
-        f"and one {worst} more least ({_points(steps[worst])}).",
+        f"On average, an extra {best} helps most ({_points(steps[best])} points)",
+        f"and an extra {worst} hurts most ({_points(steps[worst])}).",
     ]
     return "\n".join([*markdown(rows), "", *markdown(copies), "", *told])
 
@@ -112,8 +112,8 @@ def _kept(report: dict[str, Any]) -> str:
     good = [f"{card} ({_points(gain[card])})" for card in order if gain[card] > 0]
     bad = [f"{card} ({_points(gain[card])})" for card in reversed(order) if gain[card] < 0]
     told = [
-        f"Worth keeping, the best first: {', '.join(good) or 'none'}.",
-        f"Better gone, the worst first: {', '.join(bad) or 'none'}.",
+        f"Worth keeping, best first: {', '.join(good) or 'none'}.",
+        f"Worth getting rid of, worst first: {', '.join(bad) or 'none'}.",
     ]
     return "\n".join([*markdown(rows), "", *told])
 
@@ -129,7 +129,7 @@ def _frequencies(report: dict[str, Any]) -> str:
     told = [f"Of all choices, {_percent(always['shares']['feint'], 0)} are feints"]
     if order:
         named = " and ".join(f"{card} ({_percent(given[card], 0)})" for card in order[:2])
-        told[0] += f"; most of all they give up {named}"
+        told[0] += f"; the cards given up most often are {named}"
     told += _turns(frequencies)
     return "\n".join([*markdown(rows), "", *(f"- {_sentence(line)}" for line in told)])
 
@@ -166,10 +166,10 @@ def _people(people: dict[str, Any]) -> str:
     lines = [
         f"In {people['games']:,} recorded games people made {people['choices']:,} choices between legal actions.",
         f"The average choice loses {100 * everything['loss']:.1f} points,",
-        f"and all choices of a player in one game {100 * people['loss_per_game']:.0f}{margin} points together.",
+        f"and all choices of a player in one game lose {100 * people['loss_per_game']:.0f}{margin} points together.",
         f"By the same measure, in the same states, a choice of the strategy itself loses {own:.1f} points,",
         "since it is not perfect.",
-        f"Most too often, in per cent: {often}; most too seldom: {seldom}.",
+        f"Most overplayed, in per cent: {often}; most underplayed: {seldom}.",
         *(_sentence(line) for line in caveats(people)),
         "",
     ]
