@@ -73,7 +73,10 @@ def _hp(report: dict[str, Any]) -> str:
         rows += [[f"{own} HP", *(_percent(win.get((own, enemy)), 1) for enemy in enemies)] for own in owns]
         lines += [*markdown(rows), ""]
     ahead = {pair: win for pair, win in before.items() if pair[0] == pair[1] + 1}
-    told = [f"a player with {own} HP against {enemy} wins {100 * win:.0f} games of 100" for (own, enemy), win in ahead.items()]
+    told = [
+        f"a player with {own} HP against {enemy} wins {100 * win:.0f} games of 100"
+        for (own, enemy), win in ahead.items()
+    ]
     if told:
         lines.append(_sentence("Before the cards are dealt, " + ", and ".join(told)))
     return "\n".join(lines)
