@@ -50,7 +50,20 @@ class StateError(PunishFastError, ValueError):
 
 
 class State(NamedTuple):
-    """Information state of one player. Hand and discard pile count guard, rush, dodge, strike, punish."""
+    """Information state of one player.
+
+    Attributes:
+        breath: Breath of the measure, from 1; `breaths` + 1 between measures.
+        hand: Copies of guard, rush, dodge, strike and punish in the player's hand.
+        own_hp: HP of the player.
+        own_exhausted: 1 if the player must rest in this breath, otherwise 0.
+        own_feinted: Number of feints of the player in this measure.
+        enemy_hp: HP of the enemy.
+        enemy_hand: Number of cards in the enemy's hand.
+        enemy_exhausted: 1 if the enemy must rest in this breath, otherwise 0.
+        enemy_feinted: Number of feints of the enemy in this measure.
+        discard: Copies of each card in the discard pile, in the order of `hand`.
+    """
 
     breath: int
     hand: Five

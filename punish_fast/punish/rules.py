@@ -53,6 +53,7 @@ class Rules(NamedTuple):
     """The rules of a game. Tuples of five are in the order guard, rush, dodge, strike, punish.
 
     The defaults are the notebook's rules. They must never change, because digests omit fields with default values.
+    ``docs/house-rules.md`` describes the fields.
     """
 
     copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
