@@ -1,1 +1,1 @@
-"""Play agents against each other: players, tournaments, ratings and recorded games."""
+"""Games between agents: players, tournaments, ratings and recorded games."""

@@ -46,5 +46,5 @@ DESCRIPTIONS = {
     "random": "plays every legal action with equal probability",
     "naive": "plays the best response to random, under the true redeal",
     **{name: description for name, (description, _) in HEURISTICS.items()},
-    "veteran": "plays close to an equilibrium, under the standard rules alone",
+    "veteran": "plays close to an equilibrium, but only under the standard rules",
 }

@@ -1,14 +1,14 @@
 """Players of the arena: built-in players, and agents and strategies from files.
 
 A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Others score actions
-(``built_in_players.py``), and the *veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
+undiscounted, in the one-player model with the true redeal. Others score actions (``built_in_players.py``), and the
+*veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
 
 A file can belong to a finer information model than the view, in which its player remembers more. All others are then
 lifted to that model, and play as before.
 
-The real game always has the true redeal. Since both redeals lead to the same states, an agent can have been solved
-under either; all its other rules must agree with the game's.
+The two-player game always has the true redeal. Both redeals lead to the same states, so an agent can have been solved
+under either of them; all its other rules must agree with the game's.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Player:
 
     Attributes:
         argument: One of ``NAMES``, an agent file or a strategy file. The suffix ``@T`` makes the player use softmax
-            at temperature ``T``, in the unit of the agent's values.
+            at temperature ``T``, in units of the agent's values.
         name: Short name: the argument without folder and suffix.
         rules: The rules of the file, or None if the player is built in.
         has_values: True for agents with values, which can use softmax.
@@ -190,12 +190,12 @@ def noted_enemy(agent: Artefact) -> Player:
         file = Path(note.get("file", "")).name
         source = str(agent.path.parent / file) if file else ""
     if source not in NAMES and not (source and _exists(source)):
-        what = f"made against {source}, which is not there" if source else "does not say who the enemy was"
-        raise PlayerError(f"{agent.path}: {what}; name it by --enemy")
+        what = f"the enemy {source} does not exist" if source else "the enemy is not recorded"
+        raise PlayerError(f"{agent.path}: {what}; name it with --enemy")
     temperature = note.get("temperature")
     player = Player(source if temperature is None else f"{source}@{temperature!r}")
     if player.file is not None and player.note() != note:
-        raise PlayerError(f"{agent.path}: made against another {source} than the one there; name it by --enemy")
+        raise PlayerError(f"{agent.path}: made against a different {source}; name the enemy with --enemy")
     return player
 
 
@@ -210,7 +210,7 @@ def names_of(arguments: list[str]) -> list[str]:
     """Return a different name for each player's argument, as short as possible."""
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
-        raise PlayerError(f"{twice[0]}: given twice, allowed is each player once")
+        raise PlayerError(f"{twice[0]}: is named twice")
     brief = [brief_name(argument) for argument in arguments]
     return [name if brief.count(name) == 1 else argument for name, argument in zip(brief, arguments, strict=True)]
 
@@ -227,15 +227,15 @@ def _split(argument: str) -> tuple[str, float | None]:
             number = float(temperature)
     if number is not None:
         if not 0 < number < math.inf:
-            raise PolicyError(f"{argument}: temperature {temperature} is not allowed, it must be above 0")
+            raise PolicyError(f"{argument}: temperature {temperature} is not allowed; it must be above 0")
         return name, number
     if name in NAMES or _exists(name):
-        raise PlayerError(f"{argument}: {temperature!r} is not a temperature, allowed are numbers above 0")
+        raise PlayerError(f"{argument}: {temperature!r} is not a temperature; it must be a number above 0")
     return argument, None
 
 
 def _exists(source: str) -> bool:
-    """Return True if the file exists; False also if its name is invalid."""
+    """Return True if the file exists; an invalid name gives False."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):
@@ -247,7 +247,7 @@ def _open(source: str) -> Artefact:
     if is_name and not _exists(source):
         near = difflib.get_close_matches(source.lower(), NAMES, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise PlayerError(f"{source[:80]!r}: no such file, and built-in players are {', '.join(NAMES)}{hint}")
+        raise PlayerError(f"{source[:80]!r}: no such file; the built-in players are {', '.join(NAMES)}{hint}")
     file = load(source)
     file.must_play()
     return file
@@ -272,15 +272,12 @@ def naive_solution(space: StateSpace) -> Solution:
 class PlayerGroup:
     """Players by name or file, and the game that they play.
 
-    The rules are given or taken from the first file, always with the redeal of the real game. The information model is
-    the finest of all players; players of the view are lifted to it and play as before.
+    The rules always have the true redeal. The information model is the finest of all players; players of the view are
+    lifted to it and play as before.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
-        """Look up the players.
-
-        ``rules`` defaults to the rules of the first file, or to ``tabletop`` if no argument is a file.
-        """
+        """Look up the players; by default, the rules are taken from the first file, if any, or ``tabletop``."""
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
         found = (player.rules for player in self._players if player.rules is not None)
@@ -295,10 +292,10 @@ class PlayerGroup:
     ) -> tuple[Graph, list[PolicyPlayer]]:
         """Build the graph of the game and the players' policies in it.
 
-        ``stage`` returns the context in which to run each of the stages ``agents`` and ``graph``, given its name.
+        ``stage`` returns the context of each of the stages ``agents`` and ``graph``, given its name.
         """
         with stage("agents"):
-            # Done before the graph, which takes longer, so that damaged files are reported early.
+            # Before the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
         with stage("graph"):
             return Graph(space), players

@@ -1,7 +1,7 @@
 """Record simulated games in the form of games between people, for logs and databases.
 
-The recorded games are the same that `simulate` plays. They are imported into a database like any other log: checked
-breath by breath, in a single transaction.
+The games are the same as in `simulate`. They are imported into a database like any other log: checked breath by breath,
+in a single transaction.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
     """Check that the games of a tournament can be recorded, before any game is played."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
-        raise TournamentError(f"games: {total:,} in all are too many to record, allowed are {MAX_RECORDED_GAMES:,}")
+        raise TournamentError(f"games: {total:,} are too many to record; the maximum is {MAX_RECORDED_GAMES:,}")
     try:
         known = [checked_name(name) for name in names]
     except PlayerNameError as error:
         raise TournamentError(f"record: player {error}") from None
     twice = next((name for name in known if known.count(name) > 1), None)
     if twice is not None:
-        raise TournamentError(f"record: two players are called {twice!a}, allowed are different names")
+        raise TournamentError(f"record: two players are called {twice!a}; their names must differ")
     if database.exists():
         with open_to_read(database):
             pass
@@ -54,10 +54,7 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 def record_match(
     graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
-    """Play pairs of games, with the same deals and swapped seats, and record every breath.
-
-    The graph must be a graph of the view.
-    """
+    """Play pairs of games on a graph of the view, with the same deals and swapped seats; record every breath."""
     own, enemy = players
     for player in players:
         policy_of(player.policy, graph.space)

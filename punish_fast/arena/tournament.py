@@ -1,8 +1,8 @@
 """Round-robin tournaments, by exact duels or by simulated games.
 
-Seats do not matter: ``b`` beats ``a`` with 1 minus the probability that ``a`` beats ``b``. So half of the pairs
-suffice, and an agent beats itself half of the time; only the length of these games must be computed.
-Simulated games come in pairs: the same cards with the seats swapped.
+Seats do not matter: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``. Half of
+the pairs therefore suffice. An agent wins half of its games against itself, so only their length is computed. Simulated
+games come in pairs, with the same cards and the seats swapped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def round_robin(
     """Play every pair of agents.
 
     Args:
-        games: Games per pair, an even number, or None for exact results.
+        games: Games per pair, an even number; by default, results are exact.
         seed: Random seed of the games, 0 to 2^64 - 1; results do not depend on the number of threads.
         progress: Called as ``progress("arena", done, matches)`` after every match.
     """
@@ -77,7 +77,7 @@ def round_robin(
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
             if batch is not None:
-                # Few pairs may have equal results by chance, and an agent that won every game may still lose one.
+                # A few pairs can have equal results by chance, and an agent that won every game could lose the next.
                 error[i, j] = error[j, i] = max(batch.standard_error, 1 / batch.games)
                 lengths = added(lengths, batch.lengths)
         if progress is not None:
@@ -100,9 +100,9 @@ def _play(
 def check_tournament(n_players: int, games: int | None) -> None:
     """Check arguments of `round_robin` before any work."""
     if n_players < 2:
-        raise TournamentError(f"agents: {n_players} cannot play a tournament, allowed are 2 and more")
+        raise TournamentError(f"agents: a tournament needs at least 2, not {n_players}")
     if games is not None and not (games % 2 == 0 and MIN_GAMES <= games <= MAX_GAMES):
-        raise TournamentError(f"games: {games}, allowed are even numbers from {MIN_GAMES} to {MAX_GAMES}")
+        raise TournamentError(f"games: {games} is not an even number from {MIN_GAMES} to {MAX_GAMES}")
 
 
 def digest_of(policy: np.ndarray) -> str:

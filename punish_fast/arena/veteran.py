@@ -1,4 +1,4 @@
-"""The veteran: an opponent for the standard rules that comes with the package.
+"""The veteran: an opponent for the standard rules, included in the package.
 
 It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), compressed:
 probabilities are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played
@@ -42,7 +42,7 @@ def default_opponent(rules: Rules) -> str:
 def must_be_at_home(rules: Rules) -> None:
     """Check that the veteran supports these rules."""
     if not is_at_home(rules):
-        raise VeteranError(f"{NAME}: knows the standard rules alone, not {name_of(rules)}; naive plays under any rules")
+        raise VeteranError(f"{NAME}: plays only under the standard rules, not {name_of(rules)}; use naive instead")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:

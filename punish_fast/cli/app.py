@@ -1,7 +1,6 @@
-"""The ``punish-fast`` command and its verbs, each in its own file.
+"""The ``punish-fast`` command, whose subcommands (verbs) are defined in separate files.
 
-Nothing heavy is imported here, so that ``--help`` is fast: verbs are imported when they are looked up, and their
-dependencies when they run.
+Subcommands are imported when they are looked up, and their heavy dependencies when they run, so ``--help`` is fast.
 """
 
 from typing import Annotated, Any
@@ -17,21 +16,21 @@ from punish_fast.runtime import __version__
 from punish_fast.runtime.compile_progress import announce_to
 from punish_fast.runtime.printable import printable
 
-# Modules of verbs and families of verbs, by heading of the help.
+# Modules of commands and command groups, by heading of the help.
 _PANELS = {
     "One-player model": (
         *("solving.solve", "solving.build", "files.show", "files.compare", "files.export", "files.import_"),
     ),
-    "Real game between two": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
+    "Two-player game": ("strategies.arena", "strategies.exploit", "strategies.equilibrium"),
     "Lessons": ("strategies.openings", "strategies.lessons"),
     "House rules": ("house_rules.survey", "house_rules.balance"),
-    "People and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
+    "Play and other games": ("playing.play", "playing.practice", "playing.serve", "enemy", "records", "games"),
     "Installation": ("files.agents", "installation.doctor", "installation.warmup", "help"),
 }
 
 app = family(
     "punish-fast",
-    "Solve the card duel Punish: every state, every transition, every value.",
+    "Solve, play and study the card game Punish.",
     "punish-fast solve",
     "punish-fast show naive.h5",
     "punish-fast show naive.h5 --hand rrspp --discard ddd",
@@ -59,13 +58,13 @@ def _options(
 @app.command("help")
 def _help(
     context: typer.Context,
-    verbs: Annotated[list[str] | None, typer.Argument(metavar="VERB...", help="The verb.")] = None,
+    verbs: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", help="The command.")] = None,
 ) -> None:
-    """Show the help of a verb: punish-fast help enemy parless."""
+    """Show the help of a command: punish-fast help enemy parless."""
     command: Any = context.find_root().command
     for verb in verbs or []:
         if command is not None and not isinstance(command, TyperGroup):
-            raise UsageError(f"help: {command.name} has no verb {printable(verb)!r}")
+            raise UsageError(f"help: {command.name} has no command {printable(verb)!r}")
         command = command and command.get_command(context, verb)
     app(args=[*(verbs or []), "--help"], prog_name="punish-fast", standalone_mode=False)
 

@@ -1,1 +1,1 @@
-"""Enemies: strategies written down or learned from recorded choices. Arrays come in, strategy tables go out."""
+"""Enemies: strategies learned from recorded choices, and their cross-validation."""

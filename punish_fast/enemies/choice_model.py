@@ -74,20 +74,20 @@ def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, gam
     counts = count_located(space, row, column)
     if not _is_free(counts).any():
         raise CountsError(
-            f"choices: 0 of {len(row):,} were between two legal actions, at least 1 is needed to learn from"
+            f"choices: 0 of {len(row):,} were between two legal actions; at least 1 is needed to learn from"
         )
     weights = _fit_weights(space, counts)
     return ChoiceModel(weights, LAPSE, _fit_concentration(space, row, column, fold), counts)
 
 
 def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """Probabilities of actions in some states, float64 ``[k, 11]``.
+    """Return the probabilities of actions in some states, float64 ``[k, 11]``.
 
     Args:
         space: The states of the game.
-        model: A choice model fitted to it.
-        rows: int64 ``[k]``, rows of states.
-        legal: bool ``[k, 11]``, which actions are legal there.
+        model: A choice model fitted to the game.
+        rows: int64 ``[k]``, rows of the states.
+        legal: bool ``[k, 11]``, True for legal actions in these states.
     """
     prior = _prior(space, model.weights, model.lapse, rows, legal)
     weight = model.concentration * prior + counts_at(model.counts, rows)
@@ -95,13 +95,13 @@ def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray
 
 
 def choice_model_policy(space: StateSpace, model: ChoiceModel) -> np.ndarray:
-    """The policy of a choice model, float64 ``[n_rows]``."""
+    """Return the policy of a choice model, float64 ``[n_rows]``."""
     rows = np.arange(space.n_states)
     return policy_of_table(space, rows, choice_probabilities(space, model, rows, legal_mask(space)))
 
 
 def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
-    """Counts of each action in given states, int64 ``[k, 11]``; 0 where a state was not seen."""
+    """Return the counts of each action in given states, int64 ``[k, 11]``; 0 for states that were not seen."""
     padded = np.vstack([counts.count, np.zeros((1, len(ACTIONS)), dtype=np.int64)])
     place = np.searchsorted(counts.state, rows)
     is_seen = np.isin(rows, counts.state)
@@ -109,7 +109,7 @@ def counts_at(counts: Counts, rows: np.ndarray) -> np.ndarray:
 
 
 def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """The mean of the prior, ``[k, 11]``."""
+    """Return the mean of the prior, ``[k, 11]``."""
     p = np.empty(legal.shape)
     digits = digits_of(space, rows)
     for begin in range(0, len(rows), _STATES_AT_ONCE):
@@ -119,7 +119,7 @@ def _prior(space: StateSpace, weights: np.ndarray, lapse: float, rows: np.ndarra
 
 
 def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The softmax over the legal actions, and the logarithm of its normaliser."""
+    """Return the softmax over the legal actions, and the logarithm of its normaliser."""
     utility = np.where(legal, utility, -np.inf)
     most = utility.max(axis=-1, keepdims=True)
     weight = np.exp(utility - most)
@@ -128,7 +128,7 @@ def _choose(utility: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _loadings() -> np.ndarray:
-    """The coefficients of alpha (5), beta (1) and gamma (5) for each action, ``[11, 11]``; rest is never a choice."""
+    """Return the coefficients of alpha (5), beta (1) and gamma (5) for each action, ``[11, 11]``; 0 for rest."""
     loadings = np.zeros((len(ACTIONS), 2 * _N_CARDS + 1))
     for column, action in enumerate(ACTIONS[:-1]):
         card, feint = action // 10 - 1, action % 10
@@ -138,12 +138,12 @@ def _loadings() -> np.ndarray:
 
 
 def _is_free(counts: Counts) -> np.ndarray:
-    """Mask of the states with choices between at least two legal actions, bool ``[n]``."""
+    """Return a mask of the states with choices between at least two legal actions, bool ``[n]``."""
     return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
 
 
 def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
-    """The weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
+    """Return the weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
     # Padding rows have one legal action and no choices, so they have no effect.
@@ -177,15 +177,15 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
 
 
 def _blocks(array: np.ndarray) -> np.ndarray:
-    """An array in blocks of rows, the last padded with zeros; each matrix product stays on one thread."""
-    # At least one block, so that no choices give weights of zero.
+    """Split an array into blocks of rows, padded with zeros; each matrix product then stays on one thread."""
+    # At least one block, so that the weights are zero without any choices.
     missing = -len(array) % _STATES_AT_ONCE if len(array) else _STATES_AT_ONCE
     padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
 
 
 def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
-    """The concentration of maximum held-out likelihood."""
+    """Return the concentration with the maximum held-out likelihood."""
     # Sorted, so that sums do not depend on the order of the choices: the likelihood is flat near its maximum.
     row, column, fold = np.stack([row, column, fold])[:, np.lexsort((row, column, fold))]
     held_out = []
@@ -212,11 +212,11 @@ def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, f
 def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
     """Return features of states from 0 to 1, float64 ``[k, n]`` with ``n`` the same for all states of a game.
 
-    They are 1; the breath, own HP and enemy HP, an indicator for each value; feints made by either player, and whether
-    the enemy is exhausted; sizes of both hands; and of each card: copies in hand, whether there is one, copies in the
-    discard pile, copies unseen, and the probability that the enemy can play one. This is 0 for an exhausted enemy.
-    Otherwise, of ``U`` unseen cards with ``u`` of the kind, an enemy with ``H`` cards holds none with probability
-    ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
+    The features are a constant 1; indicators for each value of breath, own HP and enemy HP; feints made by either
+    player; 1 if the enemy is exhausted; sizes of both hands; and for each card: copies in hand, 1 if there is one,
+    copies in the discard pile, unseen copies, and the probability that the enemy can play one. This is 0 for an
+    exhausted enemy. Otherwise, if ``u`` of ``U`` unseen cards are of the kind, an enemy with ``H`` cards holds none
+    with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
 
     Args:
         rules: The rules of the game.
@@ -248,7 +248,7 @@ def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
 
 
 def _probabilities(rules: Rules) -> np.ndarray:
-    """The probability that a hand holds a kind, by unseen copies of it, all unseen cards and hand size."""
+    """Return the probability that a hand holds a kind of card, by its unseen copies, all unseen cards and hand size."""
     shape = (max(rules.copies) + 1, rules.n_cards + 1, rules.hand_size + 1)
     table = np.zeros(shape)
     for kind, cards, size in np.ndindex(shape):

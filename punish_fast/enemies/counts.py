@@ -1,7 +1,7 @@
 """Recorded choices as counts of actions by state, and folds of games for cross-validation.
 
-Records may hold illegal choices and unreachable states, since the programs that wrote them made mistakes. An illegal
-choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
+Records can contain illegal choices and unreachable states, because the programs that wrote them made mistakes. An
+illegal choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class CountsError(PunishFastError, ValueError):
-    """Unusable choices or options."""
+    """Raised when choices or options cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Legal choices, counted."""
+    """Counts of legal choices."""
 
     state: np.ndarray  # int64 ``[k]``, rows of the states seen, ascending
-    legal: np.ndarray  # bool ``[k, 11]``, whether the actions 10, 11, 20, 21, ..., 51, 90 are legal there
-    count: np.ndarray  # int64 ``[k, 11]``, how often each was chosen; 0 where it is not legal
-    n_illegal: int  # Number of choices left out as illegal in their state
-    n_unknown: int  # Number of choices left out because their state is unreachable
+    legal: np.ndarray  # bool ``[k, 11]``, True if the action (10, 11, 20, 21, ..., 51, 90) is legal in the state
+    count: np.ndarray  # int64 ``[k, 11]``, number of choices of each action; 0 for illegal actions
+    n_illegal: int  # number of choices omitted because they are illegal in their state
+    n_unknown: int  # number of choices omitted because their state is unreachable
 
 
 def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of choices in a strategy table, both int64 ``[n]``.
+    """Return the rows and columns of choices in a strategy table, both int64 ``[n]``.
 
-    An unreachable state has row -1. A choice there, or an illegal one, has column -1.
+    The row of an unreachable state is -1. The column of an illegal choice, or of a choice in an unreachable state, is
+    -1.
 
     Args:
         space: The states of the game.
@@ -48,7 +49,7 @@ def locate_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray)
 
 
 def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) -> Counts:
-    """Count choices; arguments and errors as in `locate_choices`."""
+    """Count choices; for the arguments, see `locate_choices`."""
     return count_located(space, *locate_choices(space, decimals, actions))
 
 
@@ -65,31 +66,31 @@ def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Cou
 
 
 class FoldsError(PunishFastError, ValueError):
-    """An impossible number of folds."""
+    """Raised when the number of folds is impossible."""
 
 
 def require_folds(n_folds: int) -> None:
     """Check that there are at least two folds."""
     if n_folds < 2:
-        raise FoldsError(f"folds: {n_folds} is not allowed, it must be at least 2")
+        raise FoldsError(f"folds: {n_folds} is not allowed; it must be at least 2")
 
 
 def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "groups", needed: int = 0) -> np.ndarray:
     """Return the fold of each item, int64 ``[n]``, from 0 to ``n_folds - 1``.
 
     Args:
-        group: ``[n]``, the group of each item; items of one group share a fold.
+        group: ``[n]``, the group of each item; items of the same group share a fold.
         n_folds: From 2 to the number of groups.
         seed: Random seed; the order of the items does not matter.
         groups: Name of the groups in messages.
-        needed: Smallest number of groups, if it is above ``n_folds``.
+        needed: Minimum number of groups, if it is above ``n_folds``.
     """
     found, place = np.unique(group, return_inverse=True)
     require_folds(n_folds)
     needed = max(needed, n_folds)
     if len(found) < needed:
         raise FoldsError(
-            f"folds: {n_folds} is not allowed, it needs at least {needed} {groups}; there are {len(found)}"
+            f"folds: {n_folds} is not allowed; it needs at least {needed} {groups}, but there are {len(found)}"
         )
     fold = np.random.default_rng(seed).permutation(len(found)) % n_folds
     return np.asarray(fold[place])

@@ -1,8 +1,8 @@
 """Cross-validation of models of human choices.
 
-Games are split into folds. Each model is fitted to all folds but one and predicts the choices of that one; folds
+Games are split into folds. Each model is fitted to all folds but one and predicts the choices of that fold; folds
 consist of whole games, so no game is on both sides. The log loss of a choice is ``- log p`` nats, where ``p`` is the
-probability that the model gave it. Choices with a single legal action have no loss and are left out.
+probability that the model gave it. Choices with a single legal action have no loss and are omitted.
 
 The choices of one game are not independent, so the standard error of the mean over ``n`` choices treats it as a ratio
 estimator over games (Cochran, Sampling Techniques, 1977): with the loss ``c_g`` and the number ``n_g`` of choices of
@@ -10,8 +10,8 @@ game ``g``, and the mean ``m``, it is
 
     sqrt(G / (G - 1) sum_g (c_g - m n_g)^2) / n.
 
-The 95% interval is the mean plus or minus 1.96 standard errors. Models are compared on the same choices, so what makes
-a game hard for all of them cancels.
+The 95% interval is the mean plus or minus 1.96 standard errors. Models are compared on the same choices, so the
+difficulty of a game for all of them cancels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from punish_fast.punish.codes import digits_of
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, table_of_policy
 
-QUANTILE = 1.96  # of the normal distribution, for 95% intervals
+QUANTILE = 1.96  # quantile of the normal distribution for 95% intervals
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Located:
     game: np.ndarray  # int64 ``[n]``, the game of each choice
 
     def part(self, which: np.ndarray) -> Located:
-        """The choices of an index or a mask."""
+        """Return the choices of an index or a mask."""
         return Located(self.row[which], self.column[which], self.game[which])
 
 
@@ -52,15 +52,15 @@ class GameMean:
     """A mean over choices."""
 
     value: float
-    error: float  # Standard error over games
+    error: float  # standard error over games
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% interval."""
+        """95% interval."""
         return self.value - QUANTILE * self.error, self.value + QUANTILE * self.error
 
 
-# From rows of states and their legal actions to probabilities.
+# A function from rows of states and their legal actions to probabilities.
 Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Learn = Callable[[StateSpace, Located], Predict]
 
@@ -94,16 +94,13 @@ MODELS: dict[str, Learn] = {
 
 
 def free_choices(space: StateSpace, choices: Located) -> np.ndarray:
-    """Mask of the choices to measure, bool ``[n]``: legal ones between at least two legal actions."""
+    """Return a mask of the legal choices between at least two legal actions, bool ``[n]``."""
     n_legal = legal_mask(space)[choices.row].sum(axis=1)
     return np.asarray((choices.column >= 0) & (n_legal > 1))
 
 
 def games_needed(models: Iterable[str], n_folds: int) -> int:
-    """Return the smallest number of games that `held_out_losses` can split into folds.
-
-    A choice model splits its training games into folds again.
-    """
+    """Return the minimum number of games for `held_out_losses`; a choice model splits its training games again."""
     require_folds(n_folds)
     inner = FOLDS if "choice-model" in models else 1
     return next(n for n in count(n_folds) if n - -(-n // n_folds) >= inner)
@@ -117,7 +114,7 @@ def held_out_losses(
     seed: int = 0,
     on_fold: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, np.ndarray]:
-    """The log loss of each free choice under models that have not seen its game.
+    """Return the log loss of each free choice under models that were not fitted to its game.
 
     Args:
         space: The states of the game.
@@ -135,11 +132,11 @@ def held_out_losses(
     is_free = free_choices(space, choices)
     if not is_free.any():
         n = len(is_free)
-        raise CountsError(f"choices: 0 of {n:,} were between two legal actions, at least 1 is needed to predict")
+        raise CountsError(f"choices: 0 of {n:,} were between two legal actions; at least 1 is needed to predict")
     losses = {}
     for name in models:
         if name not in MODELS:
-            raise CountsError(f"model: {name!r} is not known, allowed are {', '.join(MODELS)}")
+            raise CountsError(f"model: {name!r} is unknown; the models are {', '.join(MODELS)}")
         loss = np.zeros(len(fold))
         for number in range(n_folds):
             test = (fold == number) & is_free
@@ -153,11 +150,11 @@ def held_out_losses(
 
 
 def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
-    """The mean loss of a choice and its standard error over games.
+    """Return the mean loss of a choice and its standard error over games, which is infinite for a single game.
 
     Args:
         loss: float64 ``[n]``, at least one.
-        game: ``[n]``, the game of each choice; with a single game the error is infinite.
+        game: ``[n]``, the game of each choice.
     """
     _, place = np.unique(game, return_inverse=True)
     number = np.bincount(place)

@@ -17,15 +17,15 @@ from punish_fast.punish.strategy import checked_policy
 
 @dataclass(frozen=True)
 class Entropies:
-    """Mean entropies of a strategy, one entry for each breath and one for the time between measures."""
+    """Mean entropies of a strategy, by breath; the last entry is for the states between measures."""
 
     n_states: np.ndarray  # int64 ``[n_layers]``, states of the game
     n_covered: np.ndarray  # int64 ``[n_layers]``, states that the strategy covers
-    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the states covered, in nats; NaN if there are none
-    uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the states covered
+    mean: np.ndarray  # float64 ``[n_layers]``, mean entropy over the covered states, in nats; NaN if there are none
+    uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:
-        """Return the mean entropies of the strategy and of uniform play over all states covered; NaN without any."""
+        """Return the mean entropies of the strategy and of uniform play over all covered states; NaN if none is."""
         n_all = int(self.n_covered.sum())
         if n_all == 0:
             return np.nan, np.nan
@@ -34,7 +34,7 @@ class Entropies:
 
 
 def entropy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """The entropy of a policy in each state, float64 ``[n_states]`` in nats.
+    """Return the entropy of a policy in each state, float64 ``[n_states]`` in nats.
 
     Args:
         space: The states of the game.
@@ -45,12 +45,12 @@ def entropy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
 
 
 def entropies(space: StateSpace, policy: np.ndarray, covered: np.ndarray | None = None) -> Entropies:
-    """The mean entropies of a strategy, breath by breath.
+    """Return the mean entropies of a strategy, breath by breath.
 
     Args:
         space: The states of the game.
         policy: float64 ``[n_rows]``.
-        covered: bool ``[n_states]``, the states to average over; all if None.
+        covered: bool ``[n_states]``, the states to average over; by default, all.
     """
     state = np.arange(space.n_states) if covered is None else np.flatnonzero(covered)
     layer = np.searchsorted(space.layer_ptr, state, side="right") - 1

@@ -1,13 +1,13 @@
 """PARLESS: possible actions reweighted by limited empirical strategic samples.
 
 For a state ``s`` with legal actions ``A(s)``, in which action ``a`` was chosen ``n(s, a)`` times, let the unknown
-strategy have a symmetric Dirichlet prior of ``c`` pseudo-counts in all. Its posterior mean is
+strategy have a symmetric Dirichlet prior with a total of ``c`` pseudo-counts. Its posterior mean is
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-The strategy is uniform without choices and tends to their frequencies with many; ``c`` choices weigh as much as the
-prior. States that were never seen are played uniformly. Counts of all choices give the *general* enemy, counts of the
-choices of winners the *champion*.
+With no choices the strategy is uniform, and with many it tends to their frequencies; ``c`` choices weigh as much as the
+prior. States that were never seen are played uniformly. Counts of all choices give the *general* enemy; counts of the
+choices of winners give the *champion*.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ PRIOR = 3.0
 
 
 def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarray:
-    """The policy of PARLESS, float64 ``[n_rows]``; uniform in all states but ``counts.state``.
+    """Return the policy of PARLESS, float64 ``[n_rows]``; uniform in all states but ``counts.state``.
 
     Args:
         space: The states of the game, under the rules that ``counts`` was made with.
-        counts: Choices, counted by `count_choices`.
+        counts: Counts of choices, from `count_choices`.
         prior: Total pseudo-counts of the prior, above 0.
     """
     check_prior(prior)
@@ -38,6 +38,6 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
 
 
 def check_prior(prior: float) -> None:
-    """Check the option of `parless` before any work is done."""
+    """Check the prior before any work."""
     if not (math.isfinite(prior) and prior > 0):
-        raise CountsError(f"prior: {prior} is not allowed, it must be above 0")
+        raise CountsError(f"prior: {prior} is not allowed; it must be above 0")

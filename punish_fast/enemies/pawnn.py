@@ -36,20 +36,20 @@ _STATES_AT_ONCE = 256
 
 
 class NetworkError(PunishFastError, ValueError):
-    """Layers or options that do not form a network."""
+    """Raised when layers or options do not form a network; the message says why."""
 
 
 @dataclass(frozen=True)
 class Network:
     """A network and its input encoding."""
 
-    layers: Layers  # Weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order
+    layers: Layers  # weights, float32 ``[n_in, n_out]``, and biases, float32 ``[n_out]``, of each layer in order
     encoding: str = "raw"  # ``"raw"``, ``"scaled"`` or ``"one-hot"``, see `encode`
-    softmax: bool = True  # True if the last layer is a softmax
+    softmax: bool = True  # True if the outputs are the softmax of the last layer
 
 
 def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = "raw", softmax: bool = True) -> Network:
-    """A checked network; see `Network` for the arguments."""
+    """Return a network after checking its layers; for the arguments, see `Network`."""
     n_in = n_inputs(rules, encoding)
     checked = []
     for number, (weight, bias) in enumerate(layers, 1):
@@ -57,19 +57,19 @@ def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = 
             w, b = np.asarray(weight).astype(np.float32), np.asarray(bias).astype(np.float32)
         if w.ndim != 2 or w.shape[0] != n_in or b.shape != w.shape[1:]:
             raise NetworkError(
-                f"layer {number}: shapes are {w.shape} and {b.shape}, allowed are ({n_in}, n) and (n,) for any n"
+                f"layer {number}: shapes are {w.shape} and {b.shape}; they must be ({n_in}, n) and (n,) for some n"
             )
         if not (np.isfinite(w).all() and np.isfinite(b).all()):
             raise NetworkError(f"layer {number}: a number is not finite")
         n_in = w.shape[1]
         checked.append((w, b))
     if not checked or n_in != len(ACTIONS):
-        raise NetworkError(f"layers: the last one has {n_in} outputs, allowed are {len(ACTIONS)}")
+        raise NetworkError(f"layers: the last one has {n_in} outputs; it must have {len(ACTIONS)}")
     return Network(tuple(checked), encoding, softmax)
 
 
 def largest_digits(rules: Rules) -> np.ndarray:
-    """The largest value of each of the 18 digits of a state, int64 ``[18]``."""
+    """Return the largest value of each of the 18 digits of a state, int64 ``[18]``."""
     status = [rules.hp, 1, rules.feints]
     enemy_status = [rules.hp, rules.hand_size, 1, rules.feints]
     hand = [min(copies, rules.hand_size) for copies in rules.copies]
@@ -77,20 +77,20 @@ def largest_digits(rules: Rules) -> np.ndarray:
 
 
 def n_inputs(rules: Rules, encoding: str) -> int:
-    """The number of inputs of an encoding."""
+    """Return the number of inputs of an encoding."""
     if encoding not in ENCODINGS:
-        raise NetworkError(f"encoding: {encoding!r} is not known, allowed are {', '.join(ENCODINGS)}")
+        raise NetworkError(f"encoding: {encoding!r} is unknown; the encodings are {', '.join(ENCODINGS)}")
     return int((largest_digits(rules) + 1).sum()) if encoding == "one-hot" else N_DIGITS
 
 
 def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
-    """Digits as inputs of a network, float32 ``[k, n_inputs]``.
+    """Convert digits to inputs of a network, float32 ``[k, n_inputs]``.
 
     Args:
         rules: The rules of the game.
         digits: uint8 ``[k, 18]``, the digits of states.
-        encoding: ``"raw"``: as they are; ``"scaled"``: divided by the largest each can be; ``"one-hot"``: an input for
-            every value of every digit.
+        encoding: ``"raw"``: the digits; ``"scaled"``: the digits divided by their largest values; ``"one-hot"``: an
+            input for every value of every digit.
     """
     n = n_inputs(rules, encoding)
     largest = largest_digits(rules)
@@ -105,11 +105,11 @@ def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
 
 
 def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any:
-    """The last layer's sums ``z``, ``[..., 11]``.
+    """Return the last layer's sums ``z``, ``[..., 11]``.
 
     Args:
         numerics: NumPy or `jax.numpy`.
-        layers: As in `Network`, of arrays of ``numerics``.
+        layers: Layers of a `Network`, as arrays of ``numerics``.
         x: ``[..., n_inputs]``, encoded states.
         kept: Dropout factors of the units of the first hidden layers, ``[..., n]`` each.
     """
@@ -122,25 +122,25 @@ def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any
 
 
 def output(network: Network, rules: Rules, digits: np.ndarray) -> np.ndarray:
-    """The outputs ``y`` of a network, float64 ``[k, 11]``, illegal actions included; ``digits`` as in `encode`."""
+    """Return the outputs ``y`` of a network for all actions, float64 ``[k, 11]``; ``digits`` is uint8 ``[k, 18]``."""
     z = np.asarray(forward(np, network.layers, encode(rules, digits, network.encoding)), dtype=np.float64)
     return softmax(z) if network.softmax else np.asarray(z)
 
 
 def softmax(z: np.ndarray) -> np.ndarray:
-    """The softmax of each row, ``[k, n]``; minus infinity has probability 0."""
+    """Return the softmax of each row, ``[k, n]``; minus infinity has probability 0."""
     weight = np.exp(z - z.max(axis=1, keepdims=True))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.ndarray) -> np.ndarray:
-    """The probabilities of the legal actions, float64 ``[k, 11]``.
+    """Return the probabilities of the legal actions, float64 ``[k, 11]``.
 
     Args:
         network: The network.
         rules: The rules of the game.
         digits: uint8 ``[k, 18]``, the digits of states.
-        legal: bool ``[k, 11]``, which actions are legal there.
+        legal: bool ``[k, 11]``, True for legal actions in these states.
     """
     z = forward(np, network.layers, encode(rules, digits, network.encoding)).astype(np.float64)
     if network.softmax:
@@ -152,7 +152,7 @@ def probabilities(network: Network, rules: Rules, digits: np.ndarray, legal: np.
 
 
 def network_policy(space: StateSpace, network: Network) -> np.ndarray:
-    """Return the policy of a network for these rules, float64 ``[n_rows]``."""
+    """Return the policy of a network, float64 ``[n_rows]``."""
     rows, digits = np.arange(space.n_states), digits_of(space)
     legal = legal_mask(space)
     p = np.empty(legal.shape)
@@ -163,7 +163,7 @@ def network_policy(space: StateSpace, network: Network) -> np.ndarray:
 
 
 def mean_squared_error(network: Network, rules: Rules, digits: np.ndarray, p: np.ndarray) -> float:
-    """The mean squared difference between a network's outputs, illegal actions included, and a table.
+    """Return the mean squared difference between a network's outputs for all actions and a table.
 
     Args:
         network: A network for ``rules``.

@@ -41,41 +41,41 @@ OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 class TrainingOptions:
     """Options of training; the defaults are the options of the published final model."""
 
-    hidden: tuple[int, ...] = (36, 24, 16)  # Units of each hidden layer
-    dropout: tuple[float, ...] = (0.5,)  # Dropout rate after each hidden layer; may be shorter than ``hidden``
-    encoding: str = "raw"  # See `Network`
-    softmax: bool = True  # See `Network`
+    hidden: tuple[int, ...] = (36, 24, 16)  # units of each hidden layer
+    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each hidden layer; may be shorter than ``hidden``
+    encoding: str = "raw"  # see `Network`
+    softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
     optimiser: str = "adam"  # ``"adam"`` or ``"descent"`` (plain gradient descent)
-    rate: float | None = None  # Learning rate; if None, 0.001 for adam and 0.1 for descent
-    epochs: int = 100  # Passes over the examples
-    batch: int = 1  # Examples per step
-    seed: int = 0  # Random seed of weights, order and dropout
+    rate: float | None = None  # learning rate; by default, 0.001 for adam and 0.1 for descent
+    epochs: int = 100  # passes over the examples
+    batch: int = 1  # examples per step
+    seed: int = 0  # random seed of weights, order and dropout
 
     def __post_init__(self) -> None:
         """Check every option."""
         if not self.hidden or min(self.hidden) < 1:
-            raise NetworkError(f"hidden: {self.hidden} is not allowed, there must be layers of at least one unit")
+            raise NetworkError(f"hidden: {self.hidden} is not allowed; there must be layers of at least one unit")
         if len(self.dropout) > len(self.hidden) or not all(0 <= rate < 1 for rate in self.dropout):
             raise NetworkError(
-                f"dropout: {self.dropout} is not allowed, each hidden layer may have a rate from 0 to below 1"
+                f"dropout: {self.dropout} is not allowed; each hidden layer can have a rate from 0 to below 1"
             )
         for field, allowed in (("loss", LOSSES), ("optimiser", tuple(OPTIMISERS)), ("encoding", ENCODINGS)):
             if getattr(self, field) not in allowed:
-                raise NetworkError(f"{field}: {getattr(self, field)!r} is not known, allowed are {', '.join(allowed)}")
+                raise NetworkError(f"{field}: {getattr(self, field)!r} is unknown; use {' or '.join(allowed)}")
         if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
-            raise NetworkError(f"rate: {self.rate} is not allowed, it must be above 0")
+            raise NetworkError(f"rate: {self.rate} is not allowed; it must be above 0")
         for field in ("epochs", "batch"):
             if getattr(self, field) < 1:
-                raise NetworkError(f"{field}: {getattr(self, field)} is not allowed, it must be at least 1")
+                raise NetworkError(f"{field}: {getattr(self, field)} is not allowed; it must be at least 1")
         if not 0 <= self.seed < 2**32:
-            raise NetworkError(f"seed: {self.seed} is not allowed, it must be from 0 to {2**32 - 1}")
+            raise NetworkError(f"seed: {self.seed} is not allowed; it must be from 0 to {2**32 - 1}")
 
 
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
 _DEEP = TrainingOptions(dropout=())
-# The published experiments. Only the final model is known in every detail; of most others only the name is known, so
-# each differs from the experiment it extends in what its name says.
+# The published experiments. Only the final model is known in every detail. Most others are known only by name, so each
+# changes the experiment that it extends as its name says.
 PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,
@@ -103,7 +103,7 @@ OnEpoch = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Examples:
-    """States and their action probabilities, to train on."""
+    """Training examples: states and their action probabilities."""
 
     digits: np.ndarray  # uint8 ``[k, 18]``, digits of the states
     p: np.ndarray  # float64 ``[k, 11]``, action probabilities
@@ -112,7 +112,7 @@ class Examples:
         return len(self.p)
 
     def part(self, which: np.ndarray) -> Examples:
-        """The examples of an index or a mask."""
+        """Return the examples of an index or a mask."""
         return Examples(self.digits[which], self.p[which])
 
 
@@ -123,7 +123,7 @@ class Trained:
     network: Network
     # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray  # Losses on the held-out examples, in the shape of `train`; empty if there are none
+    test: np.ndarray  # losses on the held-out examples, in the shape of `train`; empty if there are none
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
@@ -135,7 +135,7 @@ def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Exa
         state: int ``[k]``, rows of at least one state.
     """
     if len(state) == 0:
-        raise NetworkError("strategy: covers 0 states, at least 1 is needed to train on")
+        raise NetworkError("strategy: covers 0 states; at least 1 is needed to train on")
     return Examples(digits_of(space, state), table_of_policy(space, policy, state))
 
 
@@ -152,7 +152,7 @@ def train(
         rules: The rules of the game.
         examples: Training examples, at least one.
         options: How to train.
-        held_out: Examples to measure losses on as well.
+        held_out: Examples on which losses are measured, too.
         on_epoch: Called after each epoch with the number of epochs done and the total.
     """
     require("learn", "jax", "optax")
@@ -175,7 +175,7 @@ def train(
         curves = np.array(losses, dtype=np.float64).transpose(1, 0, 2)
         layers = [(np.array(w), np.array(b)) for w, b in _layers(state[0], sizes)]
     if not all(np.isfinite(w).all() and np.isfinite(b).all() for w, b in layers):
-        raise NetworkError("training: diverged, try a lower learning rate")
+        raise NetworkError("training: diverged; try a lower learning rate")
     network = network_of(rules, layers, options.encoding, options.softmax)
     return Trained(network, curves[0], curves[1] if len(sets) > 1 else np.zeros((0, 2)))
 
@@ -183,7 +183,7 @@ def train(
 def cross_validate(
     rules: Rules, examples: Examples, options: TrainingOptions, n_folds: int = 5, on_epoch: OnEpoch | None = None
 ) -> list[Trained]:
-    """Train a network for each fold of the examples on all other folds, and test it on that one.
+    """Train a network for each fold of the examples on all other folds, and test it on this fold.
 
     Args:
         rules: The rules of the game.
@@ -220,7 +220,7 @@ def _optimiser(options: TrainingOptions) -> optax.GradientTransformation:
 
 
 def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
-    """All weights and biases as one vector: the weights of each layer, then its biases."""
+    """Return all weights and biases as one vector: the weights of each layer, then its biases."""
     import jax
     import jax.numpy as jnp
 
@@ -242,7 +242,7 @@ def _layers(vector: jax.Array, sizes: tuple[int, ...]) -> list[tuple[jax.Array, 
 
 
 def _losses(options: TrainingOptions, z: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The loss and the mean squared error of each example."""
+    """Return the loss and the mean squared error of each example."""
     import jax
     import jax.numpy as jnp
 
@@ -268,7 +268,7 @@ def _measure(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., 
 
 @lru_cache(maxsize=64)
 def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., Any]:
-    """The compiled epoch: (weights and optimiser state, key, inputs, targets) to weights and optimiser state."""
+    """Return the compiled epoch: (weights and optimiser state, key, inputs, targets) to weights and optimiser state."""
     import jax
     import jax.numpy as jnp
     import optax
@@ -294,7 +294,7 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
 
 
 def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
-    """A random order in batches; the last one is padded with examples of weight 0."""
+    """Return a random order in batches, and weights; the last batch is padded with examples of weight 0."""
     import jax
     import jax.numpy as jnp
 
@@ -305,7 +305,7 @@ def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
 
 
 def _kept(key: jax.Array, options: TrainingOptions, sizes: tuple[int, ...], shape: tuple[int, ...]) -> list[jax.Array]:
-    """The dropout factors of every example of an epoch."""
+    """Return the dropout factors of every example of an epoch."""
     import jax
     import jax.numpy as jnp
 

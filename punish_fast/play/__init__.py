@@ -1,1 +1,1 @@
-"""People at the table."""
+"""Games played by people: sessions, players, explanations, terminals, and data for pages."""

@@ -13,7 +13,7 @@ from punish_fast.punish.rules import Five
 
 @dataclass(frozen=True)
 class Deal(Event):
-    """Both hands are full, and a measure begins."""
+    """Both hands are dealt, and a measure begins."""
 
     measure: int  # measure, from 1
     hands: tuple[Five | None, Five | None]  # hand of each seat, five counts; None if hidden
@@ -37,7 +37,7 @@ class Reveal(Event):
 
 @dataclass(frozen=True)
 class Clash(Event):
-    """Two cards hit each other."""
+    """Two cards clash."""
 
     resolved: tuple[int, int]  # card of each seat, from 0 for guard; 5 for rest
 
@@ -71,7 +71,7 @@ class End(Event):
     """The game is over."""
 
     winner: int | None  # seat that won; None if the game is a draw
-    both_fell: bool = False  # whether both players lost their last HP, so that the lower card won
+    both_fell: bool = False  # both players lost their last HP, so the lower card won
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""A session: players of a game.
+"""Sessions: games with their players.
 
-A session holds a game with its hidden information, takes a choice from each seat, and returns events. Terminals, pages
+A session holds a game with its hidden information, takes a choice from each seat, and records events. Terminals, pages
 and tests see the game only through `PlaySession.view` and the events of `PlaySession.told`::
 
     session = PlaySession(match, (HumanPlayer("Ann"), PolicyPlayer("naive", policy)))
@@ -10,8 +10,8 @@ and tests see the game only through `PlaySession.view` and the events of `PlaySe
             session.choose(seat, ask(session.view(seat), session.legal(seat)))
         session.reveal()
 
-A choice is secret, and may be taken back, until `PlaySession.reveal`. Agents choose only then, so nothing can be known
-of their choices before. In a game without secrets or chance, moves can also be undone.
+A choice is secret, and can be taken back, until `PlaySession.reveal`, in which the agents choose, too. In games without
+hidden information and chance, moves can also be undone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class UndoError(PunishFastError, ValueError):
-    """A move that cannot be undone; the message says why."""
+    """Raised when a move cannot be undone; the message says why."""
 
 
 class Match(Protocol):
@@ -62,29 +62,29 @@ class Match(Protocol):
 
 @dataclass(frozen=True)
 class HumanPlayer:
-    """A person, whose choices come from outside of the session."""
+    """A person, whose choices come from outside the session."""
 
     name: str
     temperature: ClassVar[None] = None
     is_human: ClassVar[bool] = True
 
     def choice(self, match: Match, seat: int) -> int:  # noqa: ARG002 - no policy
-        """Raise an error: sessions ask policies only."""
-        raise TypeError(f"{self.name}: choices come from outside of the session")
+        """Raise TypeError: sessions do not ask people."""
+        raise TypeError(f"{self.name}: choices come from outside the session")
 
 
 SessionPlayer = HumanPlayer | PolicyPlayer
 
 
 class ChoiceError(PunishFastError, ValueError):
-    """A choice that is not allowed now; the message says why."""
+    """Raised when a choice is not allowed now; the message says why."""
 
 
 class PlaySession:
     """One game.
 
     Attributes:
-        events: All that has happened, with both hands: for records and spectators.
+        events: All events so far, including hidden information, for records and spectators.
     """
 
     def __init__(self, match: Match, seats: Sequence[SessionPlayer]) -> None:
@@ -128,7 +128,7 @@ class PlaySession:
         return [event.told(seat) for event in self.events[since:]]
 
     def begin(self) -> None:
-        """Deal."""
+        """Begin the game."""
         self.events += self._match.begin()
 
     def choose(self, seat: int, action: int) -> None:
@@ -136,18 +136,18 @@ class PlaySession:
         if seat not in self._match.to_move:
             raise ChoiceError(f"seat {seat}: has nothing to choose now")
         if seat in self._choices:
-            raise ChoiceError(f"seat {seat}: has chosen; take it back first")
+            raise ChoiceError(f"seat {seat}: has already chosen; take the choice back first")
         if action not in self.legal(seat):
-            raise ChoiceError(f"action {action}: is not legal, allowed are {', '.join(map(str, self.legal(seat)))}")
+            raise ChoiceError(f"action {action}: is illegal; legal are {', '.join(map(str, self.legal(seat)))}")
         self._choices[seat] = action
 
     def take_back(self, seat: int) -> None:
-        """Take the choice of a seat back, before it is revealed."""
+        """Take back the choice of a seat before it is revealed."""
         if self._choices.pop(seat, None) is None:
             raise ChoiceError(f"seat {seat}: there is no choice to take back")
 
     def reveal(self) -> None:
-        """Ask the agents, and play all choices."""
+        """Get the choices of the agents, and play all choices."""
         if not self.is_on:
             raise ChoiceError("the game is over")
         if self.waiting:
@@ -160,7 +160,7 @@ class PlaySession:
         self.events += self._match.move(choices)
 
     def undo(self) -> None:
-        """Go back to before the last move of a person, in a game without secrets."""
+        """Undo the last move of a person, in a game without hidden information."""
         if not any(is_persons for _, is_persons in self._past):
             raise UndoError("there is no move to undo")
         is_persons = False
@@ -172,22 +172,22 @@ class PlaySession:
 
 
 class NoAnswerError(PunishFastError, ValueError):
-    """A question that a player cannot answer; the message says why."""
+    """Raised when a player cannot answer a question; the message says why."""
 
 
 class ServedPlayer:
-    """A player of one game that a server offers. Its methods ``coach``, ``hint``, ``values`` and so on are optional."""
+    """A player of one game on a server. Methods such as ``coach``, ``hint`` and ``values`` are optional."""
 
     name: str
     game_name: str
     rules: Rules | None = None  # rules of Punish
     file: Artefact | None = None  # None if it is not read while the server runs
-    is_light = False  # `open` needs one processor only
+    is_light = False  # `open` needs only one processor
     moves_quickly = True  # choices need no search
     no_second: str | None = None  # reason why the player cannot move first
 
     def facts(self) -> dict[str, Any]:
-        """Describe the player without opening it, JSON-like."""
+        """Return a JSON-like description of the player, without opening it."""
         nothing = dict.fromkeys(("about", "game", "rules", "rules_digest", "information", "enemy", "objective"))
         answers = dict.fromkeys(("coaches", "hints", "values", "explains", "judges"), False)
         shown: dict[str, Any] = {"name": self.name, **nothing, "discount": None, "temperatures": [], "plays": True}
@@ -196,7 +196,7 @@ class ServedPlayer:
     def able(self, name: str) -> Any:
         """Return an optional attribute, such as the method ``review``, or raise `NoAnswerError`."""
         if not hasattr(type(self), name):
-            raise NoAnswerError(f"{self.name}: plays {self.game_name}, without {name}")
+            raise NoAnswerError(f"{self.name}: does not offer {name} in {self.game_name}")
         return getattr(self, name)
 
 

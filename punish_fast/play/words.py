@@ -1,4 +1,4 @@
-"""Events in words."""
+"""Descriptions of events in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Teller:
     """Describes events in words.
 
     Attributes:
-        names: The name of each seat; "you" for whoever reads.
+        names: The name of each seat; "you" for the reader.
     """
 
     def __init__(self, rules: Rules, names: Sequence[str]) -> None:

@@ -5,9 +5,9 @@ A recorded choice ``a`` in an information state ``s`` loses
     max over b of Q(s, b) - Q(s, a)
 
 where ``Q(s, b)`` is the win probability after action ``b`` if both sides continue by the policy, and the enemy's hand
-is distributed as the policy and the deals imply. So this is the loss against an enemy that plays the policy, not
-against the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible
-states (``reconstruction.py``).
+is distributed as the policy and the deals imply. This is the loss against an enemy that plays the policy, not against
+the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible states
+(``reconstruction.py``).
 
 Standard errors of means are clustered by game, since choices of one game are not independent.
 """
@@ -30,7 +30,7 @@ from punish_fast.study.observations import columns_of_rows, observe
 from punish_fast.study.reconstruction import Reconstruction, reconstruct
 from punish_fast.study.selfplay import SelfPlay
 
-# Minimum number of choices of a kind of situation to be ranked.
+# Minimum number of choices for a kind of situation to be ranked.
 LEAST_CHOICES = 50
 
 
@@ -102,7 +102,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
     if not is_free.any():
-        raise DeviationError(f"records: of {len(choices):,} choices none is between legal actions under these rules")
+        raise DeviationError(f"records: none of {len(choices):,} choices is between legal actions under these rules")
     found = reconstruct(play, view, np.where(is_free, row, -1), choices)
     values, policy = _means(play, found, len(choices))
     return AssessedChoices(
@@ -120,7 +120,7 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
 
 
 def deviations(play: SelfPlay, view: StateSpace, choices: Choices) -> Deviations:
-    """Compare people with a policy; for arguments see `assess`."""
+    """Compare people with a policy; for the arguments, see `assess`."""
     assessed = assess(play, view, choices)
     per_game = _losses(assessed, choices)
     error = per_game.std(ddof=1) / np.sqrt(len(per_game)) if len(per_game) > 1 else np.inf

@@ -1,14 +1,14 @@
 """Value of keeping a card over the redeal.
 
-After a measure the remaining cards stay in hand, and the hands are filled up. Take away one of the cards that a player
+After a measure, the remaining cards stay in hand and the hands are filled up. Remove one of the cards that a player
 keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. With the
-card ``Y`` in its place the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to drawing
+card ``Y`` in its place, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to drawing
 that card first, so with a card from the pool in its place
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
-So ``w(B + Y) - w(B)`` is the gain of keeping ``Y`` over a fresh card, and ``w(B + X) - w(B + Y)`` is the gain of
-keeping ``X`` over ``Y``, averaged over all ``B`` whose pool contains the cards compared.
+The gain from keeping ``Y`` over a fresh card is ``w(B + Y) - w(B)``, and the gain from keeping ``X`` over ``Y`` is
+``w(B + X) - w(B + Y)``, each averaged over all ``B`` whose pool contains the cards compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lessons from a policy that plays both sides of the real game, and key figures of the game.
+"""Lessons from a policy that plays both sides of the two-player game, and key figures of the game.
 
 All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
 opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
@@ -25,7 +25,7 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Returns the context of a stage of the work, given its name.
+# Function that returns the context of a stage of the work, given its name.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
@@ -117,7 +117,7 @@ def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> 
     Args:
         graph: The game.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-        stage: Returns the context of the stage ``self-play``.
+        stage: Function that returns the context of the stage ``self-play``.
 
     Returns:
         ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are

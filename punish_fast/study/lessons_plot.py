@@ -161,7 +161,7 @@ def _draw_people(row: SubFigure, people: Deviations) -> None:
     often.tick_params(axis="y", length=0)
     often.spines["left"].set_visible(False)
     most = int(np.argmax(overall.people - overall.policy))
-    said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%}, not {overall.policy[most]:.0%}"
+    said = f"People play {PLAYS[most]} too often: {overall.people[most]:.0%} instead of {overall.policy[most]:.0%}"
     often.set_title(said, pad=20)
     often.set_xlabel(f"share of {overall.n:,} recorded choices, in per cent")
     often.legend(loc="lower left", bbox_to_anchor=(-0.01, 0.98), ncols=2, borderaxespad=0.1)

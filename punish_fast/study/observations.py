@@ -1,7 +1,7 @@
 """Observations of a player in every information state, under any information model.
 
-A model determines which states are distinguished, not what can be observed in each: the own hand, the cards revealed
-or played, and both statuses. States of a block share their cards, so cards are decoded once per block.
+A model determines which states are distinguished. In each state, a player observes the own hand, the cards revealed or
+played, and both statuses. States of a block share their cards, so cards are decoded once per block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plot of openings: the worth of first deals, and of each card."""
+"""Plot of openings: the values of first deals, and the worth of each card."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ def headline_of(curve: list[Worth], where: str, unit: str) -> str:
     """Return a headline naming the card that gains most from one more copy."""
     steps = np.array([each.step for each in curve])
     if np.isnan(steps).all():
-        return f"Every opening has as many copies {where}"
+        return f"Every opening has the same number of copies {where}"
     if np.nanmax(np.abs(steps)) < _LEAST_STEP:
         return f"Copies {where} make no difference"
     best = int(np.nanargmax(steps))
-    return f"One {CARDS[best]} more {where} is worth {steps[best]:+.1f}{unit}"
+    return f"One more {CARDS[best]} {where} is worth {steps[best]:+.1f}{unit}"
 
 
 def draw_worth(axes: Axes, worths: list[Worth], gap: float) -> None:

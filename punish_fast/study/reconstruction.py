@@ -1,11 +1,11 @@
 """Reconstruct the information states in which recorded choices were made.
 
-A record holds the view: the discard pile, but not which side played which card. For a policy that remembers more, the
-information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is
-recorded, and the enemy's pick too if the record includes that side; the draws of feints are not. So every draw is
-tried, and draws that lead to the cards and statuses of the next record are kept, in most cases giving a single state.
-Several states are weighted by the probability that deals and enemy lead to them. If no state is left, or a breath is
-missing, all states with the same view count, with the same weights.
+A record contains the view: the discard pile, but not which side played which card. For a policy that remembers more,
+the information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is
+recorded, and the enemy's pick too if the record includes that side; the draws of feints are not. Every draw is
+therefore tried, and the draws that lead to the cards and statuses of the next record are kept, which in most cases
+leaves a single state. Several states are weighted by the probability that deals and enemy lead to them. If no state is
+left, or a breath is missing, all states with the same view are used, with the same weights.
 """
 
 from __future__ import annotations

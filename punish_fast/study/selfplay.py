@@ -1,4 +1,4 @@
-"""Self-play: a policy that plays both sides of the real game, with values and expected visits of every position.
+"""Self-play: a policy that plays both sides of the two-player game, with values and expected visits of every position.
 
 Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
 is computed forward: it is the sum over all measures of the probability that the game is in this state. Passing the sum
@@ -17,7 +17,7 @@ from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium._reach import LEAST_PROBABILITY
 
 _MAX_MEASURES = 1000
-# Stop when the probability that a game continues is lower.
+# Stop when the probability that a game continues is at most this.
 _NEGLIGIBLE = 1e-13
 
 
@@ -41,7 +41,7 @@ class SelfPlay:
     def beliefs(self) -> np.ndarray:
         """Unnormalised probability that deals and enemy lead to each full state, float64 ``[n_full]``.
 
-        Own choices since the deal are left out because they carry no information about the enemy's hand.
+        Own choices since the deal are omitted because they carry no information about the enemy's hand.
         """
         graph = self.graph
         belief = np.zeros(graph.n_full)

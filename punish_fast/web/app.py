@@ -1,4 +1,4 @@
-"""Web application: routes, page and guard."""
+"""Web application: routes, page and request checks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CONFLICTS = (GameDatabaseError, NoAnswerError, PlayerError, StoreError)
 
 
 class Refusal(BaseModel):
-    """Why a request is not answered, in one line."""
+    """Reason why a request is not answered, in one line."""
 
     detail: str
 
@@ -55,10 +55,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     for status, description in (
         (400, "Malformed HTTP request."),
         (401, "Wrong token."),
-        (403, "Not allowed, or sent by a page of another site."),
+        (403, "Not allowed, or sent from a page of another site."),
         (404, "Not found."),
         (405, "Method not allowed."),
-        (409, "The player or database cannot answer this."),
+        (409, "The player or the database cannot answer the request."),
         (413, "Body too long."),
         (415, "The body is not JSON."),
         (421, "Unknown host name."),
@@ -144,7 +144,7 @@ def _refusal(status: int, detail: str) -> JSONResponse:
 
 
 def page_file(path: Path) -> Callable[[Request], Awaitable[Response]]:
-    """Return the route of a file of the page, which is read now."""
+    """Read a file of the page and return its route."""
     content = path.read_bytes()
     tag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 # Titles of the plots.
 PLOTS = {
-    "durations": "Games by their number of breaths",
+    "durations": "Games by number of breaths",
     "contributions": "Games of each player",
     "win-rates": "Share of games that each player won",
     "games-win-rate": "Games played and share of games won",
@@ -48,7 +48,7 @@ class GameDatabase:
     """Recorded games. `add` must run in the writer's thread; all other methods may run in threads of readers."""
 
     def __init__(self, path: Path | None, rules: Rules, token: str | None) -> None:
-        """Initialise; ``token`` is required for adding games, None to forbid that."""
+        """Initialise; clients need ``token`` to add games, and None forbids adding."""
         self.path = path
         self._rules, self._token = rules, token
         # Version of the database, and results cached for it.
@@ -58,11 +58,11 @@ class GameDatabase:
     def must_take(self, authorization: str) -> None:
         """Raise HTTPException unless the header ``Authorization`` permits adding games."""
         if self._token is None or self.path is None:
-            raise HTTPException(403, "games: this server takes none; see: punish-fast serve --allow-writes")
+            raise HTTPException(403, "games: cannot be added here; see: punish-fast serve --allow-writes")
         kind, _, token = authorization.partition(" ")
         if kind.lower() != "bearer" or not secrets.compare_digest(token.encode(), self._token.encode()):
             headers = {"WWW-Authenticate": "Bearer"}
-            raise HTTPException(401, "authorization: allowed is Bearer and the token of this server", headers)
+            raise HTTPException(401, "authorization: must be Bearer and the token of this server", headers)
 
     def add(self, content: bytes) -> dict[str, Any]:
         """Add the games of a log; return the report of ``records import``."""
@@ -101,7 +101,7 @@ class GameDatabase:
                 raise missing from None
 
     def game_report(self, game_id: int) -> dict[str, Any]:
-        """Return a game, JSON-like; errors as in `game`."""
+        """Return a game as a JSON-like object; raise the errors of `game`."""
         game = self.game(game_id)
         return {"game": game_id, "played": game.second, "winner": _side(game.winner), "loser": _side(game.loser)}
 
@@ -122,7 +122,7 @@ class GameDatabase:
     def plot(self, name: str) -> bytes:
         """Return a plot as SVG."""
         if find_spec("matplotlib") is None:
-            raise GameDatabaseError('plots: matplotlib is missing, install with: pip install "punish-fast[plot]"')
+            raise GameDatabaseError('plots: matplotlib is missing; install it with: pip install "punish-fast[plot]"')
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "plot.svg"
 

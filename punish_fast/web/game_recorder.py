@@ -16,7 +16,7 @@ from punish_fast.records.database import LockedError
 from punish_fast.web.workers import Workers
 
 _LOGGER = logging.getLogger("punish_fast.web")
-# Each try waits up to `database.BUSY_SECONDS` while another process writes.
+# Each try waits up to `database.BUSY_SECONDS` for other processes that write.
 _MOST_TRIES = 6
 
 # Called with the id of a stored game, or with the reason why it could not be stored.
@@ -49,8 +49,8 @@ class GameRecorder:
         try:
             kept(await self._workers.write(lambda: self._keep(game)), None)
         except Exception as error:
-            _LOGGER.error("a game is not kept: %s", error)
-            kept(None, "the game could not be kept; the server's log says why")
+            _LOGGER.error("a game could not be saved: %s", error)
+            kept(None, "the game could not be saved; see the server's log")
 
     def _keep(self, game: Finished) -> int:
         """Store a game and return its id; wait while another process writes."""

@@ -14,11 +14,11 @@ from punish_fast.web.limits import costs
 from punish_fast.web.players import PlayerRegistry
 from punish_fast.web.workers import Workers
 
-GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="The id of a game in the database.")]
-ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")]
-PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="The name of a plot.")]
+GameId = Annotated[int, Path(ge=0, le=LAST_ID, description="Id of a game in the database.")]
+ModelHash = Annotated[str, Query(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
+PlotName = Annotated[str, Path(pattern="^[a-z-]{1,40}$", description="Name of a plot.")]
 _MOST_LISTED = 200
-# The body is not described in detail, since the reader of logs checks it.
+# The schema is not detailed, because the parser of logs checks the body.
 _LOG: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -28,36 +28,36 @@ _LOG: dict[str, Any] = {
 
 
 def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Workers) -> APIRouter:
-    """Return the routes under ``/games``, and ``/players``."""
+    """Return the route ``/players`` and the routes under ``/games``."""
     routes = APIRouter(tags=["games"])
 
     @routes.get("/games")
     async def list_games(
         player: Annotated[str, Query(max_length=200)] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
-        before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="Only games before this one.")] = None,
+        before: Annotated[int | None, Query(ge=0, le=LAST_ID, description="List only games before this id.")] = None,
     ) -> list[dict[str, Any]]:
-        """The latest games: of one player, and before one of them if that is asked."""
+        """List the latest games, optionally of one player or before a given game."""
         player = clean_name(player)
         if player and not is_name(player):
-            raise HTTPException(422, f"player: allowed are {NAMES}")
+            raise HTTPException(422, f"player: use {NAMES}")
         return await workers.run("reader", lambda: database.games(player or None, before, limit))
 
     @routes.post("/games", openapi_extra=_LOG)
     async def post_games(request: Request, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
-        """Add the games of a log, checked like those of ``records import``; what is known is not added again."""
+        """Add the games of a log, with the checks of ``records import``; games in the database are skipped."""
         database.must_take(authorization)
         content = await request.body()
         return await workers.write(lambda: database.add(content))
 
     @routes.get("/games/{game}")
     async def game(game: GameId) -> dict[str, Any]:
-        """A recorded game."""
+        """Return a recorded game."""
         return await workers.run("reader", lambda: database.game_report(game))
 
     @routes.get("/games/{game}/review", dependencies=[costs(4)])
     async def judge(game: GameId, model: ModelHash) -> dict[str, Any]:
-        """A recorded game judged by an agent: chance to win before each choice, and what the choice lost of it."""
+        """Judge a recorded game by an agent: the win probability before each choice, and the loss of the choice."""
         found = registry.find(model)
         recorded = await workers.run("reader", lambda: database.game(game))
         judge = found.able("review")
@@ -67,7 +67,7 @@ def game_routes(database: GameDatabase, registry: PlayerRegistry, workers: Worke
 
     @routes.get("/players")
     async def players() -> list[dict[str, Any]]:
-        """All players, by games won."""
+        """List all players, sorted by games won."""
         return await workers.run("reader", database.players)
 
     return routes
@@ -79,14 +79,14 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
 
     @routes.get("/dashboard")
     async def dashboard() -> dict[str, Any]:
-        """The statistics of ``records summary``, and the names of the plots."""
+        """Return the statistics of ``records summary``, and the names of the plots."""
         return await workers.run("reader", database.dashboard)
 
     @routes.get("/plots/{name}.svg", response_class=Response, dependencies=[costs(19)])
     async def plot(name: PlotName) -> Response:
-        """A plot of ``records plot``."""
+        """Return a plot of ``records plot``."""
         if name not in PLOTS:
-            raise HTTPException(404, f"plot: there is none of this name, allowed are {', '.join(PLOTS)}")
+            raise HTTPException(404, f"plot: unknown name; the plots are {', '.join(PLOTS)}")
         content = await workers.run("drawer", lambda: database.plot(name))
         return Response(content, media_type="image/svg+xml")
 
@@ -96,7 +96,7 @@ def statistics_routes(database: GameDatabase, registry: PlayerRegistry, workers:
         n: Annotated[int, Query(ge=1, le=50)] = 10,
         seed: Annotated[int | None, Query(ge=0, lt=2**32)] = None,
     ) -> dict[str, Any]:
-        """Positions in which the right choice matters most, of recorded games if there are enough."""
+        """Return positions in which the right choice matters most, from recorded games if there are enough."""
         found = registry.find(model)
         draw = found.able("practice")
         choices = await workers.run("reader", database.choices)

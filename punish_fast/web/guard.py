@@ -2,7 +2,7 @@
 
 Any web page open in a browser can send requests to a server on the same machine. Every request must therefore name this
 server as its host, which excludes rebound DNS names, and must come from this server's own page or from no page,
-according to ``Origin`` and ``Sec-Fetch-Site``. Responses allow no other origin.
+according to ``Origin`` and ``Sec-Fetch-Site``. Responses do not allow any other origin.
 
 Behind a proxy, browsers use another name, scheme and port. Names given by ``--allow-host`` are accepted with any scheme
 and port.
@@ -51,7 +51,7 @@ _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]+")
 # Scheme and authority of an absolute URI, which clients may send (RFC 9112, section 3.2.2).
 _AUTHORITY = re.compile(r"\Ahttps?://[^/]*/?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_CURE = "allowed are its addresses, localhost and names of --allow-host: punish-fast serve --allow-host NAME"
+_CURE = "which are its addresses, localhost and the names given by punish-fast serve --allow-host NAME"
 # Delay, in seconds, of responses with status 429.
 _PAUSE = 1.0
 # Maximum number of characters of a header that an error message quotes.
@@ -117,30 +117,31 @@ class Guard:
         except Exception:
             _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
             if not begun:
-                failure = HTTPException(500, "the server failed at this; its log says more")
+                failure = HTTPException(500, "internal server error; see the server's log")
                 await _refuse(failure, scope, receive, sent)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Check host, method, origin and content type; raise HTTPException if one is not allowed."""
         host, method = headers.get("host", ""), scope["method"]
         if not _is_ours(host, self._hosts):
-            raise HTTPException(421, f"host: {_quoted(host)} is not a name of this server, {_CURE}")
+            raise HTTPException(421, f"host: {_quoted(host)} is not one of the names of this server, {_CURE}")
         if method not in _METHODS:
-            raise HTTPException(405, f"method: allowed are {', '.join(_METHODS)}")
+            raise HTTPException(405, f"method: must be one of {', '.join(_METHODS)}")
         origin = headers.get("origin")
         if origin is not None and not _is_same(origin, host, self._names):
-            raise HTTPException(403, f"origin: {_quoted(origin)} is not the page of {_quoted(host)}, {_CURE}")
+            detail = f"{_quoted(origin)} is neither {_quoted(host)} nor one of the names of this server, {_CURE}"
+            raise HTTPException(403, f"origin: {detail}")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("same-origin", "none") and not _opens_page(scope, headers):
-            detail = f"{_quoted(site)}, requests from other pages are not answered; open this address by itself"
+            detail = f"{_quoted(site)}; requests from other pages are not answered, open this address directly"
             raise HTTPException(403, f"sec-fetch-site: {detail}")
         if method == "POST" and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise HTTPException(415, "content-type: allowed is application/json")
+            raise HTTPException(415, "content-type: must be application/json")
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Wrap ``receive`` with a limit on the body; 413 if Content-Length is invalid or the limit exceeded."""
+        """Limit the body read by ``receive``; raise 413 if Content-Length is invalid or the limit is exceeded."""
         most = self._limits.log if scope["path"] == "/games" else self._limits.body
-        refused = HTTPException(413, f"body: allowed are {most:,} bytes")
+        refused = HTTPException(413, f"body: longer than {most:,} bytes, or of unknown length")
         announced = headers.get("content-length", "0")
         if not announced.isdecimal() or len(announced) > 18 or int(announced) > most:
             raise refused
@@ -158,7 +159,7 @@ class Guard:
 
 
 async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request; cancel it if the client disconnects, unless it may change data."""
+    """Answer a request; cancel it if the client disconnects, unless the request can change data."""
     if scope["method"] != "GET":
         await app(scope, receive, send)
         return
@@ -174,7 +175,7 @@ async def _while_awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Sen
 
 
 async def _left(receive: Receive) -> None:
-    """Wait until a client disconnects; an unused body is read up to its limit."""
+    """Wait until a client disconnects, and read an unused body up to its limit."""
     try:
         while (await receive())["type"] != "http.disconnect":
             pass
@@ -185,10 +186,10 @@ async def _left(receive: Receive) -> None:
 def _headers_of(scope: Scope) -> Headers:
     """Return the headers of a request; raise HTTPException if the head is too long or ambiguous."""
     headers = Headers(scope=scope)
-    # Each header has a colon, a space and a line end. uvicorn does not limit heads that arrive at once.
+    # Each header has a colon, a space and a line end. uvicorn does not limit heads that arrive in one piece.
     length = len(scope.get("raw_path", scope["path"])) + len(scope["query_string"])
     if length + sum(len(name) + len(value) + 4 for name, value in headers.raw) > MOST_HEAD:
-        raise HTTPException(431, f"head: allowed are {MOST_HEAD:,} bytes")
+        raise HTTPException(431, f"head: longer than {MOST_HEAD:,} bytes")
     for key in ("host", "origin", "content-type", "authorization"):
         if len(headers.getlist(key)) > 1:
             raise HTTPException(400, f"{key}: is given twice")
@@ -207,7 +208,7 @@ def host_name(text: str) -> str:
     except UnicodeError:
         name = ""
     if not _NAME.fullmatch(name):
-        raise HostError(f"{text!r} is not a host name; allowed are names such as games.example.org, and addresses")
+        raise HostError(f"{text!r} is not a host name; use a name such as games.example.org, or an address")
     return name
 
 
@@ -258,7 +259,7 @@ def _quoted(header: str) -> str:
 
 
 def _opens_page(scope: Scope, headers: Headers) -> bool:
-    """Return True if a person follows a link to the page, which is allowed from any site."""
+    """Return True if a link to the page is followed, which is allowed from any site."""
     mode, where = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return scope["method"] in _READS and scope["path"] == "/" and (mode, where) == ("navigate", "document")
 

@@ -1,7 +1,7 @@
-"""Limits of a server, and accounting of requests by client, which is a session within an address.
+"""Limits of a server, and accounting of requests by client.
 
-Browsers are identified by a session cookie, programs without cookies by their connection. Clients that open many
-sessions reach the limit of their address; other addresses are not affected.
+A client is a session within an address: browsers are identified by a session cookie, programs without cookies by their
+connection. Many sessions from one address share the limit of the address; other addresses are not affected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from fastapi import Depends, HTTPException, Request
 from starlette.types import Scope
 
-# Ratio of the limits of an address and of a client.
+# Ratio of an address's limits to a client's.
 _ADDRESS_FACTOR = 10
 # Maximum number of clients and addresses whose recent requests are remembered.
 _MOST_REMEMBERED = 4096
@@ -29,7 +29,7 @@ _CLIENT_SHARE, _LEAST_OF_CLIENT = 20, 10
 # Prefix length of the IPv6 networks that providers assign to a customer.
 _IPV6_PREFIX = 64
 
-_CURE = "start the server with --proxy"
+_CURE = "the server needs --proxy"
 
 # Cost of every request. API routes add their own costs, so files of the page cost almost nothing.
 LEAST_COST = 0.05
@@ -72,7 +72,7 @@ sender: ContextVar[Client | None] = ContextVar("sender", default=None)
 
 
 def client_of(scope: Scope, cookies: str) -> tuple[Client, str | None]:
-    """Return the client of a request, and a new session id if the request has none, else None."""
+    """Return the client of a request, and a new session id if the request has none, otherwise None."""
     host, port = scope.get("client") or ("", 0)
     found = _SESSION.search(cookies)
     if found is not None:
@@ -112,8 +112,8 @@ class Meter:
             return
         now, levels = self._clock(), {}
         for key, factor, words in (
-            (client.address, _ADDRESS_FACTOR, f" from {client.address}, wait a second; behind a proxy, {_CURE}"),
-            (client, 1, ", wait a second"),
+            (client.address, _ADDRESS_FACTOR, f" from {client.address}; wait a second (behind a proxy, {_CURE})"),
+            (client, 1, "; wait a second"),
         ):
             burst = float(factor * self._burst)
             left, then = self._left.get(key, (burst, 0.0))

@@ -15,12 +15,12 @@ from punish_fast.web.limits import costs
 from punish_fast.web.workers import Kind, Workers
 
 AnyPlayer = PunishPlayer | GamePlayer
-Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The identity of an agent.")]
-StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="The decimal code of an information state.")]
+Hash = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")]
+StateCode = Annotated[str, Path(pattern="^[0-9]{18}$", description="Decimal code of an information state.")]
 
 
 class PlayerRegistry:
-    """Players of a server, opened one after the other while it runs."""
+    """Players of a server, opened one after the other while the server runs."""
 
     def __init__(self, players: Sequence[AnyPlayer], workers: Workers) -> None:
         self.players = list(players)
@@ -49,11 +49,11 @@ class PlayerRegistry:
     def find(self, hash: str) -> AnyPlayer:
         """Return the player with this identity; raise HTTPException 404 if there is none."""
         if hash not in self.by_hash:
-            raise HTTPException(404, f"model {hash}: is not served here, or not open yet; see /models")
+            raise HTTPException(404, f"model {hash}: not served here, or not open yet; see /models")
         return self.by_hash[hash]
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the facts of all players, JSON-like; ``hash`` is None until a player is open."""
+        """Return a JSON-like description of every player; ``hash`` is None until the player is open."""
         hashes = {id(player): hash for hash, player in self.by_hash.items()}
         return [
             {"hash": hashes.get(id(player)), "flaw": self.flaws.get(player.name), **player.facts()}
@@ -67,26 +67,26 @@ def player_routes(registry: PlayerRegistry, workers: Workers) -> APIRouter:
 
     @routes.get("")
     async def list_models() -> list[dict[str, Any]]:
-        """All agents. Those that are still being opened have no hash yet."""
+        """List all agents. The hash of an agent is null until it has been opened."""
         return registry.entries()
 
     @routes.get("/{hash}/meta")
     async def model(hash: Hash) -> dict[str, Any]:
-        """One agent, with its rules."""
+        """Describe an agent and its rules."""
         found = registry.find(hash)
         return {"hash": hash, **found.facts(), "states": found.n_states, "fields": found.presentation.rules()}
 
     @routes.get("/{hash}/q/{state}")
     async def values(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """What an agent knows of a state: its value, and value and probability of each legal action."""
+        """Return an agent's value of a state, and the value and probability of each legal action."""
         found: dict[str, Any] = registry.find(hash).able("values")(int(state))
         return found
 
     @routes.get("/{hash}/why/{state}", dependencies=[costs(4)])
     async def explain(hash: Hash, state: StateCode) -> dict[str, Any]:
-        """A state explained: each action's value and what each answer of the enemy makes of it, and its likely hands.
+        """Explain a state: the value of each action by the enemy's possible actions, and the enemy's likely hands.
 
-        For a strategy these are the best choices against it.
+        A strategy is explained by the best choices against it.
         """
         found = registry.find(hash)
         why = found.able("why")

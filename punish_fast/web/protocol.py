@@ -1,6 +1,6 @@
-"""HTTP protocol with limits that uvicorn lacks: time and connections.
+"""HTTP protocol with limits on time and connections, which uvicorn lacks.
 
-These prevent a client from occupying all connections by incomplete requests or unread responses. uvicorn itself limits
+They prevent clients from occupying all connections with incomplete requests or unread responses. uvicorn itself limits
 the size of incomplete heads, and reads pipelined requests only after earlier ones are answered.
 """
 
@@ -28,7 +28,7 @@ class BoundedProtocol(H11Protocol):
     _host = ""
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first request, and close another connection if there are too many."""
+        """Start the timer of the first request, and abort a connection if there are too many."""
         super().connection_made(transport)
         self._host = network_of(self.client[0]) if self.client else ""
         # asyncio sets this option only for sockets with protocol 6, but these have 0. Otherwise the body of a response
@@ -101,7 +101,7 @@ class BoundedProtocol(H11Protocol):
             self._timer = None
 
     def _make_room(self, most: int) -> None:
-        """If there are too many connections, abort the longest-waiting one of the address that holds most."""
+        """If there are too many connections, abort the longest-waiting one from the address with most connections."""
         others: Any = self.connections
         # A closing connection stays open until the client has read the last response.
         is_open = [c for c in others if not c.transport.is_closing() or c.transport.get_write_buffer_size()]

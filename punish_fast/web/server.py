@@ -31,7 +31,7 @@ class AddressError(PunishFastError, ValueError):
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket; port 0 selects a free port. Host ``::`` includes all IPv4 addresses."""
     if not host:
-        raise AddressError("host: is empty, allowed are addresses and names of this machine; 0.0.0.0 is all of them")
+        raise AddressError("host: is empty; use an address or name of this machine, or 0.0.0.0 for all of them")
     try:
         bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
         family, *_, address = socket.getaddrinfo(bare, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -56,13 +56,13 @@ def proxy_of(text: str) -> list[str]:
     try:
         network = ipaddress.ip_network(text)
     except ValueError as error:
-        raise AddressError(f"proxy: {error}; allowed are addresses and networks such as 10.0.0.0/8") from None
+        raise AddressError(f"proxy: {error}; use an address or a network such as 10.0.0.0/8") from None
     mapped = [f"::ffff:{network.network_address}/{96 + network.prefixlen}"] if network.version == 4 else []
     return [str(network), *mapped]
 
 
 def _connections() -> int | None:
-    """Raise the limit on open files if allowed; return the number of connections that it leaves room for."""
+    """Raise the limit on open files if allowed; return the number of connections that fit in it."""
     try:
         import resource
     except ImportError:  # Windows

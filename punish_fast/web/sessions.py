@@ -1,4 +1,4 @@
-"""Routes of tables, on which people play agents. Hidden information stays on the server."""
+"""Routes of tables, at which people play against agents. Hidden information stays on the server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOBODY = Client("", "")
 _ID_BYTES = 24
 _LAST_SEED = (1 << 64) - 1
 
-TableId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="The secret name of a table.")]
+TableId = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{32}$", description="Secret name of a table.")]
 
 
 class _Body(BaseModel):
@@ -45,23 +45,23 @@ class _Body(BaseModel):
 
 
 class NewTable(_Body):
-    """Whom to play."""
+    """Opponent and settings of a new game."""
 
-    opponent: str = Field(pattern="^[0-9a-f]{32}$", description="The hash of an agent.")
-    game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The game that it plays, or null.")
+    opponent: str = Field(pattern="^[0-9a-f]{32}$", description="Hash of an agent.")
+    game: str | None = Field(None, pattern="^[a-z0-9-]{1,40}$", description="The agent's game, or null.")
     name: str = Field(YOU, description="Your name in the records.")
     temperature: float | None = Field(None, description="One of the agent's temperatures, or null.")
     seed: str | None = Field(
-        None, pattern="^[0-9]{1,20}$", description="Seed of the deals: the game is practice, and is not kept."
+        None, pattern="^[0-9]{1,20}$", description="Seed of the deals; with a seed, the game is not saved."
     )
-    second: bool = Field(False, description="Whether the agent moves first, at games in which players move in turn.")
+    second: bool = Field(False, description="Whether the agent moves first, in games in which players take turns.")
 
 
 class Choice(_Body):
     """A move."""
 
     action: int = Field(ge=0, le=99, description="One of the legal actions.")
-    n_events: int = Field(ge=0, description="The events that you have seen: a move is never made twice.")
+    n_events: int = Field(ge=0, description="Number of events that you have seen, so that no move is made twice.")
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class OpenSession:
     flaw: str | None = None  # reason why the game could not be stored
 
     def shown(self, since: int) -> dict[str, Any]:
-        """Return the information visible to the person, with the events from number ``since`` on."""
+        """Return the information visible to the person, including the events from number ``since`` on."""
         session, presentation = self.session, self.player.presentation
         players = [*session.seats[self.seat :], *session.seats[: self.seat]]
         names = [YOU if seat == self.seat else player.name for seat, player in enumerate(session.seats)]
@@ -116,7 +116,7 @@ class OpenSession:
         return self.session.view(self.seat)
 
     async def play_on(self, workers: Workers) -> None:
-        """Reveal choices and make the agents' moves until the person has to choose; agents may search in threads."""
+        """Make the agents' moves and reveal choices until the person has to choose."""
         session, player = self.session, self.player
         while session.is_on and not session.waiting:
             others = [seat for seat in self.match.to_move if seat != self.seat]
@@ -183,7 +183,7 @@ class OpenSessions:
         """Return a table by its secret name; raise HTTPException 404 if there is none."""
         table = self._tables.get(table_id)
         if table is None or self._is_stale(table):
-            raise HTTPException(404, "table: there is none of this name, or it was cleared; open a new one")
+            raise HTTPException(404, "table: unknown, or cleared after a long pause; open a new one")
         table.touched = self._clock()
         return table
 
@@ -195,7 +195,7 @@ class OpenSessions:
         return table
 
     def clear(self, table_id: str) -> None:
-        """Clear a table; errors as in `find`."""
+        """Clear a table; raise the error of `find`."""
         del self._tables[self.find(table_id).id]
 
     def _is_stale(self, table: OpenSession) -> bool:
@@ -205,7 +205,7 @@ class OpenSessions:
     def _make_room(self, client: Client) -> None:
         """Clear tables until a client may open another; raise HTTPException 429 if no table may be cleared."""
         # Clear finished games first, then games idle for `_QUIET` seconds. If all tables of the server are in use,
-        # clear a table of the address that holds most.
+        # clear a table of the address with most tables.
         limits, tables = self._limits, self._tables
         for table in [table for table in tables.values() if self._is_stale(table)]:
             del tables[table.id]
@@ -222,7 +222,7 @@ class OpenSessions:
                 crowd = Counter(table.client.address for table in held)
                 oldest = max(held, key=lambda table: (crowd[table.client.address], -table.touched))
                 if whose or crowd[oldest.client.address] <= crowd[client.address] + 1:
-                    raise HTTPException(429, f"tables: {most:,} games {words} now; end one, or try again later")
+                    raise HTTPException(429, f"tables: {most:,} games {words} now; finish one, or try again later")
             del tables[oldest.id]
 
 
@@ -249,9 +249,9 @@ def session_routes(
             raise HTTPException(422, f"game: {wanted.game!r}, but {player.name} plays {game}")
         seed = None if wanted.seed is None else int(wanted.seed)
         if seed is not None and seed > _LAST_SEED:
-            raise HTTPException(422, f"seed: {seed}, allowed are 0 to {_LAST_SEED}")
+            raise HTTPException(422, f"seed: {seed} is not from 0 to {_LAST_SEED}")
         if wanted.second and player.no_second is not None:
-            raise HTTPException(422, f"second: at {game} {player.no_second}, allowed is false")
+            raise HTTPException(422, f"second: must be false, because in {game} {player.no_second}")
         name = _name_of(wanted.name, registry)
         if not player.is_ready(wanted.temperature):
             await workers.run("solver", lambda: player.opponents(wanted.temperature))
@@ -264,16 +264,16 @@ def session_routes(
 
     @routes.get("/{table}")
     async def look(table: TableId, since: Annotated[int, Query(ge=0, le=10**6)] = 0) -> dict[str, Any]:
-        """The table as you may see it, with the events from number ``since`` on."""
+        """Return your view of the table, including the events from number ``since`` on."""
         return tables.find(table).shown(since)
 
     @routes.post("/{table}/choice")
     async def choose(table: TableId, choice: Choice) -> dict[str, Any]:
-        """Make a move; both cards are revealed, and the answer tells what happens."""
+        """Make a move, and return what happens up to your next choice."""
         found = tables.find_on(table)
         session, seen = found.session, len(found.session.events)
         if choice.n_events != seen:
-            raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; look first")
+            raise HTTPException(409, f"n_events: {choice.n_events}, but {seen} events have happened; reload the table")
         try:
             session.choose(found.seat, choice.action)
         except ChoiceError as error:
@@ -296,13 +296,13 @@ def session_routes(
 def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> None:
     @routes.get("/{table}/guide")
     async def guide(table: TableId) -> dict[str, Any]:
-        """The rules that matter now, in paragraphs."""
+        """Explain the rules that matter now, in paragraphs."""
         found = tables.find_on(table)
         return {"paragraphs": found.player.presentation.guide(found.view, found.session.seats[found.seat - 1].name)}
 
     @routes.get("/{table}/hint", dependencies=[costs(4)])
     async def hint(table: TableId) -> dict[str, Any]:
-        """The outcome of each move with perfect play, and which are the best.
+        """Return the outcome of each move with perfect play, and mark the best moves.
 
         If ``exact`` is false, the search was cut short: unknown outcomes are null, and the plies of a win or loss can
         be null.
@@ -320,7 +320,7 @@ def _add_advice(routes: APIRouter, tables: OpenSessions, workers: Workers) -> No
 
     @routes.get("/{table}/coach", dependencies=[costs(4)])
     async def advise(table: TableId) -> dict[str, Any]:
-        """The win chance of each move, best first, and what the enemy is expected to do."""
+        """Return the win probability of each move, the best first, and the expected moves of the enemy."""
         found = tables.find_on(table)
         view, player, n_events = found.view, found.player, len(found.session.events)
         coach_of = player.able("coach")

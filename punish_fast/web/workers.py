@@ -13,14 +13,14 @@ from weakref import WeakValueDictionary
 from punish_fast.web.limits import sender
 
 T = TypeVar("T")
-# solver: computations on all cores. adviser: queries of solved players. short and thinker: searches, and loading of
-# networks. reader: reading the database. drawer: plots, one at a time since matplotlib's settings are global.
+# solver: computations on all cores. adviser: queries of solved players. short and thinker: searches and loading of
+# networks. reader: reading the database. drawer: plots, one at a time because matplotlib's settings are global.
 Kind = Literal["solver", "adviser", "short", "thinker", "reader", "drawer"]
 
 _READERS = 4
 # Threads for queries of solved agents.
 _ADVISERS = 2
-# Maximum numbers of jobs of a kind, queued or running, of a client and of all clients of an address.
+# Maximum numbers of jobs of a kind, queued or running, per client and per address.
 _MOST_OF_CLIENT, _MOST_OF_ADDRESS = 1, 2
 # Seconds after which a search moves to the queue of long searches.
 _SHORT = 0.1
@@ -31,8 +31,8 @@ _GRACE = 0.5
 class Workers:
     """Thread pools, one for each kind of work, so that no kind waits for another.
 
-    A client waits until its earlier jobs of the same kind are done, and then in a queue that holds few jobs of each
-    address. Jobs that have not started are dropped if their request is cancelled.
+    A job waits for earlier jobs of the same kind from the same client, and then in a queue with a limited number of
+    jobs from each address. Jobs that have not started are dropped if their request is cancelled.
 
     Requests are answered in the thread of the event loop; shared data changes only there.
     """
@@ -71,7 +71,7 @@ class Workers:
         Every search starts in the queue of short searches and, if incomplete, moves to the queue of long searches.
 
         Args:
-            work: Takes a deadline (a ``time.monotonic`` value); returns the result and True if it is complete.
+            work: Function of a deadline (a ``time.monotonic`` value) that returns a result and True if it is complete.
 
         Returns:
             Latest result; None if the search never started.

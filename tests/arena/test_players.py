@@ -122,7 +122,7 @@ def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_play_is_refused(space):
     with pytest.raises(
-        ReadError, match=r"other\.h5: made for rules house-\w+, but the game has rules tiny-reshuffle; only"
+        ReadError, match=r"other\.h5: made for rules house-\w+, but the game's are tiny-reshuffle; they"
     ):
         Player("other.h5").policy(space)
     with pytest.raises(ReadError, match=r"tensor\.h5: is a tensor, allowed are agents and strategies"):
@@ -134,7 +134,7 @@ def test_what_cannot_play_is_refused(space):
         with pytest.raises(ReadError, match="there is no such file"):
             Player(name)
     for name in ("naive@warm", "agent.h5@", "agent.h5@1..2"):
-        with pytest.raises(PlayerError, match=f"^{name}: '.*' is not a temperature, allowed are numbers above 0$"):
+        with pytest.raises(PlayerError, match=f"^{name}: '.*' is not a temperature; it must be a number above 0$"):
             Player(name)
     with pytest.raises(ReadError, match="is a folder"):
         Player("")
@@ -145,7 +145,7 @@ def test_what_cannot_play_is_refused(space):
 @pytest.mark.parametrize(("name", "near"), [("nave", "naive"), ("Random", "random"), ("foo", None), ("x" * 5000, None)])
 def test_an_unknown_name_lists_the_built_in_players(name, near):
     hint = rf"; did you mean {near}\?$" if near else r"veteran$"
-    with pytest.raises(PlayerError, match=rf"no such file, and built-in players are random, naive, .*{hint}"):
+    with pytest.raises(PlayerError, match=rf"no such file; the built-in players are random, naive, .*{hint}"):
         Player(name)
 
 
@@ -186,13 +186,13 @@ def test_the_enemy_that_a_file_notes_is_found(space, files):
 @pytest.mark.usefixtures("folder")
 def test_an_enemy_that_is_not_there_is_not_guessed(space):
     for note, text in (
-        ({"kind": "unknown"}, "does not say who the enemy was"),
-        ({"kind": "built-in", "name": "nobody"}, "made against nobody, which is not there"),
-        ({"kind": "strategy", "file": "gone.h5"}, "made against .*gone.h5, which is not there"),
-        ({"kind": "strategy", "file": "./table.h5", "weights": 1}, "made against another .*table.h5"),
-        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against another .*agent.h5"),
+        ({"kind": "unknown"}, "the enemy is not recorded"),
+        ({"kind": "built-in", "name": "nobody"}, "the enemy nobody does not exist"),
+        ({"kind": "strategy", "file": "gone.h5"}, "the enemy .*gone.h5 does not exist"),
+        ({"kind": "strategy", "file": "./table.h5", "weights": 1}, "made against a different .*table.h5"),
+        ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against a different .*agent.h5"),
     ):
-        with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name it by --enemy"):
+        with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name (it|the enemy) with --enemy"):
             noted_enemy(noted(space, note))
 
 
@@ -213,12 +213,12 @@ def test_names_are_brief_but_different():
     assert brief_name("some/where/agent.h5@0.50") == "agent@0.5"
     arguments = ["random", "a/x.h5", "b/x.h5", "y.h5", "y.h5@1"]
     assert names_of(arguments) == ["random", "a/x.h5", "b/x.h5", "y", "y@1"]
-    with pytest.raises(PlayerError, match=r"y\.h5: given twice"):
+    with pytest.raises(PlayerError, match=r"y\.h5: is named twice"):
         names_of(["y.h5", "random", "y.h5"])
 
 
 def test_other_rules_are_refused():
-    with pytest.raises(VeteranError, match="knows the standard rules alone, not tiny; naive plays under any"):
+    with pytest.raises(VeteranError, match="plays only under the standard rules, not tiny; use naive"):
         veteran_policy(StateSpace(PRESETS["tiny"]))
     with pytest.raises(VeteranError, match="not tiny"):
         Player("veteran").must_fit(PRESETS["tiny"])

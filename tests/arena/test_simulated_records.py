@@ -68,7 +68,7 @@ def test_a_tournament_stores_exactly_the_games_it_counts(graph, tmp_path):
 
 def test_too_many_games_are_refused(graph, tmp_path):
     opponents = [Player(name).in_game(graph.space) for name in ("random", "careful")]
-    with pytest.raises(TournamentError, match="200,000 in all are too many to record, allowed are 100,000"):
+    with pytest.raises(TournamentError, match="200,000 are too many to record; the maximum is 100,000"):
         record_tournament(graph, opponents, 200_000, 1, tmp_path / "x.db")
     assert not list(tmp_path.iterdir())
 

@@ -58,4 +58,4 @@ def test_other_rules_are_refused(tmp_path, capsys):
     file = str(tmp_path / "eq.h5")
     assert run_app(["equilibrium", "--rules", "tiny", "--quiet", "--iterations", "1", "--json", "-o", file]) == 0
     assert main([file]) == 2
-    assert "knows the standard rules alone, not tiny-reshuffle" in capsys.readouterr().err
+    assert "plays only under the standard rules, not tiny-reshuffle" in capsys.readouterr().err

@@ -33,8 +33,8 @@ def test_every_file_is_named_with_its_kind(run, files):
     kinds = {"agent.h5": "agent", "tensor.h5": "tensor", "strategy.h5": "strategy", "house.toml": "rules"}
     assert {name: found[name]["kind"] for name in kinds} == kinds
     assert (found["foreign.h5"]["kind"], found["learner.h5"]["kind"]) == (None, "learner")
-    assert found["learner.h5"]["about"] == "trained at tapnswap"
-    assert (found["network.h5"]["kind"], found["network.h5"]["about"]) == ("network", "trained at tictactoe")
+    assert found["learner.h5"]["about"] == "trained on tapnswap"
+    assert (found["network.h5"]["kind"], found["network.h5"]["about"]) == ("network", "trained on tictactoe")
     assert found["agent.h5"]["rules"] == "tiny"
     text = run("agents").out
     assert all(name in text for name in found)

@@ -34,19 +34,19 @@ def test_a_game_that_cannot_be_studied_is_a_failure(run, monkeypatch):
     ):
         monkeypatch.setattr(study, "balance", lambda *_args, found=found, **_options: found)
         done = run(*TINY, "--set", "hp=1")
-        done.refused(f"the game of the {which} rules could not be studied: duel: not converged", code=1)
+        done.refused(f"the game under the {which} rules could not be studied: duel: not converged", code=1)
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ((), "nothing is changed; name other rules, or change a field by --set"),
-        (("--set", "hp=2"), "nothing is changed"),
+        ((), "no rule is changed; name other rules, or change a field with --set"),
+        (("--set", "hp=2"), "no rule is changed"),
         (("--set", "hp=11"), "--set: hp is 11, allowed are whole numbers from 1 to 9"),
-        (("--set", "hp=1", "--set", "hp = 2"), "--set: hp is set twice, allowed is each field once"),
+        (("--set", "hp=1", "--set", "hp = 2"), "--set: hp is set twice"),
         (("--set", "damage=[0,1,0,2,3]", "--set", "damage.strike=4"), "--set: damage.strike is set twice"),
         (("--set", "strike"), "--set: 'strike' is no change"),
-        (("--set", "redeal=discard"), "--set: redeal is not allowed"),
+        (("--set", "redeal=discard"), "--set: redeal cannot be changed"),
         (("none.toml",), "'none.toml' is neither a preset"),
         (("--set", "hp=1", "--plot", "x.pdf"), "allowed are .png and .svg"),
     ],

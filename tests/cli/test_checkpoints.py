@@ -44,7 +44,7 @@ def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop, o
     go_on = stop(4)
     stopped = run(*TINY, *options, "-o", "a.h5")
     assert stopped.code == 130
-    assert "a.checkpoint.h5 has the values so far; resume with --from a.checkpoint.h5" in stopped.err
+    assert "a.checkpoint.h5 contains the values so far; resume with --from a.checkpoint.h5" in stopped.err
     assert run("show", "a.checkpoint.h5").code == 0
     (described,) = (each for each in run("agents", "--json").report["files"] if each["file"] == "a.checkpoint.h5")
     assert (described["kind"], described["rules"]) == ("checkpoint", "tiny")
@@ -72,7 +72,7 @@ def test_values_of_other_rules_are_refused(run, folder, stop):
     go_on = stop(3)
     run(*TINY, "-o", "a.h5")
     go_on()
-    run("solve", "-o", "b.h5", "--from", "a.checkpoint.h5").refused("rules tiny, but the game has rules notebook")
+    run("solve", "-o", "b.h5", "--from", "a.checkpoint.h5").refused("made for rules tiny, but the game's are notebook")
     assert not (folder / "b.h5").exists()
 
 

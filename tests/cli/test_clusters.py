@@ -22,7 +22,9 @@ def test_a_cluster_solves_to_the_same_bits(run):
     own = run("solve", "--rules", "tiny", "--no-tensor", "-o", "a.h5", "--json").report
     done = run("solve", "--rules", "tiny", "--no-tensor", "--cluster", "local:2", "-o", "b.h5", "--json")
     has_dashboard = find_spec("bokeh") is not None
-    told = "dashboard at http" if has_dashboard else "no dashboard (pip install bokeh where the scheduler runs)"
+    told = (
+        "dashboard at http" if has_dashboard else "no dashboard (install bokeh on the scheduler's machine to get one)"
+    )
     assert f"cluster: 2 workers with 2 threads, {told}" in done.err
     assert (done.report["cluster"]["dashboard"] is not None) == has_dashboard
     assert done.report["fingerprint"] == own["fingerprint"]
@@ -38,10 +40,10 @@ def test_a_cluster_solves_to_the_same_bits(run):
 
 
 def test_what_does_not_go_with_a_cluster_is_refused_before_any_work(run, folder):
-    run("solve", "--cluster", "local:2").refused("--cluster goes with --no-tensor only")
+    run("solve", "--cluster", "local:2").refused("--cluster requires --no-tensor")
     run("solve", "--no-tensor", "--cluster", "two").refused("--cluster: 'two' is not allowed, it must be a scheduler")
     run("solve", "--no-tensor", "--cluster", "local:1", "--memory", "1GB").refused(
-        "--cluster does not go with --memory"
+        "--cluster and --memory cannot be combined"
     )
     assert list(folder.iterdir()) == []
 
@@ -55,7 +57,7 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch)
 def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     source = ModelSource(StateSpace(PRESETS["tiny"]))
     source.executor = lambda batches: batches.map_blocks
-    with pytest.raises(ValueError, match="executor: cannot be combined with a tensor"):
+    with pytest.raises(ValueError, match="executor: goes with rows that are made, not with a tensor"):
         solve_file(folder / "a.h5", source)
     solve_file(folder / "a.h5", source, keep_tensor=False)
     source = ModelSource(load(folder / "a.h5"))

@@ -115,7 +115,7 @@ def interrupted_third(monkeypatch):
 def test_an_interrupt_says_what_is_lost(run, folder):
     done = run("equilibrium", *TINY, "--iterations", "8")
     assert done.code == 130
-    assert done.err.startswith("the iterations made are not saved; --resume FILE would save them\ninterrupted")
+    assert done.err.startswith("the iterations made are not saved; use --resume FILE to save them\ninterrupted")
     assert not list(folder.iterdir())
 
 
@@ -124,7 +124,7 @@ def test_an_interrupt_saves_a_checkpoint(run, folder):
     goal = ("equilibrium", *TINY, "--iterations", "8", "--resume", "run.h5", "-o", "a.h5")
     done = run(*goal)
     assert done.code == 130
-    assert done.err.startswith("run.h5 has the iterations made; the same command resumes from it")
+    assert done.err.startswith("run.h5 contains the iterations made; repeat the command to resume")
     # The iteration in which it came was made to its end.
     assert load(folder / "run.h5").attributes["iterations"] == 3
     run(*goal)
@@ -159,8 +159,8 @@ def test_exploit_finds_no_less_than_the_run_reported(run, folder, information):
 def test_only_its_own_checkpoint_is_taken(run):
     run("equilibrium", *TINY, "--iterations", "1", "--resume", "run.h5")
     for arguments, text in (
-        (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "takes a checkpoint of an equilibrium"),
-        (["--resume", "run.h5", "--information", "memory"], "of the information model 'view'"),
+        (["--resume", "tiny-equilibrium.h5", "-o", "b.h5"], "needs a checkpoint of an equilibrium"),
+        (["--resume", "run.h5", "--information", "memory"], "has the information model 'view'"),
     ):
         run("equilibrium", *TINY, *arguments).refused(text)
     run("equilibrium", "--rules", "tabletop", "-q", "--resume", "run.h5").refused("made for rules")

@@ -43,7 +43,7 @@ def test_what_the_values_are_is_told(run):
     run("solve", "tensor.h5", "--objective", "win-probability", "-o", "win.h5")
     expected = {
         ("agent.h5", "notebook-json"): "rewards at discount 0.95",
-        ("win.h5", "notebook-json"): "probability to win less probability to lose, from -1 to 1",
+        ("win.h5", "notebook-json"): "win probability minus loss probability, from -1 to 1",
         ("win.h5", "umb"): None,
     }
     for (name, target), values in expected.items():
@@ -55,7 +55,7 @@ def test_what_the_values_are_is_told(run):
     ("arguments", "texts"),
     [
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),
-        (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy has no tensor"]),
+        (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy is no tensor"]),
         (["agent.h5", "--to", "umb", "-o", "no/x.umb"], ["there is no folder no"]),
         (["agent.h5", "--to", "npz", "-o", "agent.h5"], ["agent.h5: is the file to export"]),
     ],

@@ -51,9 +51,9 @@ def test_infinite_values_have_their_sign(run):
     ("tolerance", "relative_bound", "code", "said"),
     [
         (None, 9e-10, 0, "above the tolerance 1e-10"),
-        (None, 1.1e-9, 1, "above the tolerance 1e-10; values.npz holds the best values found; accept it with"),
+        (None, 1.1e-9, 1, "rounding allows no lower one; values.npz contains the best values found; accept it with"),
         (None, np.inf, 1, "the error bound inf is"),
-        ("1e-9", 9e-10, 1, "above the tolerance 1e-09; values.npz holds the best values found; accept it with"),
+        ("1e-9", 9e-10, 1, "rounding allows no lower one; values.npz contains the best values found; accept it with"),
         ("7e-8", 9e-10, 0, ""),
     ],
 )
@@ -93,13 +93,10 @@ def test_values_and_choices_are_written(run, model):
         ([], '--objective is missing, such as \'max P [F "goal"]\'; labels "init", "the goal"; rewards "cost"'),
         (["--objective", "max Q"], "--objective: 'max Q' is not understood"),
         (["--objective", 'max P [F "x"]'], 'label "x" is not in the model, which has "init", "the goal"'),
-        (["--objective", "max R", "--rules", "tiny"], "--rules does not go with a model of another program"),
-        (["--objective", "max R", "--from", "x.h5"], "does not go with a model of another program"),
+        (["--objective", "max R", "--rules", "tiny"], "--rules does not apply to models of other programs"),
+        (["--objective", "max R", "--from", "x.h5"], "does not apply to models of other programs"),
         (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed, rewards without a goal"),
-        (
-            ["--objective", "max P [F true]", "--discount", "0.5"],
-            "--discount: 0.5 needs rewards without a goal",
-        ),
+        (["--objective", "max P [F true]", "--discount", "0.5"], "--discount: 0.5 goes with rewards without a goal"),
     ],
 )
 def test_wrong_options_are_refused(run, options, said):
@@ -118,4 +115,4 @@ def test_rows_of_other_sums_are_refused_or_normalized(run, model):
     )
     assert "the option normalize divides them by their sum" in done.err
     assert run(*command, "--normalize", "--json").report["initial"][0]["value"] == 1.0
-    run("solve", "--normalize").refused("--normalize goes with a .umb file only")
+    run("solve", "--normalize").refused("--normalize applies only to .umb files")

@@ -44,7 +44,7 @@ def test_ended_at_the_moment_that_matters(run, folder, number, name, when):
         assert path.read_bytes() == OLD
     if number != signal.SIGKILL:
         ended = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
-        assert err == f"{ended}: every file is as it was or complete, none is half-written\n"
+        assert err == f"{ended}: every file is either unchanged or complete\n"
         assert (code, leftovers(folder)) == (128 + number, [])
         return
     assert code == -signal.SIGKILL

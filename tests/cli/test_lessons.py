@@ -109,11 +109,11 @@ def test_lessons_are_drawn(run, equilibria):
         (["view.h5", "--records", "view.h5"], "file is not a database"),
         (
             ["view.h5", "--records", "bots.db"],
-            "bots.db: holds 0 games between people in this selection, at least 1 is needed",
+            "bots.db: 0 games between people selected; at least 1 is needed",
         ),
         (
             ["view.h5", "--records", "strange.db"],
-            "error: --records: of 1 choices none is between legal actions under these rules",
+            "error: --records: none of 1 choices is between legal actions under these rules",
         ),
         (["tensor.h5"], "is a tensor"),
     ],
@@ -150,6 +150,6 @@ def test_headlines_do_without_what_is_unknown():
     }
     assert headlines(report) == [
         "The best opening hand wins 50.0% (guard), the worst 50.0% (guard).",
-        "Before the cards are dealt, 3 HP against 2 wins 60.0%.",
-        "Of all choices: feint 75 %, guard 25 %.",
+        "Before the deal, 3 HP against 2 win 60.0% of games.",
+        "Share of all choices: feint 75 %, guard 25 %.",
     ]

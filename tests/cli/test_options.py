@@ -96,7 +96,7 @@ def test_help_has_own_options_first_and_examples_line_by_line(trial, capsys):
     assert sorted(flags, key=text.index) == flags
     assert "  Examples:\n    trial run a.h5\n    trial run a.h5 --n-rounds 5\n" in text
     assert text.count("PUNISH_FAST_") == 1
-    assert "except --delete, --output" in " ".join(text.split())
+    assert "except --delete and --output" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
@@ -136,9 +136,9 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
     ("line", "text"),
     [
         (["solve", "--rules="], "'--rules': must not be empty"),
-        (["help", "solve", "extra"], "help: solve has no verb 'extra'"),
-        (["help", "enemy", "parless", "extra", "more"], "help: parless has no verb 'extra'"),
-        (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed, it must be above 0"),
+        (["help", "solve", "extra"], "help: solve has no command 'extra'"),
+        (["help", "enemy", "parless", "extra", "more"], "help: parless has no command 'extra'"),
+        (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed; it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
         (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
         (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),

@@ -25,7 +25,7 @@ def test_a_file_made_with_other_settings_is_replaced_only_when_asked(run, folder
     if agree:
         assert run(*again).code == 0
         return
-    run(*again).refused(f"{path.name}: exists and was made with other settings; name an output with -o")
+    run(*again).refused(f"{path.name}: already exists and was made with other settings; choose another output with -o")
     assert path.read_bytes() == before
     assert run(*again, "-o", path.name).code == 0
     assert path.read_bytes() != before
@@ -63,7 +63,7 @@ def test_a_worse_equilibrium_does_not_replace_a_better_one(run, folder):
     learn = ("equilibrium", "--rules", "tiny", "--resume", "learn.h5")
     assert run(*learn, "--iterations", "4").code == 0
     before = (folder / "tiny-equilibrium.h5").read_bytes()
-    run(*learn, "--iterations", "2").refused("tiny-equilibrium.h5: exists and was made with other settings")
+    run(*learn, "--iterations", "2").refused("tiny-equilibrium.h5: already exists and was made with other settings")
     assert (folder / "tiny-equilibrium.h5").read_bytes() == before
     assert run(*learn, "--iterations", "4").code == 0
 
@@ -79,7 +79,7 @@ def test_a_worse_equilibrium_does_not_replace_a_better_one(run, folder):
 )
 def test_a_file_of_others_is_replaced_only_when_asked(run, files, arguments, name):
     (files / name).write_text("mine")
-    run(*arguments).refused(f"{name}: exists", "name an output with -o")
+    run(*arguments).refused(f"{name}: already exists", "choose another output with -o")
     assert (files / name).read_text() == "mine"
     assert run(*arguments, "-o", name).code == 0
     assert (files / name).read_bytes() != b"mine"

@@ -123,11 +123,11 @@ def test_help_and_coach_answer_at_the_table(run, say):
     say("?", "c", "x", "q")
     done = run(*TINY, "naive", "--seed", "3")
     assert done.code == 0
-    assert "Whoever has no HP left loses" in done.out.replace("\n  ", " ")
-    assert "Win chances, best first" in done.out
+    assert "A player with no HP left loses" in done.out.replace("\n  ", " ")
+    assert "Win probability of each move" in done.out
     assert "Expect: " in done.out
-    assert "'x' is no move." in done.out
-    assert done.out.endswith("You left; a game that is not finished is not kept.\n")
+    assert "'x' is not a move." in done.out
+    assert done.out.endswith("You left the game; unfinished games are not saved.\n")
 
 
 @pytest.mark.parametrize("gives_up", [False, True])
@@ -150,7 +150,7 @@ def test_a_game_waits_for_a_process_that_writes(run, say, folder, monkeypatch, g
         other.execute("BEGIN IMMEDIATE")
         done = run(*TINY, "naive", "--seed", "2")
     assert done.code == (130 if gives_up else 0)
-    assert done.err.count("games.db is locked by another process; waiting to keep your game") == 1
+    assert done.err.count("games.db is locked by another process; waiting to save your game") == 1
     assert (len(stored()), len(tries), len(set(tries))) == (not gives_up, 3, 1)
 
 
@@ -161,21 +161,21 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
     environment = clean_environment(XDG_DATA_HOME=str(folder / "data"))
     told = [run_apart("play", "naive", "--rules", "tiny", "--seed", "2", input=text, env=environment) for _ in range(2)]
     assert [done.code for done in told] == [0, 0]
-    assert ["your games are kept in" in done.err for done in told] == [True, False]
+    assert ["your games are saved in" in done.err for done in told] == [True, False]
     assert len(stored(folder / "data" / "punish-fast" / "games-tiny-reshuffle.db")) == 2
 
 
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["nobody"], ["'nobody': no such file, and built-in players are random"]),
-        (["naive", "random"], ["2 agents are named, allowed: one"]),
-        (["--watch", "naive"], ["1 agents are named, allowed: two"]),
-        (["--watch", "naive", "random", "--coach"], ["--watch goes with neither"]),
-        (["veteran"], ["veteran: knows the standard rules alone"]),
+        (["nobody"], ["'nobody': no such file; the built-in players are random"]),
+        (["naive", "random"], ["2 agents named instead of one"]),
+        (["--watch", "naive"], ["1 agent named instead of two"]),
+        (["--watch", "naive", "random", "--coach"], ["--watch cannot be combined with"]),
+        (["veteran"], ["veteran: plays only under the standard rules"]),
         (["--name", "Naive "], ["--name: 'Naive' looks like naive, the name of a bot"]),
-        (["--name", "a", "--name", "b"], ["--name is given 2 times, allowed are 1"]),
-        (["--hotseat", "--name", "a", "--name", "a "], ["--name is given 2 times, allowed are 2 different names"]),
+        (["--name", "a", "--name", "b"], ["--name: one name must be given"]),
+        (["--hotseat", "--name", "a", "--name", "a "], ["--name: two different names must be given"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

@@ -51,7 +51,7 @@ def test_questions_come_from_recorded_games(run, say, database):
     say(*ANYTHING)
     text = run(*TINY, "random", "--db", database).out
     assert re.search(r"(Ann|Ben|Cay) played [\w ]+ here in\s+game\s+160000\d{4}", text)
-    assert re.search(r"\d of 2 right, [\d.]+ points of win chance lost in all\.\n$", text)
+    assert re.search(r"\d of 2 right, [\d.]+ points of win probability lost in all\.\n$", text)
 
 
 @pytest.mark.usefixtures("files")
@@ -66,20 +66,20 @@ def test_the_values_of_a_file_judge(run, say):
     say("q")
     done = run("practice", "strategy.h5", "--seed", "1", "-n", "1")
     assert "best choices against strategy" in done.out
-    assert done.out.endswith("You left the practice.\n")
+    assert done.out.endswith("You left the quiz.\n")
 
 
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_practised_is_refused(run, database):
     run(*TINY, "nobody").refused("'nobody': no such file")
-    run(*TINY, "veteran").refused("knows the standard rules alone")
+    run(*TINY, "veteran").refused("plays only under the standard rules")
     run(*TINY, "naive", "--db", "none.db").refused("none.db")
     (database.parent / "other.toml").write_text(
         "copies = [1, 2, 2, 2, 2]\nhand_size = 2\nreveal_size = 3\nhp = 1\nbreaths = 1\n"
     )
     run("practice", "random", "--rules", "other.toml", "--db", database, "-q").refused(
-        "have no position of a game under the rules"
+        "contain no positions under the rules"
     )
-    run(*TINY, "naive", "--enemy", "random").refused("--enemy: goes with an agent file only, naive is the enemy itself")
+    run(*TINY, "naive", "--enemy", "random").refused("--enemy requires an agent file; naive is itself the enemy")
     run(*TINY, "agent.h5", "--enemy", "nobody").refused("'nobody': no such file")
     run(*TINY, "agent.h5", "--rules", "notebook").refused("made for rules tiny")

@@ -78,7 +78,7 @@ def test_a_report_is_printed_with_its_objects_as_tables(lines):
         "  rush     2",
     ]
     report.print_report({"openings": [{"value": k} for k in range(53)]})
-    assert lines()[-1] == "  and 3 more rows, which --json prints"
+    assert lines()[-1] == "  and 3 more rows (use --json to see all)"
     report.print_report({"agents": [{"agent": "a", "sets": {"easy": {"x": {"n": 1}, "y": {"n": 2}}}}, {"agent": "b"}]})
     assert lines()[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
 

@@ -110,7 +110,7 @@ def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
     assert (report["writes"], report["token"]) == (True, None)
     for token in ("short", "b" * 1025, "ä" * 20):
         monkeypatch.setenv("PUNISH_FAST_TOKEN", token)
-        run(*writes).refused("PUNISH_FAST_TOKEN: is not a valid token, allowed are 16 to 1024 printable characters")
+        run(*writes).refused("PUNISH_FAST_TOKEN: is not a valid token; use 16 to 1024 printable ASCII characters")
 
 
 @pytest.mark.usefixtures("one_game")
@@ -151,4 +151,4 @@ def test_agents_of_other_games_are_served_from_their_files(run):
     assert "perfect-connect4" in agents["connect4"]
     assert agents["incan-gold"][:2] == ["random-incan-gold", "rule-of-thumb-incan-gold"]
     run(*TINY, "no.h5", "--check").refused("no.h5")
-    run(*TINY, "noughts.h5", "noughts.h5", "--check").refused("noughts.h5: given twice")
+    run(*TINY, "noughts.h5", "noughts.h5", "--check").refused("noughts.h5: is named twice")

@@ -92,7 +92,7 @@ def test_openings_are_shown_with_their_values(run, files, space):
     assert report["mean"] == pytest.approx(sum(entry["probability"] * entry["value"] for entry in report["openings"]))
     assert set(report["in_hand"]) == set(CARDS)
     assert run("openings", "agent.h5").out.count("\n  ") > space.n_openings
-    run("openings", "tensor.h5").failed_with("is a tensor, openings are shown of agents")
+    run("openings", "tensor.h5").failed_with("is of kind tensor; openings needs an agent")
 
 
 @pytest.mark.slow
@@ -156,7 +156,7 @@ def test_a_position_in_words(run, files):
     assert f"{best['name']} {best['value']:+.10f} <- best" in lines
     assert sum("<- best" in line for line in lines) == 1
     assert f"value {report['value']:+.10f} (a loss is -20, a win +20)" in lines
-    assert f"most probable after {best['name']}" in done.out
+    assert f"most probable outcomes of {best['name']}" in done.out
     assert np.isin(report["value"], solution.v)
 
 
@@ -194,7 +194,7 @@ def test_words_and_code_name_the_same_position(run):
         (["--hand", "pp", "--discard", "r"], "punish in hand"),
         (["--hand", "xx", "--discard", "r"], "'x' is no card"),
         (["--hand", "rr", "--discard", "s", "--hp", "1-2"], "no game reaches it"),
-        (["--hand", "rs", "--discard", "p", "--hp", "3"], "hp: '3' is invalid, allowed are two numbers"),
+        (["--hand", "rs", "--discard", "p", "--hp", "3"], "hp: '3' is invalid; it must be two numbers"),
     ],
 )
 def test_words_of_no_position_are_refused(run, arguments, text):
@@ -225,7 +225,9 @@ def test_a_strategy_that_remembers_shows_the_range_over_histories(run, folder):
     assert later["histories"] == 2
     for entry in later["actions"]:
         assert entry["lowest"] < entry["probability"] < entry["highest"]
-    assert "2 histories lead here" in run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2").out
+    assert (
+        "2 histories that lead here" in run("show", "memory.h5", "--hand", "r", "--discard", "psd", "--breath", "2").out
+    )
 
 
 @pytest.mark.usefixtures("files")
@@ -244,7 +246,7 @@ def test_every_action_is_explained_by_what_the_enemy_may_do(run):
     assert text.startswith("Breath 1 of 2: you have 2 HP and hold rush, strike. The enemy has 2 HP and 2 cards.")
     assert "random may play: " in text
     assert f"{report['actions'][0]['name']}: wins {report['actions'][0]['value']:.2%}\n" in text
-    assert "What decides it is " in text
+    assert " decides (" in text
     assert ": is worth +" in run("show", "agent.h5", KNOWN, "--why").out
 
 
@@ -264,8 +266,10 @@ def test_what_cannot_be_explained_is_refused(run):
     run("show", "agent.h5", "--why").refused("--why needs a position")
     run("show", "tensor.h5", KNOWN, "--why").refused("kind: a tensor has no solution")
     run("show", "strategy.h5", KNOWN, "--why", "--enemy", "random").refused("strategy.h5 is a strategy")
-    run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused("--enemy: against this one,")
-    run("show", "agent.h5", KNOWN, "--why", "--enemy", "veteran").refused("knows the standard rules alone")
+    run("show", "agent.h5", KNOWN, "--why", "--enemy", "careful").refused(
+        "--enemy: the values were not solved against this enemy"
+    )
+    run("show", "agent.h5", KNOWN, "--why", "--enemy", "veteran").refused("plays only under the standard rules")
 
 
 def test_a_built_in_player_is_no_file(run, folder):  # noqa: ARG001

@@ -42,7 +42,7 @@ def test_a_closed_stdout_is_told_before_any_work(files):
 
 def test_a_closed_stdin_is_told_before_any_work(run, monkeypatch, games):
     monkeypatch.setattr(sys, "stdin", None)
-    run("games", "play", "tapnswap").refused("stdin is closed, but moves are read from there")
+    run("games", "play", "tapnswap").refused("moves cannot be read: stdin is closed")
     before = games.read_bytes()
     run("records", "player", "Ben", "--db", games, "--delete").refused("confirm with --yes")
     assert games.read_bytes() == before
@@ -86,7 +86,7 @@ def test_a_part_of_an_export_is_not_taken_for_all_of_it(games, tmp_path, unbuffe
 def test_an_impossible_limit_of_threads_is_refused(run, files, monkeypatch, value):
     monkeypatch.setenv("NUMBA_NUM_THREADS", value)
     done = run("solve", "tensor.h5", "-o", "x.h5")
-    done.refused("NUMBA_NUM_THREADS is ", "allowed are whole numbers from 1 to 4096")
+    done.refused("NUMBA_NUM_THREADS is ", "it must be a whole number from 1 to 4096")
     assert not (files / "x.h5").exists()
 
 

@@ -23,7 +23,7 @@ def test_a_survey_is_printed_kept_and_resumed(run, folder, monkeypatch):
     assert done.code == 0, done.err
     assert "\nin hand of agent\n" in done.out
     assert "\nin hand of equilibrium\n" in done.out
-    assert "2 points, 2 of them to be studied; results in survey-results.jsonl" in done.err
+    assert "2 points, 2 still to be studied; results in survey-results.jsonl" in done.err
     assert (folder / "survey-results.jsonl").read_text(encoding="utf-8").count("\n") == 4
     monkeypatch.setattr(studies, "study_agent", None)
     again = run("survey", "survey.toml", "--json", "--csv", "t.csv").report
@@ -56,7 +56,7 @@ def test_an_interrupt_says_what_is_kept(run, monkeypatch):
     monkeypatch.setattr(studies, "study_agent", interrupted)
     done = run("survey", "survey.toml")
     assert done.code == 130
-    assert "survey-results.jsonl has the results of all finished jobs; the same command resumes from it" in done.err
+    assert "survey-results.jsonl contains the results of all finished jobs; repeat the command to resume" in done.err
     assert run("survey", "survey.toml", "--json").report["studied"] == 1
 
 
@@ -72,7 +72,7 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
 @pytest.mark.parametrize(
     ("grid", "options", "text"),
     [
-        ("hp = 3", (), "survey.toml: unknown key 'hp', allowed are base"),
+        ("hp = 3", (), "survey.toml: unknown key 'hp'; the keys are base"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
         (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
         (GRID, ("--csv", "survey.toml"), "is the file to survey"),

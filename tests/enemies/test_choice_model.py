@@ -114,14 +114,14 @@ def test_nothing_to_learn_is_said(space):
     forced = np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[:6]
     column = legal_mask(space)[forced].argmax(axis=1)
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 6 were between two legal actions, at least 1 is needed to learn"
+        CountsError, match=r"^choices: 0 of 6 were between two legal actions; at least 1 is needed to learn"
     ):
         fit_choice_model(space, forced, column, np.arange(6))
 
 
 def test_fewer_games_than_folds_are_refused(space):
     row, column, game = recorded(space, n_games=4)
-    with pytest.raises(FoldsError, match=r"^folds: 5 is not allowed, it needs at least 5 games; there are 4$"):
+    with pytest.raises(FoldsError, match=r"^folds: 5 is not allowed; it needs at least 5 games, but there are 4$"):
         fit_choice_model(space, row, column, game)
 
 

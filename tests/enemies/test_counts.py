@@ -45,7 +45,7 @@ def test_groups_stay_whole_and_folds_even(group, seed, n_folds):
     if n_groups < n_folds:
         with pytest.raises(
             FoldsError,
-            match=f"^folds: {n_folds} is not allowed, it needs at least {n_folds} groups; there are {n_groups}",
+            match=f"^folds: {n_folds} is not allowed; it needs at least {n_folds} groups, but there are {n_groups}",
         ):
             folds_of(np.array(group), n_folds, seed)
         return
@@ -66,7 +66,7 @@ def test_the_deal_follows_from_the_seed_and_not_from_the_order():
 
 
 def test_too_few_folds_are_refused(n_folds=1):
-    with pytest.raises(FoldsError, match=rf"^folds: {n_folds} is not allowed, it must be at least 2$"):
+    with pytest.raises(FoldsError, match=rf"^folds: {n_folds} is not allowed; it must be at least 2$"):
         folds_of(np.arange(3), n_folds)
 
 
@@ -113,7 +113,7 @@ def test_probabilities_are_the_posterior_means(space, choices, prior):
 
 @pytest.mark.parametrize("prior", [0, -1, np.nan, np.inf])
 def test_a_prior_that_is_none_is_refused(space, prior):
-    with pytest.raises(CountsError, match=f"^prior: {prior} is not allowed, it must be above 0$"):
+    with pytest.raises(CountsError, match=f"^prior: {prior} is not allowed; it must be above 0$"):
         parless(space, count_choices(space, [KNOWN], [40]), prior)
 
 

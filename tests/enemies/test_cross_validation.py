@@ -88,20 +88,20 @@ def test_so_many_games_are_needed_and_enough(space, choices):
         games = np.unique(choices.game)
         enough, fewer = (choices.part(np.isin(choices.game, games[:n])) for n in (needed, needed - 1))
         held_out_losses(space, enough, models, n_folds)
-        with pytest.raises(FoldsError, match=rf"needs at least {needed} games; there are {needed - 1}$"):
+        with pytest.raises(FoldsError, match=rf"needs at least {needed} games, but there are {needed - 1}$"):
             held_out_losses(space, fewer, models, n_folds)
 
 
 def test_wrong_wishes_are_refused(space, choices):
     with pytest.raises(
-        CountsError, match=r"^model: 'oracle' is not known, allowed are uniform, parless, pawnn, choice-model$"
+        CountsError, match=r"^model: 'oracle' is unknown; the models are uniform, parless, pawnn, choice-model$"
     ):
         held_out_losses(space, choices, ["oracle"])
     with pytest.raises(FoldsError, match=r"^folds: 1 is not allowed"):
         held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 2 were between two legal actions, at least 1 is needed to predict"
+        CountsError, match=r"^choices: 0 of 2 were between two legal actions; at least 1 is needed to predict"
     ):
         held_out_losses(space, nobody, ["uniform"], n_folds=2)
 

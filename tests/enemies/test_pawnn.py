@@ -121,8 +121,8 @@ def test_mean_squared_error_counts_illegal_actions_too(tiny):
 @pytest.mark.parametrize(
     ("layers", "text"),
     [
-        ([], "layers: the last one has 18 outputs, allowed are 11"),
-        (random_layers((18, 10)), "layers: the last one has 10 outputs, allowed are 11"),
+        ([], "layers: the last one has 18 outputs; it must have 11"),
+        (random_layers((18, 10)), "layers: the last one has 10 outputs; it must have 11"),
         ([*random_layers((18, 5)), *random_layers((6, 11))], r"layer 2: shapes are \(6, 11\)"),
         ([(np.zeros((18, 11)), np.zeros(10))], r"layer 1: shapes are \(18, 11\) and \(10,\)"),
         ([(np.zeros(18), np.zeros(11))], r"layer 1: shapes are \(18,\)"),
@@ -135,7 +135,7 @@ def test_layers_that_do_not_fit_are_refused(layers, text):
 
 
 def test_unknown_encodings_are_refused(tiny):
-    with pytest.raises(NetworkError, match=r"^encoding: 'two-hot' is not known, allowed are raw, scaled, one-hot$"):
+    with pytest.raises(NetworkError, match=r"^encoding: 'two-hot' is unknown; the encodings are raw, scaled, one-hot$"):
         encode(tiny.rules, digits_of(tiny), "two-hot")
 
 

@@ -39,7 +39,7 @@ def test_examples_are_the_states_that_a_strategy_covers(space, examples):
     counts = recorded_counts(space, n_games=20)
     policy = parless(space, counts)
     assert np.array_equal(examples.p, table_of_policy(space, policy, counts.state))
-    with pytest.raises(NetworkError, match=r"^strategy: covers 0 states, at least 1 is needed to train on$"):
+    with pytest.raises(NetworkError, match=r"^strategy: covers 0 states; at least 1 is needed to train on$"):
         examples_of(space, policy, counts.state[:0])
 
 
@@ -157,7 +157,7 @@ def test_every_sample_is_used_once_in_an_epoch():
 @needs_jax
 def test_divergence_is_said(examples):
     method = TrainingOptions(hidden=(5,), dropout=(), softmax=False, optimiser="descent", rate=1e6, epochs=3)
-    with pytest.raises(NetworkError, match=r"^training: diverged, try a lower learning rate$"):
+    with pytest.raises(NetworkError, match=r"^training: diverged; try a lower learning rate$"):
         train(TINY, examples, method)
 
 

@@ -132,5 +132,5 @@ def test_an_illegal_move_loses_with_the_probability_that_is_missing():
 
 def test_games_that_may_never_end_are_refused():
     perfect = solve_game(enumerate_positions(TapnSwap()))
-    with pytest.raises(GameError, match=r"^tapnswap: play can continue forever, so agents cannot be judged$"):
+    with pytest.raises(GameError, match=r"^tapnswap: play can go on for ever, so agents cannot be judged$"):
         judge(perfect, perfect.positions.uniform())

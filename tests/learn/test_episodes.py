@@ -89,8 +89,8 @@ def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tict
     ("action", "text"),
     [
         # The artifact is drawn for a second time; a player answers with a card.
-        ([[16, 1, 1, 1, 16]], "an action of chance is impossible"),
-        ([[16, 2]], "an action of a player is not from 0 to 1"),
+        ([[16, 1, 1, 1, 16]], "one is impossible for chance"),
+        ([[16, 2]], "a number of a player is not from 0 to 1"),
     ],
 )
 def test_what_chance_and_players_cannot_do_is_refused(action, text):
@@ -101,11 +101,11 @@ def test_what_chance_and_players_cannot_do_is_refused(action, text):
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        ([[9]], "an action is not from -1 to 8"),
-        ([[-2]], "an action is not from -1 to 8"),
-        ([[0, NONE, 1]], "an action follows the end of its game"),
-        ([[0, 0, 1]], "an action follows the end of its game"),
-        ([[0, 3, 1, 4, 2, 5]], "an action follows the end of its game"),
+        ([[9]], "a number is not from -1 to 8"),
+        ([[-2]], "a number is not from -1 to 8"),
+        ([[0, NONE, 1]], "one follows the end of its game"),
+        ([[0, 0, 1]], "one follows the end of its game"),
+        ([[0, 3, 1, 4, 2, 5]], "one follows the end of its game"),
     ],
 )
 def test_what_are_no_games_is_refused(tictactoe, action, text):

@@ -70,5 +70,5 @@ def test_games_with_chance_are_refused(name):
 
 
 def test_filters_need_places():
-    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap are not planes$"):
+    with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap have no places$"):
         MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))

@@ -105,7 +105,7 @@ def test_an_agent_that_loses_to_its_former_self_is_rejected(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("change", [{"games": 61}, {"seed": 4}])
 def test_a_folder_belongs_to_one_league(whole, change):
-    with pytest.raises(LeagueError, match=r"was trained differently; choose another folder$"):
+    with pytest.raises(LeagueError, match=r"was trained otherwise; choose another folder$"):
         played(whole[0], **change)
 
 
@@ -113,15 +113,15 @@ def test_other_games_agents_and_files_are_refused(whole, tmp_path):
     folder = whole[0]
     with pytest.raises(Exception, match="its game is"):
         played(folder, game=TapnSwap(Variant(limit=6)))
-    with pytest.raises(LeagueError, match="belongs to different agents; choose another folder"):
+    with pytest.raises(LeagueError, match="is of other agents; choose another folder"):
         run_league(folder, TapnSwap(), grid_plans({"epsilon": [0.2]}, 60), 3)
     (tmp_path / "file").touch()
-    with pytest.raises(LeagueError, match="file: cannot be created"):
+    with pytest.raises(LeagueError, match="file: cannot be made"):
         played(tmp_path / "file")
 
 
 def test_impossible_grids_are_refused(tmp_path):
-    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several different values$"):
+    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several values, each once$"):
         grid_plans({"epsilon": [0.5, 0.5]}, 10)
     with pytest.raises(LearnError, match=r"^scheme: 'x' is not allowed"):
         grid_plans({"scheme": ["x"]}, 10)

@@ -108,7 +108,7 @@ def test_players_inside_decide_at_once_and_agents_after_people():
     assert all(set(view.state.answers) <= {STAY} for view in seen)
     assert [event.words for event in session.events if isinstance(event, Moved)] == ["stay", "leave", "stay"]
     if session.is_on:
-        with pytest.raises(UndoError, match="what has been seen cannot be forgotten"):
+        with pytest.raises(UndoError, match="moves cannot be undone"):
             session.undo()
 
 

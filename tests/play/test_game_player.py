@@ -28,7 +28,7 @@ def test_each_level_says_how_it_plays(models):
     assert [models[level].facts()["about"] for level in LEVELS] == [
         "plays at random",
         "plays at random 30% of the time",
-        "plays as it has learned by playing itself",
+        "has learned by playing against itself",
         "plays perfectly",
     ]
 
@@ -66,7 +66,7 @@ def test_levels_and_variants_are_told_apart(models):
 
 def test_it_plays_in_one_way_alone(models):
     assert models["casual"].is_ready(None)
-    with pytest.raises(NoAnswerError, match="casual-tapnswap does not play at 2, allowed is none"):
+    with pytest.raises(NoAnswerError, match="casual-tapnswap does not play at 2; it has no temperatures"):
         models["casual"].opponents(2.0)[0]
 
 

@@ -31,13 +31,13 @@ def test_cards_are_known_by_their_beginning(text, action):
     ("text", "told"),
     [
         ("", "^Moves: g guard, s strike, p punish; feint: f and a card.$"),
-        ("x", "^'x' is no move. Moves: g guard"),
-        ("strike punish", "is no move"),
-        ("rest", "is no move"),
-        ("f", "^'f' is no move. Moves: g guard"),
+        ("x", "^'x' is not a move. Moves: g guard"),
+        ("strike punish", "is not a move"),
+        ("rest", "is not a move"),
+        ("f", "^'f' is not a move. Moves: g guard"),
         ("d", "^You hold no dodge. Moves:"),
         ("f d", "^You hold no dodge"),
-        ("\x1b[2J" + "s" * 500, "is no move"),
+        ("\x1b[2J" + "s" * 500, "is not a move"),
     ],
 )
 def test_other_words_are_answered_in_a_line(text, told):

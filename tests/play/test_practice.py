@@ -73,10 +73,10 @@ def test_questions_follow_from_the_seed(explainer):
 def test_choices_that_are_not_legal_or_of_other_games_are_no_questions(explainer):
     choices = choices_of(some_games(20))
     wrong = Choices(choices.decimal, np.full_like(choices.action, 91), choices.game, choices.won, choices.player)
-    with pytest.raises(match="no choice that lost as much as 1% of a win"):
+    with pytest.raises(match="no choice that lost at least 1% of a win"):
         recorded_questions(explainer, wrong, 4, seed=1)
     others = Choices(choices.decimal * 0 + 10**17, choices.action, choices.game, choices.won, choices.player)
-    with pytest.raises(match="no position of a game under the rules tiny-reshuffle"):
+    with pytest.raises(match="no positions under the rules tiny-reshuffle"):
         recorded_questions(explainer, others, 4, seed=1)
 
 
@@ -98,5 +98,5 @@ def test_an_answer_is_judged_by_what_it_loses(explainer):
             verdict = judged(explainer, question, reason.action)
             assert verdict.loss == best.value - reason.value
             assert verdict.is_right == (verdict.loss < MOST_OF_RIGHT)
-            assert verdict.why.startswith("What decides it is ")
+            assert verdict.why.startswith("The enemy's ")
         assert judged(explainer, question, best.action).why == judged(explainer, question, second.action).why

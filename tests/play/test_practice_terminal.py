@@ -50,10 +50,10 @@ def test_answers_are_judged_and_explained(explainer):
     quiz.practise(questions)
     lost = reasons[1][0].value - reasons[1][-1].value
     assert [verdict.loss for verdict in quiz.verdicts] == [0, lost, 0]
-    assert quiz.score == f"2 of 3 right, {100 * lost:.1f} points of win chance lost in all."
+    assert quiz.score == f"2 of 3 right, {100 * lost:.1f} points of win probability lost in all."
     text = drawn.getvalue()
     assert text.count("  Right.\n") == 2
-    assert f"loses {100 * lost:.1f} points of win chance." in text
+    assert f"loses {100 * lost:.1f} points of win probability." in text
     assert text.count("<- best <- you") == 2
     assert "Question 3 of 3" in text
     for verdict in quiz.verdicts:
@@ -66,9 +66,9 @@ def test_help_and_wrong_moves_are_answered(explainer):
     with pytest.raises(LeaveError):
         quiz.practise([question])
     text = drawn.getvalue()
-    assert "? shows the rules, q ends the practice." in text
+    assert "? shows the rules, q ends the quiz." in text
     assert "u takes a move back" not in text
-    assert "'nonsense' is no move." in text
+    assert "'nonsense' is not a move." in text
     assert quiz.verdicts == []
 
 

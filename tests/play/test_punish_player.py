@@ -40,7 +40,7 @@ def test_it_plays_as_a_player_of_the_arena(naive):
 def test_it_plays_at_no_other_temperature(naive):
     for model, temperature in ((naive, 0.3), (naive, -1.0), (PunishPlayer("random", {}, RULES), 0.1)):
         for ask in (model.opponents, model.coach):
-            with pytest.raises(NoAnswerError, match=f"{model.name} does not play at {temperature:g}, allowed are"):
+            with pytest.raises(NoAnswerError, match=f"{model.name} does not play at {temperature:g}; allowed:"):
                 ask(temperature)
 
 
@@ -73,5 +73,5 @@ def test_what_remembers_more_than_a_position_tells_is_not_asked_about_one(tmp_pa
     assert not any(model.facts()[key] for key in ("coaches", "explains", "judges"))
     view = int(decimals_of(StateSpace(RULES), [0])[0])
     for ask in (lambda: model.values(view), lambda: model.why(view), lambda: model.judge, lambda: model.coach(None)):
-        with pytest.raises(NoAnswerError, match="remembers more than a position tells"):
+        with pytest.raises(NoAnswerError, match="remembers more than they show"):
             ask()

@@ -73,13 +73,13 @@ def test_an_action_that_is_not_legal_loses_nothing(judges):
 
 
 def test_an_agent_without_chances_to_win_cannot_judge(agents):
-    with pytest.raises(match=r"discount 0\.95, allowed are chances to win"):
+    with pytest.raises(match=r"discount 0\.95 instead of win probabilities"):
         judge_of(agents["discounted"])
 
 
 def test_positions_of_other_rules(judges):
     game = some_games(1, rules=PRESETS["tiny"]._replace(hp=3, redeal="reshuffle"))[0]
-    with pytest.raises(match=rf"\Astate {game.winner.states[0]}: is no position under the rules"):
+    with pytest.raises(match=rf"\Astate {game.winner.states[0]}: is not a position under the rules"):
         review(judges["wins"], game)
 
 

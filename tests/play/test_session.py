@@ -97,7 +97,7 @@ def test_choices_can_be_taken_back_until_they_are_revealed(table):
     first, second = session.legal(0)[:2]
     session.choose(0, first)
     assert session.waiting == [1]
-    with pytest.raises(ChoiceError, match="has chosen; take it back first"):
+    with pytest.raises(ChoiceError, match="has already chosen; take the choice back first"):
         session.choose(0, second)
     session.take_back(0)
     assert session.waiting == [0, 1]
@@ -124,7 +124,7 @@ def test_a_breath_that_was_revealed_is_not_undone(table):
 
 def test_what_the_rules_or_the_moment_forbid_is_refused(table):
     session = begun(table)
-    with pytest.raises(ChoiceError, match="action 90: is not legal, allowed are"):
+    with pytest.raises(ChoiceError, match="action 90: is illegal; legal are"):
         session.choose(0, 90)
     with pytest.raises(ChoiceError, match="seat 2: has nothing to choose"):
         session.choose(2, 10)

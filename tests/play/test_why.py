@@ -146,7 +146,7 @@ def test_between_two_measures_nothing_is_played(tabletop_like):
 
 def test_values_against_another_enemy_are_not_explained(tiny, table):
     explainer = Explainer(table, mixed(tiny, 4), solve(build(tiny, mixed(tiny, 3))))
-    with pytest.raises(match=r"enemy: against this one, .* would be worth"):
+    with pytest.raises(match=r"enemy: the values were not solved against this enemy; .* would be worth"):
         explainer.explain(tiny.state(0))
 
 
@@ -158,7 +158,7 @@ def test_an_agents_file_says_who_its_enemy_is(tabletop_like, tmp_path):
         save(tmp_path / f"{name}.h5", space, build(space), solution, enemy=note)
     expected = tabletop_like.explain(state)
     assert explainer_of(load(tmp_path / "random.h5")).explain(state) == expected
-    with pytest.raises(PlayerError, match="does not say who the enemy was; name it by --enemy"):
+    with pytest.raises(PlayerError, match="the enemy is not recorded; name it with --enemy"):
         explainer_of(load(tmp_path / "unknown.h5"))
     assert explainer_of(load(tmp_path / "unknown.h5"), Player("random")).explain(state) == expected
 
@@ -167,7 +167,7 @@ def test_the_best_choices_against_a_player_are_solved_for_here(tabletop_like):
     found = explainer_against(Player("random"), PRESETS["tiny"])
     assert found.data.space.rules == tabletop_like.data.space.rules
     assert found.solution.q == pytest.approx(tabletop_like.solution.q, abs=1e-9)
-    with pytest.raises(VeteranError, match="knows the standard rules alone"):
+    with pytest.raises(VeteranError, match="plays only under the standard rules"):
         explainer_against(Player("veteran"), PRESETS["tiny"])
 
 
@@ -212,7 +212,7 @@ def test_what_decides_is_the_answer_with_the_largest_share_of_the_difference():
     better = Reason(RUSH, 0.7, (answer(GUARD, ("nobody is hurt", 0.6, 0.5)), answer(STRIKE, ("you win", 0.4, 1.0))))
     worse = Reason(GUARD, 0.5, (answer(STRIKE, ("you lose", 0.4, 0.2)), answer(GUARD, ("nobody is hurt", 0.6, 0.7))))
     assert contrast(better, worse, Scale(0, 1, True)) == (
-        "What decides it is strike (40% likely). Against it, rush wins at once. Guard loses at once."
+        "The enemy's strike decides (40% likely). Against it, rush wins at once. Guard loses at once."
     )
 
 
@@ -220,7 +220,7 @@ def test_what_the_answer_is_worth_is_told_with_it():
     better = Reason(RUSH, 0.7, (answer(FEINT, ("you take 1", 0.25, 0.5), ("you win", 0.75, 1.0)),))
     worse = Reason(GUARD, 0.5, (answer(FEINT, ("nobody is hurt, you have 1 HP", 1.0, 0.25)),))
     assert contrast(better, worse, Scale(-1, 1, False)) == (
-        "What decides it is feint with strike (100% likely). Against it, rush is worth +0.8750: mostly you win. "
+        "The enemy's feint with strike decides (100% likely). Against it, rush is worth +0.8750: mostly you win. "
         "Guard is worth +0.2500: nobody is hurt, you have 1 HP."
     )
 

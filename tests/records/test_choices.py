@@ -34,10 +34,10 @@ def test_the_order_that_was_recorded_goes_before_that_of_the_rows(original):
 
 
 def test_unknown_players_and_ids_that_cannot_be_are_refused(original):
-    with pytest.raises(RecordsError, match="no player 'Zoe'; players: Ann, Ben, naive"):
+    with pytest.raises(RecordsError, match="no player 'Zoe', allowed are Ann, Ben, naive"):
         read_choices(original, player="Zoe")
     run_sql(original, "UPDATE players SET username = 'A' || char(10) || 'nn' WHERE player_id = 1")
-    with pytest.raises(RecordsError, match=r"players: 'A\\nnn', Ben, naive"):
+    with pytest.raises(RecordsError, match=r"allowed are 'A\\nnn', Ben, naive"):
         read_choices(original, player="Zoe")
     for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
         with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):

@@ -45,7 +45,7 @@ def test_rounded_games_are_never_imported_as_other_games(tmp_path, space, many, 
     exact = rows(tmp_path / "y.db")
     assert report.imported + report.rejected == len(many)
     assert set(report.count("rejected")) == {ROUNDED}
-    assert "53 bits" in next(remark.reason for remark in report.remarks if remark.kind == ROUNDED)
+    assert "53-bit" in next(remark.reason for remark in report.remarks if remark.kind == ROUNDED)
     assert report.imported == 0 or set(rows(tmp_path / "x.db")) <= set(exact)
 
 

@@ -258,7 +258,7 @@ def test_strategies_that_are_none(copies, originals, game):
 
 def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(originals, game):
     rules = game.space.rules
-    message = r"made for rules tiny, but the game has rules house-\w+; only the redeal may differ"
+    message = r"made for rules tiny, but the game's are house-\w+; they may differ in redeal"
     for kind in ("agent", "strategy"):
         file = load(originals[kind])
         assert np.array_equal(file.policy(StateSpace(rules._replace(redeal="reshuffle"))), file.policy(game.space))
@@ -275,7 +275,7 @@ def test_kinds_are_not_taken_for_each_other(originals, game):
         load(originals["tensor"]).solution()
     with named(originals["strategy"], "kind", "has no solution"):
         load(originals["strategy"]).solution()
-    with named(originals["agent"], "kind", "expected 'strategy'"):
+    with named(originals["agent"], "kind", "a strategy is needed"):
         load(originals["agent"]).strategy()
     with pytest.raises(ReadError):
         load(originals["strategy"]).mdp()
@@ -322,7 +322,7 @@ def test_states_that_no_game_reaches(copies, game):
     load(copies["agent"]).must_have_states(game.space)
     change(copies["agent"], "/states/code", put(0, np.uint64(encode(game.space.layout, first))))
     for ask in (Artefact.must_have_states, Artefact.policy):
-        with named(copies["agent"], "/states/code", "does not match a game under rules tiny"):
+        with named(copies["agent"], "/states/code", "is not that of a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
 
 

@@ -219,14 +219,14 @@ def test_nobody_begins_where_both_move_at_once(client):
     answer = client.post("/tables", json={"opponent": hash_of(client, "random"), "second": True})
     assert (answer.status_code, answer.json()["detail"]) == (
         422,
-        "second: at punish both players move at once, allowed is false",
+        "second: must be false, because in punish both players move simultaneously",
     )
 
 
 def test_hints_are_for_other_games_that_are_not_over(client):
     table = open_table(client, hash_of(client, "random"))
     answer = client.get(f"/tables/{table['table']}/hint")
-    assert (answer.status_code, answer.json()["detail"]) == (409, "random: plays punish, without hint")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "random: does not offer hint in punish")
     table, _ = play_out(client, open_table(client, hash_of(client, "random-tictactoe"), seed="3"))
     assert client.get(f"/tables/{table['table']}/hint").status_code == 409
 

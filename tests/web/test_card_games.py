@@ -83,11 +83,11 @@ def test_what_card_games_do_not_have_is_refused_in_one_line(client):
     for game, rest in (("incan-gold", "rule-of-thumb-incan-gold"), ("gwent", "random-gwent")):
         opponent = hash_of(client, rest)
         answer = client.post("/tables", json={"opponent": opponent, "second": True})
-        detail = f"second: at {game} chance or nobody begins, allowed is false"
+        detail = f"second: must be false, because in {game} nobody chooses who begins"
         assert (answer.status_code, answer.json()["detail"]) == (422, detail)
         table = open_table(client, opponent)
         answer = client.get(f"/tables/{table['table']}/hint")
-        detail = f"{rest}: plays {game}, without hint"
+        detail = f"{rest}: does not offer hint in {game}"
         assert (answer.status_code, answer.json()["detail"]) == (409, detail)
         meta = client.get(f"/models/{opponent}/meta").json()
         assert (meta["hints"], meta["states"]) == (False, None)

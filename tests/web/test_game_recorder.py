@@ -70,6 +70,6 @@ def test_a_game_that_cannot_be_kept_is_told(database, games, caplog):
     database.write_text("secret" * 1000)
     told = kept(database, games)
     assert {(game_id, flaw) for _, game_id, flaw in told} == {
-        (None, "the game could not be kept; the server's log says why")
+        (None, "the game could not be saved; see the server's log")
     }
     assert "file is not a database" in caplog.text

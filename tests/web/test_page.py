@@ -321,7 +321,7 @@ def test_tic_tac_toe_is_played_by_keys_with_hints(visit):
     page.wait_for_selector(".outcome")
     assert page.locator(".outcome").all_inner_texts() == ["draw"] * 7
     assert page.evaluate("document.activeElement.ariaLabel") == "bottom: empty, draw, best"
-    assert page.locator(".coach").inner_text() == "All moves are as good (draw with perfect play)."
+    assert page.locator(".coach").inner_text() == "All moves are equally good (draw with perfect play)."
     assert each.flaws() == []
     page.keyboard.press("Enter")
     said(page, 4)
@@ -405,7 +405,7 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
     # Without one of its files, too, the page has words.
     page.route("**/page/play.js", lambda route: route.fulfill(status=429, json={"detail": "requests: too many"}))
     page.reload()
-    assert "one of its files did not arrive" in page.locator("main").inner_text()
+    assert "one of the page's files could not be loaded" in page.locator("main").inner_text()
     visit.end()
 
 
@@ -471,7 +471,7 @@ def test_that_game_is_reviewed(visit, played):
     for _, _, chance, _, best_chance, lost in rows_of_choices(page, "Ada"):
         assert abs(percents(best_chance) - percents(chance) - float(lost or 0)) <= 1.1
     assert page.locator(".mark").count() == 2 * len(played.winner.actions)
-    assert re.search(r"lost \d+\.\d points of win chance", page.locator(".worst").inner_text())
+    assert re.search(r"lost \d+\.\d points of win probability", page.locator(".worst").inner_text())
 
 
 def rows_of_choices(page: Page, name: str) -> list[list[str]]:
@@ -546,7 +546,7 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     for number in range(1, n_questions_of(page) + 1):
         type_an_answer(page)
         assert re.match(rf"All rounds: \d+ of {number} right", page.locator(".score").inner_text())
-        page.locator(".why", has_text="What decides it is").wait_for()
+        page.locator(".why", has_text="decides (").wait_for()
         assert each.flaws() == [], number
         page.keyboard.press("Enter")
     page.wait_for_selector(".round")
@@ -556,7 +556,7 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     page.wait_for_selector("button.answer")
     assert f" of {number} right" in page.locator(".score").inner_text()
     type_an_answer(page)
-    page.get_by_role("button", name="Start the score anew").click()
+    page.get_by_role("button", name="Reset score").click()
     page.wait_for_selector("button.answer:enabled")
     assert page.locator(".score").inner_text() == "No answers yet."
     assert page.locator("h2", has_text="Question 1 of").count() == 1

@@ -80,7 +80,7 @@ class Balance:
         if play is not None and play.standard is not None and play.changed is not None:
             what = "feints are" if play.name == "feint" else f"{play.name} is"
             parts.append(f"{what} {100 * play.changed:.0f} % of all choices instead of {100 * play.standard:.0f} %")
-        told = " and ".join(parts) or "no card is worth more or less, and none is played more or less often"
+        told = " and ".join(parts) or "neither the worth of cards nor their frequency changes"
         return f"With {self.change}, {told}."
 
     def _largest(self, group: str) -> Measure | None:
@@ -91,7 +91,7 @@ class Balance:
 
 
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
-    """Study a game under two sets of rules, with the true redeal, by equilibria of this many iterations."""
+    """Compare equilibria, after a number of ``iterations``, under two sets of rules with the true redeal."""
     pair = true_rules(base), true_rules(rules)
     jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))

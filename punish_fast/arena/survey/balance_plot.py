@@ -29,7 +29,7 @@ def draw_balance(found: Balance, path: Path) -> None:
     """Draw a balance into a PNG or SVG file: two bars for each card, with the difference next to them."""
     measures = found.measures
     if not measures:
-        raise FigureError(f"{path}: there is nothing to draw, since a game could not be studied")
+        raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")
     with picture(path, "balance") as figure:
         figure.set_size_inches(12, 4.7)
         set_headline(figure, "\n".join(textwrap.wrap(found.finding, _LINE)))

@@ -48,7 +48,7 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     prefix = "equilibrium_" if "equilibrium_length" in columns else ""
     shown = [k for k, length in enumerate(columns[f"{prefix}length"]) if length is not None]
     if not 0 < len(shown) <= MOST_DRAWN:
-        raise FigureError(f"{path}: {len(shown)} points have results, allowed are 1 to {MOST_DRAWN} in a plot")
+        raise FigureError(f"{path}: {len(shown)} points have results; a plot shows 1 to {MOST_DRAWN}")
     if prefix:
         first = {columns["digest"][k]: k for k in reversed(shown)}
         shown = sorted(first.values())
@@ -56,7 +56,7 @@ def draw_survey(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     with picture(path, "survey") as figure:
         width = _PANEL_WIDTH * len(_PANELS) + _LETTER_WIDTH * max(map(len, labels))
         figure.set_size_inches(width, 1.9 + 0.34 * len(shown))
-        who = "games under house rules: equilibrium play" if prefix else "points: the agent of each, against itself"
+        who = "games under house rules: equilibrium play" if prefix else "points: each agent against itself"
         set_headline(figure, f"{len(shown)} {who}")
         all_axes = figure.subplots(1, len(_PANELS), sharey=True)
         for axes, panel in zip(all_axes, _PANELS, strict=True):

@@ -92,7 +92,7 @@ def read_survey(path: str | Path) -> Survey:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise SurveyError(f"{path}: is longer than {_MOST_BYTES:,} bytes, too long for a survey")
+            raise SurveyError(f"{path}: is longer than {_MOST_BYTES:,} bytes, the maximum for a survey")
         return survey_of(tomllib.loads(content.decode()))
     except OSError as error:
         raise SurveyError(f"{path}: cannot be read ({error.strerror})") from None
@@ -106,17 +106,17 @@ def survey_of(fields: Mapping[str, Any]) -> Survey:
     """Build a survey from a mapping with the keys of a TOML file."""
     unknown = [key for key in fields if key not in _KEYS]
     if unknown:
-        raise SurveyError(f"unknown key {brief(unknown[0])}, allowed are {', '.join(_KEYS)}")
+        raise SurveyError(f"unknown key {brief(unknown[0])}; the keys are {', '.join(_KEYS)}")
     named = fields.get("base", "tabletop")
     if not isinstance(named, str):
-        raise SurveyError(f"base is {brief(named)}, allowed is the name of a preset or of a TOML file")
+        raise SurveyError(f"base is {brief(named)}; it must be the name of a preset or of a TOML file")
     base = load_rules(named)
     methods = _methods(fields)
     axes, listed = _axes(fields.get("grid", {})), _tables(fields.get("points", []))
     has_grid = "grid" in fields or not listed
     n_points = (prod(len(values) for _, values in axes) * has_grid + len(listed)) * len(methods)
     if n_points > MOST_POINTS:
-        raise SurveyError(f"the survey has {n_points:,} points, allowed are up to {MOST_POINTS:,}")
+        raise SurveyError(f"the survey has {n_points:,} points; the maximum is {MOST_POINTS:,}")
     names = [name for name, _ in axes]
     chosen = product(*(values for _, values in axes)) if has_grid else ()
     games = [_rules(base, list(zip(names, values, strict=True))) for values in chosen]
@@ -135,15 +135,15 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     discounts = _list(fields, "discounts", [DEFAULT_DISCOUNT])
     for enemy in enemies:
         if not isinstance(enemy, str) or not enemy:
-            raise SurveyError(f"enemies: {brief(enemy)} is not allowed, it must be the name of a player or of a file")
+            raise SurveyError(f"enemies: {brief(enemy)} is not allowed; it must be the name of a player or of a file")
     for objective in objectives:
         if not isinstance(objective, str) or objective not in OBJECTIVES:
-            raise SurveyError(f"objectives: {brief(objective)} is not allowed, it must be {' or '.join(OBJECTIVES)}")
+            raise SurveyError(f"objectives: {brief(objective)} is not allowed; it must be {' or '.join(OBJECTIVES)}")
     for discount in discounts:
         if not is_number(discount, 0, 1):
-            raise SurveyError(f"discounts: {brief(discount)} is not allowed, it must be a number from 0 to 1")
+            raise SurveyError(f"discounts: {brief(discount)} is not allowed; it must be a number from 0 to 1")
     if "discounts" in fields and "discounted" not in objectives:
-        raise SurveyError("discounts go with the objective discounted only, which objectives does not name")
+        raise SurveyError("discounts require the objective discounted, which objectives does not contain")
     return [
         (enemy, objective, float(discount))
         for enemy, objective in product(enemies, objectives)
@@ -153,15 +153,15 @@ def _methods(fields: Mapping[str, Any]) -> list[tuple[str, str, float]]:
 
 def _axes(grid: object) -> list[tuple[str, list[Any]]]:
     if not isinstance(grid, Mapping):
-        raise SurveyError(f"grid is {brief(grid)}, allowed is a table of fields of the rules")
+        raise SurveyError(f"grid is {brief(grid)}; it must be a table of fields of the rules")
     axes: list[tuple[str, list[Any]]] = []
     for field, values in grid.items():
         if field not in Rules._fields:
-            raise SurveyError(f"grid: unknown field {brief(field)}, allowed are {', '.join(Rules._fields)}")
+            raise SurveyError(f"grid: unknown field {brief(field)}; the fields are {', '.join(Rules._fields)}")
         if FIELDS[field].form == BY_CARD and isinstance(values, Mapping):
             unknown = [card for card in values if card not in CARDS]
             if unknown:
-                raise SurveyError(f"grid: {field} names {brief(unknown[0])}, allowed are {', '.join(CARDS)}")
+                raise SurveyError(f"grid: {field} names {brief(unknown[0])}; the cards are {', '.join(CARDS)}")
             axes += [(f"{field}.{card}", _alternatives(f"{field}.{card}", each)) for card, each in values.items()]
         else:
             axes.append((field, _alternatives(field, values)))
@@ -170,7 +170,7 @@ def _axes(grid: object) -> list[tuple[str, list[Any]]]:
 
 def _alternatives(name: str, values: object) -> list[Any]:
     if not isinstance(values, list) or not values:
-        raise SurveyError(f"grid: {name} is {brief(values)}, allowed is a list of the values to try")
+        raise SurveyError(f"grid: {name} is {brief(values)}; it must be a list of the values to try")
     return values
 
 
@@ -196,11 +196,11 @@ def _told(error: Exception) -> str:
 def _list(fields: Mapping[str, Any], key: str, default: list[Any]) -> list[Any]:
     value = fields.get(key, default)
     if not isinstance(value, list) or not value:
-        raise SurveyError(f"{key} is {brief(value)}, allowed is a list of values")
+        raise SurveyError(f"{key} is {brief(value)}; it must be a list of values")
     return value
 
 
 def _tables(points: object) -> list[dict[str, Any]]:
     if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
-        raise SurveyError(f"points is {brief(points)}, allowed are tables, each under [[points]]")
+        raise SurveyError(f"points is {brief(points)}; it must consist of tables, each under [[points]]")
     return points

@@ -1,12 +1,12 @@
-"""Store results in a file of JSON lines, found by their keys.
+"""Store results in a file of JSON lines, and look them up by their keys.
 
 A *key* is a JSON object of everything that a result depends on: rules, enemy, method, versions. Each result is a line
 that is appended as soon as it is known::
 
     {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
 
-So an interrupted run loses no finished result, and runs can share a file. Damaged lines are ignored, and their results
-are computed again.
+An interrupted run therefore loses no finished results, and runs can share a file. Damaged lines are ignored, and their
+results are computed again.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class ResultsFile:
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):
-            warnings.warn(f"{path}: {damaged} damaged lines, their results are computed again", stacklevel=2)
+            warnings.warn(f"{path}: {damaged} damaged lines; their results are computed again", stacklevel=2)
 
     def find(self, key: Mapping[str, Any]) -> Outcome | None:
-        """Return the result of a key, or None."""
+        """Return the outcome stored under a key, or None."""
         return self._found.get(address_of(key))
 
     def keep(self, key: Mapping[str, Any], outcome: Outcome) -> None:
-        """Append a result if it is final."""
+        """Append an outcome if it is final."""
         if not outcome.is_final:
             return
         content = {"key": key} | {name: value for name, value in asdict(outcome).items() if name != "is_final"}

@@ -1,9 +1,9 @@
 """Studies of games under house rules, point by point.
 
-A *point* is a game against an enemy (``points.py``). Its agent is solved and then plays the real game, with two
-hands and a deck, against itself and against a best response. An approximate equilibrium of the same game shows play
-between players who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points under
-the same rules share their equilibrium, and stored results are not computed again.
+A *point* is a game against an enemy (``points.py``). Its agent is solved and then plays the two-player game against
+itself and against a best response. An approximate equilibrium of the same game shows play between players who know each
+other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points under the same rules share their
+equilibrium, and stored results are not computed again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def run_survey(
 
 
 def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
-    """Return the job for the agent of each point, followed by one for its equilibrium if ``iterations`` is given."""
+    """Return the job for the agent of each point, followed by the job of its equilibrium if ``iterations`` is given."""
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     jobs = []
     for point in survey.points:
@@ -108,10 +108,7 @@ def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
 
 
 def agent_job(label: str, point: Point, player: Player, identity: dict[str, Any]) -> Job:
-    """Return the job that solves and studies a point's agent.
-
-    ``player`` is the enemy and ``identity`` identifies it in keys, independent of the name of its file.
-    """
+    """Return the job that solves and studies a point's agent; ``identity`` identifies the enemy ``player`` in keys."""
     # Files are read here because workers might not have them.
     policy = None if player.file is None else player.policy(StateSpace(point.rules))
     key = _key("agent", point.rules) | {"enemy": identity, "objective": point.objective, "discount": point.discount}
@@ -126,12 +123,12 @@ def equilibrium_job(label: str, rules: Rules, iterations: int) -> Job:
 
 
 def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[str, Any]:
-    """Solve a point's agent and study it in the real game.
+    """Solve a point's agent and study it in the two-player game.
 
     Args:
         point: The point.
         policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file.
-        stage: Returns the context of the stages ``model``, ``graph``, ``self-play`` and ``best response``, by name.
+        stage: Function that returns the context of the stages ``model``, ``graph``, ``self-play``, ``best response``.
 
     Returns:
         The size of the model; the agent's mean ``value`` over all openings, against its enemy; the results of
@@ -157,12 +154,12 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
 
 
 def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, Any]:
-    """Approximate an equilibrium of the real game and study it.
+    """Approximate an equilibrium of the two-player game and study it.
 
     Args:
         rules: The rules, with the true redeal.
         iterations: Number of iterations of the equilibrium.
-        stage: Returns the context of the stages ``graph``, ``equilibrium`` and ``self-play``, by name.
+        stage: Function that returns the context of the stages ``graph``, ``equilibrium`` and ``self-play``.
 
     Returns:
         The results of `study_game`; the ``exploitability`` in percentage points, and the win probability of the
@@ -217,7 +214,7 @@ def _model_report(space: StateSpace, process: Process, solution: Solution) -> di
 
 
 def _graph(rules: Rules, share: float) -> Graph:
-    """Return the graph of the real game; raise MemoryError if the whole study would not fit into memory."""
+    """Return the graph of the two-player game; raise MemoryError if the whole study would not fit into memory."""
     outline = Outline(StateSpace(rules))
     require_memory(bytes_needed(outline, share), "the study of this game")
     return Graph(outline.space, outline)

@@ -6,7 +6,7 @@ from punish_fast.cli.frame.family import family
 
 enemy = family(
     "enemy",
-    "Make enemies to solve against, and show how they play.",
+    "Create enemies to solve against, and show how they play.",
     "punish-fast enemy parless --db games.db --winners -o champion.h5",
     "punish-fast enemy show champion.h5",
     "punish-fast solve --enemy champion.h5",

@@ -1,4 +1,4 @@
-"""Options that select the recorded choices to learn an enemy from, and output of trained networks."""
+"""Options that select recorded choices to learn an enemy from, and the output file of a trained network."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ChoicesOptions(CommonOptions):
     """A database and a selection of its choices to learn from; only games between people are used."""
 
     database: DatabaseOption
-    winners: Annotated[bool, option("Learn only from the player who won each game (champion).")] = False
-    until: Annotated[int | None, option("Leave out games played after this Unix second.", metavar="SECONDS")] = None
-    player: Annotated[str | None, option("Learn only from the choices of this player.", metavar="NAME")] = None
+    winners: Annotated[bool, option("Learn only from the winner of each game (a champion).")] = False
+    until: Annotated[int | None, option("Ignore games after this time (Unix seconds).", metavar="SECONDS")] = None
+    player: Annotated[str | None, option("Learn only from this player's choices.", metavar="NAME")] = None
     rules: RulesOption = None
 
     @property

@@ -17,14 +17,14 @@ from punish_fast.cli.frame.report import rules_report
 class ImportFluxOptions(CommonOptions):
     """Options of ``enemy import-flux``."""
 
-    parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer in order, as Flux has them.")]
+    parameters: Annotated[Path, argument("PARAMS.json", "Weights and biases of each layer, as stored by Flux.")]
     rules: RulesOption = None
     output: OutputOption = None
 
 
 @verb("punish-fast enemy import-flux general_pawnn_parameters.json -o general-pawnn.h5", stage="network")
 def import_flux(options: ImportFluxOptions) -> None:
-    """Make a strategy from the original's published weights, or from any ReLU network with a softmax output.
+    """Convert the notebook's published network, or any ReLU network with softmax output, to a strategy.
 
     The default output is PARAMS.h5.
     """

@@ -27,8 +27,9 @@ class ChoiceModelOptions(ChoicesOptions):
 def model(options: ChoiceModelOptions) -> None:
     """Fit a multinomial logit to people's choices and update it with the counts in each state.
 
-    Of all enemies learned from recorded games it predicts people best; see: punish-fast enemy validate. Only games
-    between people count. The default output is choice-model.h5, with other rules than notebook before it.
+    No other enemy learned from recorded games predicts people as well (see: punish-fast enemy validate). Only games
+    between people are used. The default output is choice-model.h5, or RULES-choice-model.h5 if the rules are not
+    notebook.
     """
     import numpy as np
 

@@ -27,10 +27,10 @@ class ParlessOptions(ChoicesOptions):
     stage="PARLESS",
 )
 def parless(options: ParlessOptions) -> None:
-    """Make the enemy PARLESS: the action frequencies of people in each state, smoothed by a Dirichlet prior.
+    """Create the enemy PARLESS: people's action frequencies in each state, smoothed by a Dirichlet prior.
 
-    Only games between people count. The default output is general.h5, or champion.h5 with --winners, with other rules
-    than notebook before it.
+    Only games between people are used. The default output is general.h5, or champion.h5 with --winners; if the rules
+    are not notebook, their name is put in front.
     """
     import numpy as np
 

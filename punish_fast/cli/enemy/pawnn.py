@@ -28,13 +28,13 @@ _PRESETS = (
 class PawnnOptions(CommonOptions):
     """Options of ``enemy pawnn``."""
 
-    source: Annotated[Path, option("The strategy to learn.", "--from", metavar="PARLESS.h5")]
-    preset: Annotated[str, option(f"A published experiment to start from: {_PRESETS}.", metavar="NAME")] = "final"
+    source: Annotated[Path, option("Strategy to learn.", "--from", metavar="PARLESS.h5")]
+    preset: Annotated[str, option(f"Hyperparameters of a published experiment: {_PRESETS}.", metavar="NAME")] = "final"
     set: SetOption = None
     seed: FixedSeedOption = 0
     cross_validate: Annotated[
         int | None,
-        option("Measure the error on held-out states, in K folds; write a strategy only with --output.", metavar="K"),
+        option("Measure the error on held-out states in K folds; a strategy is written only with -o.", metavar="K"),
     ] = None
     output: OutputOption = None
 
@@ -43,7 +43,7 @@ class PawnnOptions(CommonOptions):
         from punish_fast.enemies.training import PRESETS
 
         if self.preset not in PRESETS:
-            raise UsageError(f"--preset: {printable(self.preset)!r} is not allowed, it must be one of {_PRESETS}")
+            raise UsageError(f"--preset: {printable(self.preset)!r} is not allowed; it must be one of {_PRESETS}")
         preset, changes = PRESETS[self.preset], self.set or []
         names = [change.partition("=")[0].strip() for change in changes]
         if "hidden" in names and "dropout" not in names:
@@ -61,9 +61,9 @@ class PawnnOptions(CommonOptions):
 def pawnn(options: PawnnOptions) -> None:
     """Train the network PAWNN on a strategy and evaluate it on every state (needs the extra `learn`).
 
-    Hyperparameters: hidden=36,24,16, dropout=0.5, encoding=raw (scaled, one-hot), softmax=true, loss=mse
-    (cross-entropy), optimiser=adam (descent), rate (0.001 for adam, 0.1 for descent), epochs=100, batch=1. These are
-    the values of the preset final, the published final model. The default output is PARLESS-pawnn.h5.
+    Hyperparameters, with the values of the preset final and alternatives in parentheses: hidden=36,24,16, dropout=0.5,
+    encoding=raw (scaled, one-hot), softmax=true, loss=mse (cross-entropy), optimiser=adam (descent), rate=0.001 (0.1 by
+    default with descent), epochs=100, batch=1. The default output is PARLESS-pawnn.h5.
     """
     import numpy as np
 
@@ -82,7 +82,7 @@ def pawnn(options: PawnnOptions) -> None:
     check_outputs([output], [options.source], "learn from")
     file = load(options.source)
     if file.kind != "strategy":
-        raise UsageError(f"{options.source}: is a file of kind {file.kind}, allowed is a strategy")
+        raise UsageError(f"{options.source}: is of kind {file.kind}; it must be a strategy")
     name, rules = file.attributes["name"], name_of(file.rules)
     origin = {"method": "pawnn", "table": name, **asdict(training)}
     if output is not None and options.output is None:

@@ -32,7 +32,7 @@ def show(options: EnemyShowOptions) -> None:
 
     file = load(options.file)
     if options.temperature is not None and file.kind != "agent":
-        raise UsageError(f"--temperature goes with an agent only, {options.file} is a {file.kind}")
+        raise UsageError(f"--temperature requires an agent; {options.file} is of kind {file.kind}")
     file.must_play()
     space = StateSpace(file.rules, file.information)
     # Covered states are recorded only for strategies of the view.

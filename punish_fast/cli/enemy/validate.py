@@ -24,7 +24,7 @@ class ValidateOptions(ChoicesOptions):
 
     models: Annotated[
         str,
-        option("Models to compare, the last one with all others; pawnn needs the extra `learn`.", metavar="NAME,..."),
+        option("Models to compare with the last one; pawnn needs the extra `learn`.", metavar="NAME,..."),
     ] = ",".join(_MODELS)
 
     def names(self) -> list[str]:
@@ -34,7 +34,7 @@ class ValidateOptions(ChoicesOptions):
         names = list(dict.fromkeys(name.strip() for name in self.models.split(",")))
         for name in names:
             if name not in _MODELS:
-                raise UsageError(f"--models names {name!r}, allowed are {', '.join(_MODELS)}")
+                raise UsageError(f"--models: {name!r} is unknown; the models are {', '.join(_MODELS)}")
         if "pawnn" in names:
             require("learn", "jax", "optax")
         return names

@@ -15,8 +15,8 @@ from punish_fast.runtime.files import ReadError
 from punish_fast.store.schema import enemy_text
 
 RULES = {
-    "notebook": "the notebook's redeal, from the discard pile alone; the default of solve",
-    "tabletop": "the true redeal, from discard pile and deck; the default of arena, exploit and equilibrium",
+    "notebook": "cards are redealt from the discard pile, as in the notebook; the default of solve",
+    "tabletop": "cards are redealt from discard pile and deck; the default of arena, exploit and equilibrium",
     "tiny": "7 cards, 2 HP and 2 breaths, for experiments",
 }
 
@@ -25,12 +25,12 @@ RULES = {
 class AgentsOptions(CommonOptions):
     """Options of ``agents``."""
 
-    folder: Annotated[Path, argument("FOLDER", "Where to look for files.")] = Path()
+    folder: Annotated[Path, argument("FOLDER", "Folder to look in.")] = Path()
 
 
 @verb("punish-fast agents", "punish-fast agents results --json")
 def agents(options: AgentsOptions) -> None:
-    """List the built-in agents and rules, and say what each file in a folder is."""
+    """List the built-in agents and rules, and describe the files in a folder."""
     from punish_fast.arena.built_in_players import DESCRIPTIONS
 
     try:
@@ -57,7 +57,7 @@ def _describe(path: Path) -> dict[str, Any] | None:
         return None
     except ReadError as error:
         kind, game = learner_at(path)
-        told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained at {game}"
+        told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained on {game}"
         return {"file": path, "kind": kind, "rules": None, "about": told}
 
 
@@ -77,7 +77,7 @@ def about(file: Any) -> str:
 
 
 def learner_at(path: Path) -> tuple[str | None, str]:
-    """Return the kind of a bundle and its game, or None as the kind if the file is not a bundle."""
+    """Return the kind and the game of a bundle; the kind is None if the file is not a bundle."""
     from punish_fast.store.bundles import header_of
 
     with suppress(ReadError):

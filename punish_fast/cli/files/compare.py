@@ -34,7 +34,7 @@ class CompareOptions(CommonOptions):
     stage="compare",
 )
 def compare(options: CompareOptions) -> None:
-    """Compare two agents: where they choose differently, and how far apart their values are."""
+    """Compare two agents: the states in which they choose differently, and the differences of their values."""
     from punish_fast.mdp import comparison
     from punish_fast.store.reader import load
 
@@ -134,7 +134,7 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def _print_biggest(positions: list[dict[str, Any]], form: str) -> None:
-    print("\nlargest disagreements: what each plays, and its value to A and to B")
+    print("\nlargest disagreements: the choice of each agent, and its value according to A and to B")
     table = [["state", "A plays", "to A", "to B", "B plays", "to A", "to B"]]
     for position in positions:
         cells = [position["state"]]

@@ -22,7 +22,7 @@ class ExportOptions(CommonOptions):
     """Options of ``export``."""
 
     file: Annotated[
-        Path, argument("FILE.h5", "A tensor, or an agent with its tensor; for notebook-json an agent or a strategy.")
+        Path, argument("FILE.h5", "A tensor, or an agent with its tensor; for notebook-json, an agent or a strategy.")
     ]
     target: Annotated[
         Literal["umb", "npz", "notebook-json"],
@@ -42,9 +42,9 @@ class ExportOptions(CommonOptions):
     stage="export",
 )
 def export(options: ExportOptions) -> None:
-    """Write states and transitions, or values, in another program's format.
+    """Write states and transitions, or values, in the format of another program.
 
-    By default to a file of the same name with the format as its suffix (.json for notebook-json).
+    The default output has the name of the file and the suffix .umb, .npz or .json.
     """
     from punish_fast.store.reader import load
 
@@ -83,7 +83,7 @@ def _export_content(file: Artefact, _options: ExportOptions, output: Path, clock
     if isinstance(content, Probabilities):
         return {"states": int(content.covered.sum())}
     solution = file.solution()
-    values = "probability to win less probability to lose, from -1 to 1"
+    values = "win probability minus loss probability, from -1 to 1"
     if solution.objective == "discounted":
         values = f"rewards at discount {solution.discount:g}"
     states = space.n_states + len(content.terminals)

@@ -17,9 +17,9 @@ from punish_fast.punish.rules import load_rules, name_of
 class ImportOptions(CommonOptions):
     """Options of ``import``."""
 
-    file: Annotated[Path, argument("FILE.json", "Values or a strategy, as the original notebook writes them.")]
+    file: Annotated[Path, argument("FILE.json", "Values or a strategy, written by the original notebook.")]
     rules: RulesOption = None
-    discount: Annotated[float, option("Discount of an agent's values; it bounds them.", metavar="G")] = 0.95
+    discount: Annotated[float, option("Discount of the agent's values.", metavar="G")] = 0.95
     output: OutputOption = None
 
 
@@ -29,10 +29,10 @@ class ImportOptions(CommonOptions):
     stage="import",
 )
 def import_(options: ImportOptions) -> None:
-    """Make an agent or a strategy file from the original notebook's JSON.
+    """Convert a JSON file of the original notebook to an agent or a strategy.
 
-    A file with a value below 0 for a loss holds an agent, others a strategy. By default the output has the same name
-    with the suffix .h5. The error of an imported agent's values is unknown.
+    A file in which a loss has a negative value becomes an agent, any other file a strategy. The default output has the
+    name of the file and the suffix .h5. The error of an imported agent's values is unknown.
     """
     from punish_fast.mdp.solve_options import check_options
     from punish_fast.store.formats.notebook_json import Probabilities, import_notebook

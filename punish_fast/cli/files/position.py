@@ -58,7 +58,7 @@ def _named(actions: np.ndarray) -> list[dict[str, Any]]:
 
 
 def _strategy_report(file: Artefact, state: State) -> dict[str, Any]:
-    """Report the probability of every action; beyond the view, over all histories that lead to the position."""
+    """Report each action's probability; if the strategy has memory, over all histories that lead to the position."""
     view = StateSpace(file.rules)
     row = _row_of(view.code, file, state)
     rows = slice(*view.state_ptr[row : row + 2])
@@ -194,7 +194,7 @@ def _print_probabilities(entries: list[dict[str, Any]], histories: int) -> None:
     if histories == 1:
         print_table([[entry["name"], f"{entry['probability']:.2%}"] for entry in entries], indent="  ")
         return
-    print_text(f"{histories:,} histories lead here; the strategy remembers which. Probabilities over all of them:")
+    print_text(f"The strategy distinguishes {histories:,} histories that lead here. Probabilities over all of them:")
     rows = [
         [entry["name"], *(f"{entry[key]:.2%}" for key in ("lowest", "probability", "highest"))] for entry in entries
     ]
@@ -211,7 +211,7 @@ def _print_value(report: dict[str, Any]) -> None:
 
 
 def _print_outcomes(report: dict[str, Any]) -> None:
-    print(f"\nmost probable after {report['outcomes_of']}")
+    print(f"\nmost probable outcomes of {report['outcomes_of']}")
     is_probability = report.get("objective") == "win-probability"
     form = "{:.2%}" if is_probability else "{:+.4f}"
     rows = [["", "probability", "then wins" if is_probability else "value"]]

@@ -30,25 +30,27 @@ class ShowOptions(CommonOptions):
     file: Annotated[Path, argument("FILE.h5", "A tensor, an agent or a strategy.")]
     state: Annotated[str | None, argument("STATE", "The position as an 18-digit state code.")] = None
     hand: Annotated[
-        str | None, option("Cards in hand, by initials (g, r, d, s, p): a position in words.", metavar="CARDS")
+        str | None,
+        option("Cards in hand, by initials: g, r, d, s, p.", metavar="CARDS"),
     ] = None
     discard: Annotated[str | None, option("Cards in the discard pile, by initials.", metavar="CARDS")] = None
     hp: Annotated[str | None, option("Own and enemy HP.  [default: full]", metavar="3-2")] = None
-    breath: Annotated[int | None, option("The breath.  [default: 1]", metavar="N")] = None
+    breath: Annotated[int | None, option("Breath of the measure.  [default: 1]", metavar="N")] = None
     enemy_hand: Annotated[
-        int | None, option("Cards in the enemy's hand.  [default: what is unseen and not in the deck]", metavar="N")
+        int | None,
+        option("Number of cards in the enemy's hand.  [default: all unseen cards outside the deck]", metavar="N"),
     ] = None
-    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("Who is exhausted.")] = None
+    exhausted: Annotated[Literal["own", "enemy", "both"] | None, option("The exhausted side.")] = None
     feinted: Annotated[
         str | None,
         option(
-            "Who has feinted in this measure, or counts, such as 2-1.",
+            "The side that has feinted in this measure, or numbers of feints, such as 2-1.",
             metavar="own|enemy|both",
             complete=lambda incomplete: [side for side in _SIDES if side.startswith(incomplete)],
         ),
     ] = None
 
-    why: Annotated[bool, option("Say what each action of the enemy makes of every action of yours.")] = False
+    why: Annotated[bool, option("Break down the value of each action by the enemy's possible actions.")] = False
     enemy: EnemyOption = None
 
     def position(self, rules: Rules) -> State | None:
@@ -64,7 +66,7 @@ class ShowOptions(CommonOptions):
                     f"the state code {self.state} is the whole position; --{next(iter(words))} cannot be added"
                 )
             if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
-                raise StateError(f"state code {self.state[:40]!r}: allowed are 18 digits, the first not 0")
+                raise StateError(f"state code {self.state[:40]!r}: must be 18 digits, the first not 0")
             return from_decimal(layout_of(rules), int(self.state))
         if not words:
             return None
@@ -84,10 +86,9 @@ class ShowOptions(CommonOptions):
     stage="show",
 )
 def show(options: ShowOptions) -> None:
-    """Show what a file holds, or one position of it: cards, legal actions, values or probabilities, and what follows.
+    """Show the contents of a file, or one position: cards, legal actions, values or probabilities, and outcomes.
 
-    A position is a state code, or words: --hand and --discard are required; everything else defaults to the start of a
-    game. With --why, the value of every action is taken apart by what the enemy may do.
+    Give a position by its state code, or by --hand and --discard; the other options default to the start of a game.
     """
     file = _load(options.file)
     state = options.position(file.rules)
@@ -139,5 +140,5 @@ def _pair(name: str, text: str) -> tuple[int, int]:
     from punish_fast.punish.codes import StateError
 
     if re.fullmatch("[0-9]-[0-9]", text) is None:
-        raise StateError(f"{name}: {text!r} is invalid, allowed are two numbers, own and enemy's, such as 3-2")
+        raise StateError(f"{name}: {text!r} is invalid; it must be two numbers, own and enemy's, such as 3-2")
     return int(text[0]), int(text[2])

@@ -1,4 +1,4 @@
-"""The option that names a cluster, and the connection to the cluster."""
+"""The ``--cluster`` option and the connection to the cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 ClusterOption = Annotated[
     str | None,
     option(
-        "Work on a Dask cluster: its scheduler, such as tcp://host:8786, or N processes of this machine.",
+        "Compute on a Dask cluster: address of its scheduler, such as tcp://host:8786, or local:N for N processes on "
+        "this machine.",
         metavar="ADDRESS|local:N",
     ),
 ]
@@ -46,7 +47,7 @@ class Cluster:
 
 
 def check_name(where: str | None) -> None:
-    """Check the name of a cluster, and that Dask is installed; do nothing if the name is None."""
+    """Check the address of a cluster and that Dask is installed; do nothing if the address is None."""
     if where is None:
         return
     from punish_fast.runtime.cluster.connection import check_cluster
@@ -59,7 +60,7 @@ def check_name(where: str | None) -> None:
 
 @contextmanager
 def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterator[Cluster | None]:
-    """Connect to a cluster until the block ends; yield None if no cluster is named."""
+    """Connect to a cluster until the block ends; yield None if ``where`` is None."""
     if where is None:
         yield None
         return
@@ -74,7 +75,7 @@ def on_cluster(where: str | None, progress: Progress, is_quiet: bool) -> Iterato
         threads, dashboard = list(client.nthreads().values()), dashboard_of(client)
         if not is_quiet:
             size = f"{count(len(threads), 'worker')} with {count(sum(threads), 'thread')}"
-            none = "no dashboard (pip install bokeh where the scheduler runs)"
+            none = "no dashboard (install bokeh on the scheduler's machine to get one)"
             say(f"cluster: {size}, {f'dashboard at {dashboard}' if dashboard else none}")
         scheduler = str(client.scheduler_info()["address"])
         size_of = {"workers": len(threads), "threads": sum(threads)}

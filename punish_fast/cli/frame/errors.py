@@ -31,11 +31,11 @@ _RETRY_SECONDS = 0.01
 
 
 class UsageError(PunishFastError):
-    """Raised when options cannot be combined; the message names them."""
+    """Raised when options or arguments are invalid; the message names them."""
 
 
 class CheckError(PunishFastError):
-    """Raised when a check failed or a goal was missed; the message says which."""
+    """Raised when a check fails or a target is missed; the message says which."""
 
     exit_code = 1
 
@@ -138,7 +138,7 @@ def guarded(call: Callable[[], Any]) -> int:
     if code == _INTERRUPTED:
         stopped: int = _interrupted or signal.SIGINT
         name = "terminated" if stopped == signal.SIGTERM else "interrupted"
-        say(f"{name}: every file is as it was or complete, none is half-written")
+        say(f"{name}: every file is either unchanged or complete")
         return 128 + stopped
     return code
 
@@ -155,7 +155,7 @@ def _explain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # invalid usage, detected by Typer or by Pydantic
         told = " ".join(error.format_message().replace("Value error, ", "").split())
         for fault in getattr(error.__cause__, "errors", list)():
-            told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed, it must")
+            told = told.replace("Input should", f"{printable(str(fault['input']))!r} is not allowed; it must")
     elif isinstance(error, PunishFastError):
         told = str(error)
     elif isinstance(error, MemoryError):
@@ -164,7 +164,7 @@ def _explain(error: Exception) -> int:
         told = f"unexpected {type(error).__name__}: {error}"
         if isinstance(error, OSError) and error.strerror:  # an error of the system, not of this program
             told = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
-        told += " (PUNISH_FAST_DEBUG=1 shows where)"
+        told += " (set PUNISH_FAST_DEBUG=1 for a traceback)"
     for variable in os.environ:
         flag = "--" + variable.removeprefix("PUNISH_FAST_").lower().replace("_", "-")
         if variable.startswith("PUNISH_FAST_") and re.search(rf"{flag}(?![\w-])", told):

@@ -1,4 +1,4 @@
-"""Families of verbs, which import each verb on first use; listing verbs with their help imports them all."""
+"""Families of verbs (command groups) that import a verb on first use; a list of verbs with help imports all of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def family(name: str, help: str, *examples: str, package: str, panels: Mapping[s
 
     Args:
         name: Name of the family.
-        help: First sentence of its help.
-        examples: Commands at the end of its help.
-        package: Package that contains the modules of its verbs.
+        help: First sentence of the help.
+        examples: Commands shown at the end of the help.
+        package: Package that contains the modules of the verbs.
         panels: Modules of the verbs, by heading. Each module defines a verb or a family with the module's name.
     """
     group = typer.Typer(

@@ -1,20 +1,20 @@
-"""Declare options in one place: signature, help, environment variable, and value.
+"""Verbs (subcommands) and their options, each declared once with its type, help, environment variable and default.
 
-The options and arguments of a verb are the fields of one frozen dataclass. The verb is a function of that dataclass::
+The options and arguments of a verb are the fields of a frozen dataclass. The verb is a function of that dataclass::
 
     @dataclass(frozen=True, kw_only=True)
     class SolveOptions(ComputeOptions):                            # --threads, --quiet, --json
         tensor: Annotated[Path | None, argument("TENSOR.h5", "A tensor to solve.")] = None
-        sweeps: Annotated[int | None, option("Make exactly this many sweeps.", metavar="N")] = None
+        sweeps: Annotated[int | None, option("Number of sweeps.", metavar="N")] = None
         output: OutputOption = None                                # shared, from this file
 
     @verb("punish-fast solve", "punish-fast solve --sweeps 20")    # examples
     def solve(options: SolveOptions) -> None:
         '''Solve a game. (This is the help text.)'''
 
-`family` finds a verb by the name of its module. A field ``no_tensor`` is set by the flag ``--no-tensor``
-and the variable ``PUNISH_FAST_NO_TENSOR``, unless it ``writes``: an option that names an output or destroys something
-is never read from the environment. Nothing heavy is imported here.
+`family` finds a verb by the name of its module. The field ``no_tensor`` is set by the flag ``--no-tensor`` or the
+variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete something are declared with ``writes=True``
+and never read from the environment. Heavy dependencies are not imported here.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ O = TypeVar("O")  # noqa: E741 - the options of a verb
 Complete = Callable[[str], Iterable[str]]
 
 _MOST_THREADS = 4096
-# Environment variables of options begin with it.
+# Prefix of the environment variables of options.
 _PREFIX = "PUNISH_FAST_"
 # Options that the help lists last.
 _LAST = {"threads": 1, "quiet": 2, "as_json": 3}
 # Maximum width of an example, excluding its indent of four columns.
 _EXAMPLE = 76
-# Stage of the running verb.
+# Progress stage of the running verb.
 _working = ExitStack()
 
 
@@ -60,10 +60,10 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
     """Declare an option.
 
     Args:
-        help: Help text; if the default is not the field's, it ends with ``[default: all]`` or similar.
+        help: Help text; if the default is computed, it ends with ``[default: all]`` or similar.
         flags: ``-q`` for a short flag, ``--from`` for a flag that is not the field's name.
         writes: True if the option names an output or deletes something; it then has no environment variable.
-        complete: Shell completion of a value.
+        complete: Function that returns the completions of an incomplete value, for the shell.
         settings: Further arguments of ``typer.Option``: ``metavar``, ``min``, ``max``.
     """
     variable = None if writes else _PREFIX
@@ -71,7 +71,7 @@ def option(help: str, *flags: str, writes: bool = False, complete: Complete | No
 
 
 def argument(metavar: str, help: str, complete: Complete | None = None) -> Any:
-    """Declare an argument, a field without a flag."""
+    """Declare a positional argument."""
     return typer.Argument(metavar=metavar, help=help, autocompletion=complete)
 
 
@@ -116,13 +116,13 @@ def epilog_of(examples: Iterable[str], variables: Mapping[str, str | None]) -> s
     if known:
         unknown = [flag for flag, variable in variables.items() if variable is None]
         flag, variable = known[0]
-        but = f" except {', '.join(unknown)}" if unknown else ""
-        parts.append(f"Set any option{but} by an environment variable: {variable} for {flag}.")
+        but = f" except {' and '.join(', '.join(unknown).rsplit(', ', 1))}" if unknown else ""
+        parts.append(f"Any option{but} can also be set by an environment variable, such as {variable} for {flag}.")
     return "\n\n".join(parts)
 
 
 def _folded(example: str) -> list[str]:
-    """Break a command before options into lines joined by backslashes."""
+    """Split a long command into lines that begin with an option; all but the last end with a backslash."""
     first, *options = re.split(r" (?=-)", example)
     lines = [first]
     for option in options:
@@ -174,13 +174,13 @@ def check_thread_limit(text: str | None) -> None:
     """Check ``NUMBA_NUM_THREADS`` before Numba reads it."""
     if text is not None and not (re.fullmatch("[0-9]{1,4}", text) and 1 <= int(text) <= _MOST_THREADS):
         raise UsageError(
-            f"NUMBA_NUM_THREADS is {printable(text)!r}, allowed are whole numbers from 1 to {_MOST_THREADS}"
+            f"NUMBA_NUM_THREADS is {printable(text)!r}; it must be a whole number from 1 to {_MOST_THREADS}"
         )
 
 
 class _Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; if an error begins with the name of a field, replace it by the flag."""
+        """Run the verb; if an error message begins with the name of a field, replace the name with the flag."""
         try:
             return super().invoke(ctx)
         except PunishFastError as error:
@@ -223,53 +223,55 @@ def _rules_option(help: str) -> Any:
 
 RulesOption = Annotated[
     str | None,
-    _rules_option(
-        "notebook, tabletop, tiny, or a TOML file that names what differs from notebook.  [default: notebook]"
-    ),
+    _rules_option("Rules: notebook, tabletop, tiny, or a TOML file with the changes to notebook.  [default: notebook]"),
 ]
 
 
-def _game_rules_option(default: str) -> Any:
-    return _rules_option(f"A preset or a TOML file; the redeal is always the true one.  [default: {default}]")
+def _game_rules_option(default: str, noun: str = "Rules") -> Any:
+    return _rules_option(
+        f"{noun}: notebook, tabletop, tiny, or a TOML file; cards are always redealt from discard pile and deck.  "
+        f"[default: {default}]"
+    )
 
 
-# Rules of the real game.
+# Rules of the two-player game.
 GameRulesOption = Annotated[str | None, _game_rules_option("tabletop")]
+BaseRulesOption = Annotated[str | None, _game_rules_option("tabletop", "Base rules")]
 PlayerRulesOption = Annotated[str | None, _game_rules_option("the first file's rules, or tabletop")]
 TemperatureOption = Annotated[
     float | None,
     option(
-        "Softmax temperature of the agent, instead of greedy play, in the unit of values: 0.05 is five "
-        "percentage points of win probability.",
+        "Softmax temperature, in units of the agent's values: 0.05 is five percentage points of win probability.  "
+        "[default: greedy play]",
         metavar="T",
     ),
 ]
 SeedOption = Annotated[
-    int | None, option("Random seed.  [default: a random one]", metavar="N", min=0, max=(1 << 64) - 1)
+    int | None, option("Random seed.  [default: chosen at random]", metavar="N", min=0, max=(1 << 64) - 1)
 ]
 FixedSeedOption = Annotated[int, option("Random seed.", metavar="N")]
 EnemyOption = Annotated[
     str | None,
     option(
-        "The enemy that an agent file was solved against.  [default: as the file notes]",
+        "Enemy that the agent was solved against.  [default: as recorded in the agent file]",
         metavar="AGENT",
         complete=complete_agents,
     ),
 ]
 KeptGamesOption = Annotated[
     Path | None,
-    option("The database that finished games are added to.  [default: one in your data folder]", metavar="DB"),
+    option("Database to add finished games to.  [default: one in your data folder]", metavar="DB"),
 ]
-OutputOption = Annotated[Path | None, option("The file to write.", "-o", metavar="FILE", writes=True)]
-PlotOption = Annotated[Path | None, option("Draw a plot, as a .png or .svg file.", metavar="FILE", writes=True)]
-DatabaseOption = Annotated[Path, option("A database of recorded games.", "--db", metavar="DB")]
+OutputOption = Annotated[Path | None, option("Output file.", "-o", metavar="FILE", writes=True)]
+PlotOption = Annotated[Path | None, option("Write a plot to this .png or .svg file.", metavar="FILE", writes=True)]
+DatabaseOption = Annotated[Path, option("Database of recorded games.", "--db", metavar="DB")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
     """Options of all verbs."""
 
-    quiet: Annotated[bool, option("Print no progress.", "--quiet", "-q")] = False
+    quiet: Annotated[bool, option("Do not print progress.", "--quiet", "-q")] = False
     as_json: Annotated[bool, option("Print one JSON object instead of text.", "--json")] = False
 
     def print(self, report: Any, as_text: Callable[[dict[str, Any]], None] = print_report) -> None:
@@ -286,4 +288,4 @@ class CommonOptions:
 class ComputeOptions(CommonOptions):
     """Options of all verbs that compute."""
 
-    threads: Annotated[int | None, option("Threads to compute with.  [default: all]", metavar="N")] = None
+    threads: Annotated[int | None, option("Number of threads.  [default: all]", metavar="N")] = None

@@ -30,18 +30,20 @@ def default_output(
         path: The default name.
         settings: JSON-like settings of the file to write. Pass None if files of its kind do not record settings: then
             existing files are never replaced.
-        settings_of: Reads the settings of a file; by default `made_with`.
+        settings_of: Function that reads the settings of a file; `made_with` by default.
     """
     if not path.exists():
         return path
     if settings is None:
-        raise UsageError(f"{path}: exists; name an output with -o")
+        raise UsageError(f"{path}: already exists; choose another output with -o")
     try:
         found = _as_json((settings_of or made_with)(path))
     except ReadError:
-        raise UsageError(f"{path}: exists and was not made by this command; name an output with -o") from None
+        raise UsageError(
+            f"{path}: already exists and was not made by this command; choose another output with -o"
+        ) from None
     if found != _as_json(settings):
-        raise UsageError(f"{path}: exists and was made with other settings; name an output with -o")
+        raise UsageError(f"{path}: already exists and was made with other settings; choose another output with -o")
     return path
 
 
@@ -82,7 +84,7 @@ def output_beside(source: Path, suffix: str, output: Path | None, verb: str) -> 
         source: The file to read.
         suffix: Suffix of the file to write, including the dot.
         output: The user's choice, or None.
-        verb: Verb for messages such as "the file to VERB".
+        verb: Verb for error messages: "the file to VERB".
     """
     if not source.name:
         raise UsageError(f"{source}: is a folder, not a file to {verb}")
@@ -99,7 +101,7 @@ def check_outputs(
     Args:
         outputs: Files to write; each may be None.
         sources: Files to read; each may be None or missing.
-        verb: Verb for messages such as "the file to VERB".
+        verb: Verb for error messages: "the file to VERB".
         plot: Plot to draw, or None.
     """
     if plot is not None:

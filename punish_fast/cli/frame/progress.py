@@ -22,14 +22,14 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 @contextmanager
 def interrupt_note(path: Path | None, what: str) -> Iterator[None]:
-    """After an interrupt, say whether the file contains ``what``, such as the results so far."""
+    """If the block is interrupted, report whether ``what``, such as the results so far, has been saved in the file."""
     try:
         yield
     except KeyboardInterrupt:
         if path is None:
-            say(f"{what} are not saved; --resume FILE would save them")
+            say(f"{what} are not saved; use --resume FILE to save them")
         elif path.exists():
-            say(f"{path} has {what}; the same command resumes from it")
+            say(f"{path} contains {what}; repeat the command to resume")
         raise
 
 
@@ -93,18 +93,18 @@ class Progress:
         self.show(f"{stage}: {done} of {total} ({done / elapsed:.1f}/s{left})", is_last=done == total)
 
     def sweep(self, stage: str, sweeps: int, bound: float) -> None:
-        """Report a sweep of the solver, or a policy that it evaluates, and the error bound."""
+        """Report the number of sweeps made or policies evaluated by the solver, and the error bound."""
         step = "sweep" if stage == "solve" else "policy"
         rate = sweeps / max(self.seconds, 1e-9)
         self.show(f"{stage}: {step} {sweeps}, error bound {bound:.2e} ({rate:.1f}/s)")
 
     def response(self, stage: str, number: int, win_probability: float) -> None:
-        """Report a response to a policy and the win probability of the best response so far."""
+        """Report the number of responses to a policy and the win probability of the best one so far."""
         self.show(f"{stage}: response {number}, the best so far wins {win_probability:.6f} ({self.seconds:.1f} s)")
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Show a stage, and its latest line with the elapsed seconds if nothing is reported for 10 seconds."""
+        """Show a stage; while nothing new is reported, repeat the latest line with the elapsed seconds."""
         self.start()
         self.show(name)
         ended = threading.Event()
@@ -155,7 +155,7 @@ class Stages:
 
     @contextmanager
     def __call__(self, name: str, text: str = "") -> Iterator[None]:
-        """Time a stage and show its progress; ``text`` is shown instead of the name if given."""
+        """Time a stage and show its progress under ``text``, or under its name if ``text`` is empty."""
         with self.clock(name), self.progress.stage(text or name):
             yield
 

@@ -28,12 +28,12 @@ _MOST_ROWS, _LONG = 50, 100
 
 
 def rules_report(rules: Rules) -> dict[str, Any]:
-    """Return the fields of reports that identify rules."""
+    """Return the report fields that identify rules."""
     return {"rules": name_of(rules), "rules_digest": rules.digest}
 
 
 def work_report(clock: Stopwatch, output: Path | None = None) -> dict[str, Any]:
-    """Return the fields of reports that describe a computation and its output file."""
+    """Return the report fields that describe a computation and its output file."""
     from punish_fast.runtime import _jit
 
     report = {"threads": _jit.threads(), "seconds": clock.seconds_in_all()}
@@ -152,7 +152,7 @@ def _print_objects(rows: Sequence[Mapping[str, Any]]) -> None:
     header = [] if columns == ["", "value"] else [list(map(_words, columns))]
     print_table([*header, *cells], left=[True, *texts[1:]], indent="  ")
     if len(rows) > _MOST_ROWS:
-        print(f"  and {count(len(rows) - _MOST_ROWS, 'more row')}, which --json prints")
+        print(f"  and {count(len(rows) - _MOST_ROWS, 'more row')} (use --json to see all)")
 
 
 def _text(name: str, value: Any) -> str:

@@ -16,30 +16,30 @@ SetOption = Annotated[list[str] | None, option("Change one hyperparameter; repea
 _TRUTHS = {"true": True, "false": False}
 _NAMES = {
     **{int: "a whole number", float: "a number", bool: "true or false", str: "text"},
-    tuple: "numbers with commas between them",
+    tuple: "numbers separated by commas",
 }
 
 
-def with_changes(settings: S, texts: Sequence[str], besides: Sequence[str] = ()) -> S:
+def with_changes(settings: S, texts: Sequence[str], excluded: Sequence[str] = ()) -> S:
     """Return settings with some fields changed.
 
     Args:
         settings: An instance of a dataclass, whose own checks are applied to the new values.
         texts: Changes as ``NAME=VALUE``; numbers of a tuple are separated by commas, None is written ``none``.
-        besides: Fields that have their own option.
+        excluded: Fields that cannot be changed because they have their own option.
     """
-    return replace(settings, **changes_of(type(settings), texts, besides))  # type: ignore[type-var]
+    return replace(settings, **changes_of(type(settings), texts, excluded))  # type: ignore[type-var]
 
 
-def changes_of(settings: type[Any], texts: Sequence[str], besides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return changes to some fields of a dataclass by name; arguments as in `with_changes`."""
+def changes_of(settings: type[Any], texts: Sequence[str], excluded: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the new values of fields of a dataclass, by name; for the arguments, see `with_changes`."""
     hints = get_type_hints(settings)
-    kinds = {each.name: hints[each.name] for each in fields(settings) if each.name not in besides}
+    kinds = {each.name: hints[each.name] for each in fields(settings) if each.name not in excluded}
     changes: dict[str, Any] = {}
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
         if not sign or name not in kinds:
-            raise UsageError(f"--set {printable(text)}: allowed are NAME=VALUE with {', '.join(kinds)}")
+            raise UsageError(f"--set {printable(text)}: must be NAME=VALUE; the names are {', '.join(kinds)}")
         if name in changes:
             raise UsageError(f"--set: {name} is set twice")
         changes[name] = parsed(name, value, kinds[name])
@@ -64,4 +64,4 @@ def parsed(name: str, text: str, kind: Any) -> Any:
             return tuple(get_args(kind)[0](part) for part in text.split(",") if part.strip())
         return _TRUTHS[text.lower()] if base is bool else base(text)
     except (KeyError, ValueError):
-        raise UsageError(f"{name}: {printable(text)!r} is not allowed, it must be {_NAMES[base]}") from None
+        raise UsageError(f"{name}: {printable(text)!r} is not allowed; it must be {_NAMES[base]}") from None

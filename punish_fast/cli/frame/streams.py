@@ -82,4 +82,4 @@ def must_have_output() -> None:
 def must_have_input() -> None:
     """Raise UsageError if stdin is closed."""
     if sys.stdin is None:
-        raise UsageError("stdin is closed, but moves are read from there")
+        raise UsageError("moves cannot be read: stdin is closed")

@@ -8,7 +8,7 @@ _VERBS = ("list_", "solve", "show", "train", "methods", "league", "judge", "deck
 
 games = family(
     "games",
-    "Other games: solve them, train agents, and play.",
+    "Solve, learn and play other games.",
     "punish-fast games list",
     "punish-fast games solve tapnswap",
     "punish-fast games play tapnswap",

@@ -61,7 +61,7 @@ def _best(scores: list[int | None], solver: Connect4Solver, state: Connect4State
 
 
 def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
-    """Return the report of ``games judge``: each agent's shares in each set and networks' games with random play."""
+    """Return the report of ``games judge``: shares in each set of positions, and networks' games with random play."""
     options.refuse_games(game)
     agents = []
     for name in options.agents or _YARDSTICKS:
@@ -71,7 +71,7 @@ def judge(game: Connect4, options: JudgeOptions, stages: Stages) -> dict[str, An
 
 
 def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
-    """Return the report of an agent in one row, or of MuZero in one row per number of simulations."""
+    """Return the report rows of an agent: one, or for MuZero one per number of simulations."""
     depth = re.fullmatch("search-([1-9][0-9]?)", name, re.ASCII)
     if name == TRAINED:
         vector, values = trained_values(game)
@@ -83,7 +83,7 @@ def _judged(game: Connect4, name: str) -> list[dict[str, Any]]:
             for simulations, values in network.judged().items()
         ]
     if name != "random" and not depth:
-        raise unknown_agent(name, "random, search-N that sees 1 to 99 moves")
+        raise unknown_agent(name, "random, search-N with N from 1 to 99 moves")
     sets = _in_sets(lambda found: search_policy(found, int(depth[1]) if depth else 0))
     return [{"agent": name, "simulations": None} | sets | dict.fromkeys(("games", "first", "second"))]
 

@@ -27,9 +27,9 @@ class DecksOptions(LearningOptions):
     "punish-fast games decks gwent --generations 60 --set pool=20 --set survivors=4 --json",
 )
 def decks(options: DecksOptions) -> None:
-    """Breed decks by a genetic search, and measure them against random ones.
+    """Search for good decks by a genetic algorithm, and measure them against random decks.
 
-    In each generation all decks of a pool meet; the fittest survive, and have offspring with other cards.
+    In each generation, all decks of a pool play each other; the best survive and have offspring with changed cards.
     """
     from punish_fast.games.gwent.deck_search import DeckSearch, SearchMethod, best_decks, curve_of, noise_of, run_search
 

@@ -19,7 +19,7 @@ from punish_fast.games.learn.dqn import DqnLearner
 from punish_fast.games.learn.episodes import play_match
 from punish_fast.games.registry import vectorise
 
-# Every agent plays against two copies of each; by default these agents are judged too.
+# Every agent plays against two copies of each of these, which are also the agents judged by default.
 _OPPONENTS = ("random", "leave-at-12", "rule-of-thumb", "equilibrium")
 _SHARES = ("win", "tie", "loss", "first")
 
@@ -57,7 +57,7 @@ def solve(game: IncanGold, options: GamesSolveOptions, stages: Stages) -> dict[s
 
 
 def _useful(thresholds: list[int], sets: RoundSets, n_inside: int) -> list[int | None]:
-    """Return the thresholds; those at which nothing more can be gained are replaced by None."""
+    """Return the thresholds, with None in place of those at which nothing more can be gained."""
     most = int(sets.pay(n_inside).max())
     return [None if points >= most else points for points in thresholds]
 

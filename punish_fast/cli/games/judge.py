@@ -22,16 +22,16 @@ class JudgeOptions(GameOptions):
     agents: Annotated[
         list[str] | None,
         argument(
-            "AGENT...",
-            "Files of agents, trained (the default of games play), or some of random, perfect, best-response, "
-            "safe-response (the default is these four). Connect Four: files, trained, random, or search-4 for a search "
-            "of four moves. Incan Gold: files, trained, random, leave-at-N (with N points), rule-of-thumb, or "
-            "equilibrium. Gwent Lite: files, trained, random, or rule-of-thumb.",
+            "AGENT",
+            "Agent files; trained, the default opponent of games play; or built-in agents: random, perfect, "
+            "best-response, safe-response. Connect Four: random, search-N (searches N moves ahead). Incan Gold: "
+            "random, leave-at-N (leaves with N points), rule-of-thumb, equilibrium. Gwent Lite: random, "
+            "rule-of-thumb.  [default: built-in agents]",
         ),
     ] = None
     games: Annotated[
         int | None,
-        option("Incan Gold and Gwent Lite: games of a match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
+        option("Incan Gold and Gwent Lite: games per match.  [default: 3000]", metavar="N", min=3, max=_MOST_GAMES),
     ] = None
     seed: Annotated[
         int | None, option("Incan Gold and Gwent Lite: random seed.  [default: 0]", metavar="N", min=0, max=2**63 - 1)
@@ -40,7 +40,7 @@ class JudgeOptions(GameOptions):
     def refuse_games(self, game: Game) -> None:
         """Raise `UsageError` if a number of games or a seed is given for a game that does not use them."""
         if (self.games, self.seed) != (None, None):
-            raise UsageError(f"{game.name}: is judged without games; --games and --seed are for others")
+            raise UsageError(f"{game.name}: --games and --seed apply only to incan-gold and gwent")
 
 
 @verb(
@@ -50,14 +50,13 @@ class JudgeOptions(GameOptions):
     "punish-fast games judge incan-gold leave-at-12 rule-of-thumb --games 300",
 )
 def judge(options: JudgeOptions) -> None:
-    """Judge agents at a game that always ends: exact scores against the random player, losing lines, mistakes.
+    """Judge agents: exact scores against the random player, losing lines, and mistakes compared with perfect play.
 
-    MuZero is judged without a search, and by searches of 25 and 100 simulations.
+    MuZero is judged without a search, and with searches of 25 and 100 simulations.
 
-    In Connect Four, by the share of moves that keep the value and of best moves, in four sets of positions. In Incan
-    Gold, by many games against two random players, two who leave at 12 points, two of a rule of thumb, and two in
-    equilibrium; and by the rule with one number of points that wins most against two copies of the agent. In Gwent
-    Lite, by many games in both seats against random play and a rule of thumb, with the given decks, or with the
-    default deck and with random ones.
+    Connect Four: the shares of moves that keep the value of a position, and of best moves, in four sets of positions.
+    Incan Gold: many games against two copies each of random, leave-at-12, rule-of-thumb and equilibrium; and the N of
+    leave-at-N that wins most against two copies of the agent. Gwent Lite: many games in both seats against random and
+    rule-of-thumb, with the given decks, or with the default deck and with random decks.
     """
     report_on(options.make("judge"), "judge", options)

@@ -37,12 +37,12 @@ class JudgedAgent(NamedTuple):
 def agents_of(
     name: str, game: Game, built_in: Callable[[str], Mover], load: Callable[[Path], DqnLearner]
 ) -> list[JudgedAgent]:
-    """Return the agents with a name: a built-in agent, or a network with greedy and mixed play.
+    """Return the agents for a name: a built-in agent, or a network with greedy and with mixed play.
 
     Args:
         name: Name of a built-in agent, `TRAINED`, or a file.
-        built_in: Returns the mover of a name; raises UsageError if the name is unknown.
-        load: Reads a file; raises UsageError or ReadError if it contains no network of the game.
+        built_in: Function that returns the mover for a name, or raises UsageError if the name is unknown.
+        load: Function that reads a file, or raises UsageError or ReadError if it contains no network for the game.
     """
     keeps_rules = True
     if Path(name).suffix == ".h5":
@@ -63,14 +63,14 @@ def trained_values(game: Game) -> tuple[VectorGame, Values]:
     require("learn", "jax", "optax")
     network = pretrained_network(game)
     if network is None:
-        raise UsageError(f"{TRAINED}: no network of {game.name} comes with the package")
+        raise UsageError(f"{TRAINED}: the package contains no network for {game.name}")
     vector = vectorise(game)
     return vector, values_of(vector, *network)
 
 
 def unknown_agent(name: str, allowed: str) -> UsageError:
     """Return the error for an unknown name; ``allowed`` lists the built-in agents of the game."""
-    return UsageError(f"{printable(name)}: is no agent, allowed are {allowed}, {TRAINED} and files .h5")
+    return UsageError(f"{printable(name)}: unknown agent; use {allowed}, {TRAINED} or an .h5 file")
 
 
 def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SCORE = (
-    "score: mean points against all others, exact, both seats alike; 1 for a win, 1/2 for a draw. Perfect play does "
-    "not seek the mistakes of others: an agent with mistakes may score more."
+    "score: exact mean points per game against all others, in both seats; a win is 1 point, a draw 1/2. Perfect play "
+    "does not exploit mistakes, so an agent that makes some can score higher."
 )
 
 
@@ -27,9 +27,9 @@ _SCORE = (
 class LeagueOptions(LearningOptions):
     """Options of ``games league``."""
 
-    folder: Annotated[Path, argument("FOLDER", "The folder of the agents.")]
+    folder: Annotated[Path, argument("FOLDER", "Folder of the agents.")]
     games: GamesOption = 20_000
-    rounds: Annotated[int, option("Rounds of further training.", metavar="N", min=0, max=1000)] = 1
+    rounds: Annotated[int, option("Number of rounds of further training.", metavar="N", min=0, max=1000)] = 1
 
 
 @verb(
@@ -38,10 +38,10 @@ class LeagueOptions(LearningOptions):
     "punish-fast games league tapnswap agents --rounds 3",
 )
 def league(options: LeagueOptions) -> None:
-    """Train a grid of agents, rank them by an exact tournament, and train the best further, round by round.
+    """Train a grid of agents, rank them in an exact tournament, and train the best further, round by round.
 
-    By default the grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. Values of --set
-    are separated by commas. Repeat the command to resume; with more --rounds it goes on.
+    The default grid has the scheme negamax, epsilon from 0.1 to 1, and four sequences of opponents. Separate the values
+    of --set by commas. Repeat the command to resume, or with more --rounds to continue.
     """
     from punish_fast.games.learn.league import grid_plans, run_league
     from punish_fast.games.learn.qlearning import Hyperparameters

@@ -1,4 +1,4 @@
-"""``punish-fast games list``: list the games, and the verbs and options of each."""
+"""``punish-fast games list``: list the games, with the commands and options of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 
 @verb("punish-fast games list", "punish-fast games list --json")
 def list_(options: CommonOptions) -> None:
-    """List the games, and the verbs and options of each."""
+    """List the games, with the commands and options of each."""
     from punish_fast.games.registry import GAMES
 
     found = [

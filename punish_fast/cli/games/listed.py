@@ -64,7 +64,7 @@ def solve(game: Game, options: GamesSolveOptions, stages: Stages) -> dict[str, A
 
 
 def _response(positions: Positions, allowed: np.ndarray | None, seats: tuple[bool, bool]) -> dict[str, Any]:
-    """Return win probabilities of the best response to random play in the given seats, None in others."""
+    """Return the win probability of the best response to random play in each of the ``seats`` that is True."""
     random = positions.uniform()
     response = best_response(positions, random, allowed)
     bound = error_bound(positions, random, response, allowed)
@@ -87,7 +87,7 @@ def judge(game: Game, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
 
 
 def _judged(name: str, perfect: PerfectPlay) -> list[dict[str, Any]]:
-    """Return the report of an agent or a file in one row, or of MuZero in one row per number of simulations."""
+    """Return the report rows of an agent: one, or for MuZero one per number of simulations."""
     positions = perfect.positions
     if name in _BUILT_IN:
         return [_told(name, None, judge_policy(perfect, _policy(name, perfect)))]

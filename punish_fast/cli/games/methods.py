@@ -9,9 +9,9 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 
 @verb("punish-fast games methods", "punish-fast games methods --json")
 def methods(options: CommonOptions) -> None:
-    """List the hyperparameters of each method, which `--set` of `games train`, `league` and `decks` takes.
+    """List the hyperparameters of each method, for --set of games train, league and decks.
 
-    Some games have other defaults.
+    The defaults differ for some games.
     """
     from punish_fast.games.gwent.deck_search import SearchMethod
     from punish_fast.games.learn.dqn import DqnMethod

@@ -27,11 +27,11 @@ GameArgument = Annotated[
     str,
     argument(
         "GAME",
-        "A game of `games list`, with the options of its variant after a colon: tapnswap:limit=6,taps_only=true.",
+        "A game from `games list`; options of a variant follow a colon: tapnswap:limit=6,taps_only=true.",
         complete=complete_games,
     ),
 ]
-GamesOption = Annotated[int, option("Number of games of each session.", metavar="N", min=1)]
+GamesOption = Annotated[int, option("Number of games per training session.", metavar="N", min=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class LearningOptions(GameOptions):
 
     settings: Annotated[
         list[str] | None,
-        option("Set a hyperparameter of `games methods`; may be repeated.", "--set", metavar="NAME=VALUE"),
+        option("Change one hyperparameter (see `games methods`); repeatable.", "--set", metavar="NAME=VALUE"),
     ] = None
     seed: FixedSeedOption = 0
 
@@ -67,8 +67,8 @@ class LearningOptions(GameOptions):
 def report_on(game: Game, verb: str, options: GameOptions) -> None:
     """Print the report of ``verb`` on a game.
 
-    The report is made by the function ``verb`` in the module of this package with the game's name or, if there is none,
-    in `listed`, which is for games with enumerable positions.
+    The report is made by the function of that name in the game's module of this package, or in `listed` if the game has
+    no module.
     """
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")

@@ -1,4 +1,4 @@
-"""``punish-fast games play``: play a game at the terminal."""
+"""``punish-fast games play``: play a game in the terminal."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ class GamesPlayOptions(GameOptions):
     level: Annotated[
         str | None,
         option(
-            "The opponent: random; rule-of-thumb in card games; casual, which plays at random in 30% of its moves "
-            "and else perfectly; trained; or perfect. Two opponents may differ: random,trained.  [default: trained, or "
-            "else casual or rule-of-thumb]",
+            "Opponent: random; rule-of-thumb (card games); casual (perfect, but 30% of its moves are random); trained; "
+            "or perfect. Name two different opponents as random,trained.  [default: trained if there is one, otherwise "
+            "casual or rule-of-thumb]",
             metavar="LEVEL",
         ),
     ] = None
     agent: Annotated[
         Path | None,
         option(
-            "The trained agent, a table or a network.  [default: a network that comes with the package; without one, a "
-            "table that learns in a second]",
+            "File of the trained agent.  [default: a network included in the package, or a table trained in a second]",
             metavar="FILE.h5",
         ),
     ] = None
@@ -59,23 +58,23 @@ class GamesPlayOptions(GameOptions):
     "punish-fast games play gwent:decks=random",
 )
 def play(options: GamesPlayOptions) -> None:
-    """Play a game at the terminal, against agents or between two people.
+    """Play a game in the terminal, against agents or between two people.
 
-    ? shows what else to type: hint, undo, rules. With --json, the board goes to stderr.
+    Type ? for a list of commands, such as hint, undo and rules. With --json, the board is drawn on stderr.
     """
     game = options.make("play")
     must_have_input()
     if options.agent is not None and (options.level not in (None, "trained") or options.players == 2):
-        raise UsageError("--agent goes with --level trained and one person only")
+        raise UsageError("--agent requires --level trained and one person")
     if options.players == 2 and (options.level is not None or options.second):
-        raise UsageError("--level and --second go with one person only")
+        raise UsageError("--level and --second require one person")
     from punish_fast.games.registry import perfect_play
 
     is_secret = not game.is_open
     if is_secret and options.players == 2:
-        raise UsageError(f"--players 2: {game.name} has secrets, so one person alone plays at a terminal")
+        raise UsageError(f"--players 2: {game.name} has hidden information, so only one person can play at a terminal")
     if is_secret and options.second:
-        raise UsageError(f"--second: chance or nobody begins at {game.name}")
+        raise UsageError(f"--second: nobody chooses who begins in {game.name}")
     oracle = perfect_play(game)
     seats = _seats(options, game, oracle)
     result = play_at_terminal(game, oracle, seats, options.seed, options.as_json)
@@ -91,7 +90,7 @@ def play(options: GamesPlayOptions) -> None:
 def play_at_terminal(
     game: Game, oracle: Oracle | None, seats: Sequence[SessionPlayer], seed: int | None, to_stderr: bool
 ) -> Result:
-    """Play a game at the terminal, with hints from perfect play if an ``oracle`` is given."""
+    """Play a game in the terminal, with hints from perfect play if an ``oracle`` is given."""
     import numpy as np
 
     from punish_fast.play.games.match import GameMatch
@@ -131,15 +130,15 @@ def _opponents(options: GamesPlayOptions, game: Game, oracle: Oracle | None) -> 
         choices = file_policy(options.agent, game)[1]
         if oracle is not None:
             # JAX compiles the network before the game begins.
-            with Progress(options.quiet).stage("play: the agent gets ready"):
+            with Progress(options.quiet).stage("play: preparing the agent"):
                 choices(game.initial())
         return [(name, choices) for name in numbered(["trained"] * n)]
     default = next(level for level in ("trained", "casual", "rule-of-thumb") if level in allowed)
     levels = (options.level or default).split(",")
     wrong = [level for level in levels if level not in allowed]
     if wrong:
-        raise UsageError(f"--level: {printable(wrong[0])!r} is not allowed at {game.name}, only {', '.join(allowed)}")
+        raise UsageError(f"--level: {printable(wrong[0])!r} is unknown in {game.name}; use {', '.join(allowed)}")
     if len(levels) not in (1, n):
-        raise UsageError(f"--level: {len(levels)} are not allowed at {game.name}, only one{' or two' * (n > 1)}")
+        raise UsageError(f"--level: {game.name} needs one{' or two' * (n > 1)}, not {len(levels)}")
     levels = levels * n if len(levels) == 1 else levels
     return [(name, policy_at(game, oracle, level)) for name, level in zip(numbered(levels), levels, strict=True)]

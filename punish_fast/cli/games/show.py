@@ -22,8 +22,8 @@ class GameShowOptions(GameOptions):
         str,
         argument(
             "POSITION",
-            "TapnSwap: hands of the player to move, then the opponent's, 3-1/2-4. Tic-tac-toe: its rows, X../.O./... "
-            "Connect Four: the columns played, 4455.",
+            "TapnSwap: hands of the player to move and of the opponent, such as 3-1/2-4. Tic-tac-toe: rows, such as "
+            "X../.O./... Connect Four: columns played so far, such as 4455.",
         ),
     ]
 
@@ -35,7 +35,7 @@ class GameShowOptions(GameOptions):
     "punish-fast games show connect4 444444326555",
 )
 def show(options: GameShowOptions) -> None:
-    """Show a position: the value of each move, and the line of perfect play."""
+    """Show a position, the value of each move, and the line of perfect play."""
     from punish_fast.games.registry import oracle_of
 
     game = options.make("show")

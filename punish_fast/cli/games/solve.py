@@ -18,16 +18,16 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
     """Options of ``games solve``."""
 
     position: Annotated[
-        str | None, argument("[POSITION]", "Connect Four only: the columns played so far, 4455.  [default: none]")
+        str | None, argument("POSITION", "Connect Four only: columns played so far, such as 4455.  [default: none]")
     ] = None
     value_only: Annotated[
-        bool, option("Connect Four only: find who wins, but not how soon; this is faster.", "--value-only")
+        bool, option("Connect Four only: find out who wins, but not how soon (faster).", "--value-only")
     ] = False
 
     def refuse_position(self, game: Game) -> None:
         """Raise `UsageError` if a position is given for a game that is solved as a whole."""
         if self.position is not None or self.value_only:
-            raise UsageError(f"{game.name}: takes no POSITION or --value-only, which are for connect4")
+            raise UsageError(f"{game.name}: POSITION and --value-only apply only to connect4")
 
 
 @verb(
@@ -39,7 +39,7 @@ class GamesSolveOptions(GameOptions, ComputeOptions):
 def solve(options: GamesSolveOptions) -> None:
     """Solve a game: who wins with perfect play, and how often the random player loses to the best response.
 
-    Connect Four has too many positions to list them; a search finds the score of every move of one POSITION. The
-    solution of Incan Gold is the first round for players who maximize their expected points.
+    Connect Four has too many positions to list, so a search scores every move of one POSITION. For Incan Gold, the
+    first round is solved for players who maximize their expected points.
     """
     report_on(options.make("solve"), "solve", options)

@@ -31,20 +31,20 @@ class TrainOptions(LearningOptions):
     method: Annotated[
         Literal["q", "dqn", "muzero"] | None,
         option(
-            "Learn a table of values; or, in self-play, a deep Q-network, or networks that also learn the rules and "
-            "plan (both need the extra `learn`).  [default: q, or the method of --from]"
+            "q: a table of values; dqn: a deep Q-network; muzero: networks that also learn the rules and plan. dqn and "
+            "muzero need the extra `learn`.  [default: q, or the method of --from]"
         ),
     ] = None
     against: Annotated[
         str | None,
         option(
-            "Of q: the opponent of each session: random, self, or several.  [default: self]", metavar="OPPONENT,..."
+            "For q: the opponent of each training session, random or self.  [default: self]", metavar="OPPONENT,..."
         ),
     ] = None
     games: Annotated[
         int | None,
         option(
-            "Number of games to train.  [default: 200000, or the remaining games of an unfinished --from]",
+            "Number of training games.  [default: 200000, or the games that the agent of --from has yet to play]",
             metavar="N",
             min=1,
         ),
@@ -52,7 +52,7 @@ class TrainOptions(LearningOptions):
     former: Annotated[
         Path | None,
         option(
-            "Train this agent further and replace it, unless -o names another file; without --games, finish its "
+            "Train this agent further; the file is replaced unless -o names another. The default is to finish the "
             "planned games.",
             "--from",
             metavar="FILE.h5",
@@ -70,9 +70,9 @@ class TrainOptions(LearningOptions):
     "punish-fast games train tictactoe --method muzero --games 1500",
 )
 def train(options: TrainOptions) -> None:
-    """Train an agent by self-play or against the random player, and draw its learning curve.
+    """Train an agent by self-play or against the random player, and plot its learning curve.
 
-    By default written to GAME.h5, which is a checkpoint during training.
+    The default output is GAME.h5; during training, it is a checkpoint.
     """
     from punish_fast.games.learn.agent_file import save_agent, train
 
@@ -139,7 +139,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
     else:
         trainer = load_agent(options.former, game)
         if options.settings:
-            raise UsageError("--set: the agent of --from keeps its hyperparameters")
+            raise UsageError("--set cannot be combined with --from, because the agent keeps its hyperparameters")
         if options.method is not None and trainer.kind != _KINDS[options.method]:
             raise UsageError(f"{options.former}: is not an agent of --method {options.method}")
     is_begun = trainer.games < trainer.games_wanted and options.games is None and options.against is None
@@ -148,7 +148,7 @@ def _trainer(options: TrainOptions, game: Game) -> tuple[Trainer, Any]:
             trainer.plan(opponent.strip(), options.games or _GAMES)
         return trainer, solve_game(trainer.positions)
     if options.against is not None:
-        raise UsageError("--against goes with --method q only")
+        raise UsageError("--against requires --method q")
     assert isinstance(trainer, NetworkTrainer)
     if not is_begun:
         # Drop unfinished plans of the agent.
@@ -172,7 +172,7 @@ def _new(options: TrainOptions, game: Game, method: str) -> Any:
         try:
             positions = positions_of(game)
         except GameError as error:
-            raise UsageError(f"{error}, too many for a table; learn a network: --method dqn") from None
+            raise UsageError(f"{error}; to train a network instead of a table, use --method dqn") from None
         return new_learner(positions, hyperparameters(**given), options.seed)
     vector = vectorise(game)
     if method == "dqn":
@@ -195,7 +195,7 @@ def _settings_of(path: Path) -> dict[str, Any]:
 
 
 def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, Any]:
-    """Return the judgement of a deep Q-network, or one per number of simulations of MuZero; nothing for a table."""
+    """Return the judgement of a deep Q-network, or of MuZero by number of simulations; for a table, it is empty."""
     from punish_fast.games.learn.dqn import DqnLearner
     from punish_fast.games.learn.muzero.learner import MuZeroLearner
 
@@ -206,7 +206,7 @@ def _judged(trainer: Trainer, strength: Any, progress: Progress) -> dict[str, An
         return {}
     judged = []
     for simulations, values in trainer.judged().items():
-        with progress.stage(f"judge: {simulations} simulations; JAX compiles first"):
+        with progress.stage(f"judge: {simulations} simulations, after compiling"):
             measures = strength.measure(values, trainer.keeps_rules)
             judgement = strength.judge(values, trainer.keeps_rules)
         judged.append({"simulations": simulations} | measures | {"judgement": judgement})

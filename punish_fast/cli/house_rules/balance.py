@@ -7,8 +7,8 @@ from typing import Annotated
 
 from punish_fast.cli.frame.errors import CheckError, UsageError
 from punish_fast.cli.frame.options import (
+    BaseRulesOption,
     ComputeOptions,
-    GameRulesOption,
     PlotOption,
     argument,
     complete_rules,
@@ -27,10 +27,10 @@ class BalanceOptions(ComputeOptions):
     """Options of ``balance``."""
 
     rules: Annotated[
-        str | None, argument("RULES", "Changed rules, a TOML file or a preset; without, the base.", complete_rules)
+        str | None, argument("RULES", "Changed rules: a preset or a TOML file.  [default: the base]", complete_rules)
     ] = None
     set: Annotated[list[str] | None, option("Change one field of the rules; repeatable.", metavar="FIELD=VALUE")] = None
-    base: GameRulesOption = None
+    base: BaseRulesOption = None
     plot: PlotOption = None
 
 
@@ -39,9 +39,9 @@ class BalanceOptions(ComputeOptions):
     "punish-fast balance house.toml --set hp=4 --set copies.dodge=2",
 )
 def balance(options: BalanceOptions) -> None:
-    """Show how a change of the rules affects the worth of cards and how often they are played.
+    """Show how a rule change affects the cards: what they are worth and how often they are played.
 
-    The game is the real one between two, with the true redeal.
+    Equilibria of the two-player game are compared.
     """
     from punish_fast.arena.survey.balance import balance as study
     from punish_fast.arena.survey.balance import report_of
@@ -54,7 +54,7 @@ def balance(options: BalanceOptions) -> None:
     for outcome in (found.standard, found.changed):
         if outcome.reason is not None:
             which = "changed" if outcome is found.changed else "base"
-            raise CheckError(f"the game of the {which} rules could not be studied: {outcome.reason}")
+            raise CheckError(f"the game under the {which} rules could not be studied: {outcome.reason}")
     if options.plot is not None:
         from punish_fast.arena.survey.balance_plot import draw_balance
 
@@ -70,14 +70,14 @@ def _rules(options: BalanceOptions) -> tuple[Rules, Rules]:
     fields = [change.partition("=")[0].strip() + "." for change in options.set or []]
     # Setting a list also sets its fields, such as damage.strike.
     if twice := [x for k, x in enumerate(fields) for y in fields[:k] if x.startswith(y) or y.startswith(x)]:
-        raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice, allowed is each field once")
+        raise UsageError(f"--set: {printable(twice[0][:-1])} is set twice")
     for change in options.set or []:
         try:
             rules = changed(rules, change)
         except RulesError as error:
             raise UsageError(f"--set: {str(error).removeprefix('rules: ')}") from None
         if rules.redeal != base.redeal:
-            raise UsageError("--set: redeal is not allowed, the real game always has the true redeal")
+            raise UsageError("--set: redeal cannot be changed; the two-player game always has the redeal reshuffle")
     if rules == base:
-        raise UsageError("nothing is changed; name other rules, or change a field by --set, such as damage.strike=3")
+        raise UsageError("no rule is changed; name other rules, or change a field with --set, such as damage.strike=3")
     return base, rules

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class SurveyOptions(ComputeOptions):
     """Options of ``survey``."""
 
-    survey: Annotated[Path, argument("SURVEY.toml", "The points: rules, enemies, objectives.")]
-    results: Annotated[Path, option("Find results in this file and keep them there.", metavar="FILE", writes=True)] = (
-        Path("survey-results.jsonl")
+    survey: Annotated[Path, argument("SURVEY.toml", "Points of the survey: rules, enemies, objectives.")]
+    results: Annotated[Path, option("Save and reuse results in this file.", metavar="FILE", writes=True)] = Path(
+        "survey-results.jsonl"
     )
-    equilibrium: Annotated[bool, option("Approximate an equilibrium of each game, too.", "--equilibrium")] = False
-    csv: Annotated[Path | None, option("Write the table to a CSV file.", metavar="FILE", writes=True)] = None
+    equilibrium: Annotated[bool, option("Also approximate an equilibrium of each game.", "--equilibrium")] = False
+    csv: Annotated[Path | None, option("Write the table to this CSV file.", metavar="FILE", writes=True)] = None
     plot: PlotOption = None
     cluster: ClusterOption = None
 
@@ -50,7 +50,7 @@ class SurveyOptions(ComputeOptions):
 def survey(options: SurveyOptions) -> None:
     """Study games under many house rules: their size and length, and what cards are worth.
 
-    Results are kept in survey-results.jsonl; repeat the command to resume.
+    Results are saved in survey-results.jsonl; repeat the command to resume.
     """
     from punish_fast.arena.players import PlayerError
     from punish_fast.arena.survey.points import read_survey
@@ -67,7 +67,7 @@ def survey(options: SurveyOptions) -> None:
     results = ResultsFile(options.results)
     missing = n_missing(jobs, results)
     if not options.quiet:
-        say(f"{count(len(points.points), 'point')}, {missing:,} of them to be studied; results in {options.results}")
+        say(f"{count(len(points.points), 'point')}, {missing:,} still to be studied; results in {options.results}")
     with (
         on_cluster(options.cluster if missing else None, Progress(options.quiet), options.quiet) as cluster,
         interrupt_note(options.results, "the results of all finished jobs"),

@@ -21,7 +21,7 @@ _KNOWN_VALUE = 12.399994108689343
 
 @verb("punish-fast doctor", "punish-fast doctor --json")
 def doctor(options: CommonOptions) -> None:
-    """Check the installation: versions, threads, kernel cache, memory, and a small game with known answers."""
+    """Check the installation: versions, threads, kernel cache, memory, and a small game with known values."""
     from punish_fast.runtime import _jit
 
     checks = _self_test()

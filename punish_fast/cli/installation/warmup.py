@@ -14,7 +14,7 @@ from punish_fast.cli.frame.options import CommonOptions, verb
 from punish_fast.cli.frame.progress import Progress
 from punish_fast.punish.rules import PRESETS, true_rules
 
-# Small commands that together call the kernels of all verbs; FOLDER is a temporary folder.
+# Small commands that together call the kernels of all commands; FOLDER is a temporary folder.
 _COMMANDS = (
     "solve --rules tiny -o FOLDER/agent.h5",
     "solve --rules tiny --objective win-probability -o FOLDER/judge.h5",
@@ -45,7 +45,7 @@ _COMMANDS = (
 
 @verb("punish-fast warmup")
 def warmup(options: CommonOptions) -> None:
-    """Compile the kernels of all commands now, so that no later command has to."""
+    """Compile the kernels of all commands now, so that later commands start faster."""
     from punish_fast.runtime._jit import cache_folder
 
     begin, progress = time.perf_counter(), Progress(options.quiet)

@@ -1,4 +1,4 @@
-"""``punish-fast play``: play Punish at the terminal."""
+"""``punish-fast play``: play Punish in the terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from punish_fast.cli.frame.options import (
 )
 from punish_fast.cli.frame.outputs import check_outputs, rules_files
 from punish_fast.cli.frame.progress import Progress
-from punish_fast.cli.frame.report import print_json, rules_report
+from punish_fast.cli.frame.report import count, print_json, rules_report
 from punish_fast.cli.frame.streams import must_have_input
 from punish_fast.cli.playing.table import asks_on, games_database, seed_of, table_stream
 from punish_fast.punish.rules import load_rules, name_of
@@ -44,13 +44,13 @@ class PlayOptions(CommonOptions):
 
     agents: Annotated[
         list[str] | None,
-        argument("[AGENT]...", "The opponent: an agent of `agents`, or a file.  [default: veteran]", complete_agents),
+        argument("AGENT", "Opponent: a built-in agent (see `agents`) or a file.  [default: veteran]", complete_agents),
     ] = None
-    coach: Annotated[bool, option("Show the win chance of each move, and what the enemy may do.")] = False
-    hotseat: Annotated[bool, option("Two people at one screen, which is cleared between their turns.")] = False
-    watch: Annotated[bool, option("Watch two agents.")] = False
+    coach: Annotated[bool, option("Show the win probability of each move, and the enemy's possible moves.")] = False
+    hotseat: Annotated[bool, option("Two people share one screen, which is cleared between turns.")] = False
+    watch: Annotated[bool, option("Watch two agents play.")] = False
     name: Annotated[
-        list[str] | None, option("Your name in the records; twice with --hotseat.  [default: you]", metavar="NAME")
+        list[str] | None, option("Your name in the records; give two for --hotseat.  [default: you]", metavar="NAME")
     ] = None
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
@@ -65,10 +65,10 @@ class PlayOptions(CommonOptions):
     "punish-fast play --watch veteran naive",
 )
 def play(options: PlayOptions) -> None:
-    """Play Punish at the terminal, against an agent or between two people.
+    """Play Punish in the terminal, against an agent or between two people.
 
-    Type s or strike to play a card, and f strike to feint with it. ? explains the rules that matter now. Finished games
-    are kept in a database for `records`. With --json, the table goes to stderr.
+    Type s or strike to play a card, f strike to feint with it, and ? for the rules that matter now. Finished games are
+    saved in a database for `records`. With --json, the game is shown on stderr.
     """
     people = _people(options)
     if people:
@@ -97,12 +97,12 @@ def _people(options: PlayOptions) -> list[str]:
     from punish_fast.records.logs import BOTS
 
     if options.watch and (options.hotseat or options.coach or options.name):
-        raise UsageError("--watch goes with neither --hotseat, --coach nor --name: two agents play")
+        raise UsageError("--watch cannot be combined with --hotseat, --coach or --name")
     n_people = 0 if options.watch else 2 if options.hotseat else 1
     default = {0: [], 1: [_YOU], 2: ["player 1", "player 2"]}[n_people]
     names = _checked(options.name or default, [*BOTS, *NAMES])
     if len(names) != n_people or len(set(names)) < n_people:
-        raise UsageError(f"--name is given {len(names)} times, allowed are {n_people} different names")
+        raise UsageError(f"--name: {('one name', 'two different names')[n_people - 1]} must be given")
     return names
 
 
@@ -121,7 +121,7 @@ def _lineup(options: PlayOptions, n_people: int) -> PlayerGroup:
     agents = options.agents or []
     wanted = 2 - n_people
     if len(agents) > wanted or (options.watch and len(agents) != wanted):
-        raise UsageError(f"{len(agents)} agents are named, allowed: {('none', 'one', 'two')[wanted]}")
+        raise UsageError(f"{count(len(agents), 'agent')} named instead of {('none', 'one', 'two')[wanted]}")
     rules = None if options.rules is None else load_rules(options.rules)
     default = veteran.NAME if rules is None else veteran.default_opponent(rules)
     return PlayerGroup(agents or [default], rules)
@@ -139,7 +139,7 @@ class _Session:
         self.options = options
         self.rules = lineup.rules
         self.seed = seed_of(options.seed)
-        with Progress(options.quiet).stage("setting the table"):
+        with Progress(options.quiet).stage("preparing the game"):
             space, opponents = lineup.in_game()
             self.table = GameData(space)
             view = space if space.is_view else StateSpace(space.rules)
@@ -168,7 +168,7 @@ class _Session:
         if self.table.space.is_view:
             return Coach(view, self.opponent.policy, printable(self.opponent.name))
         if self.options.coach:
-            raise UsageError(f"--coach: {self.opponent.name} remembers more than the view, and cannot be seen through")
+            raise UsageError(f"--coach: not available, because {self.opponent.name} remembers more than the view")
         return None
 
     def play(self) -> None:
@@ -181,7 +181,7 @@ class _Session:
                 if self.options.watch or not sys.stdin.isatty() or not self._wants_more():
                     return
         except (LeaveError, EOFError):
-            self.console.print("\n  You left; a game that is not finished is not kept.")
+            self.console.print("\n  You left the game; unfinished games are not saved.")
 
     def _play_one(self, number: int) -> None:
         from punish_fast.play.punish.match import PunishMatch
@@ -216,7 +216,7 @@ class _Session:
             self.games.append({"game": game_id, "winner": self.seats[winner].name, "breaths": breaths})
         if self.is_new:
             self.is_new = False
-            say(f"your games are kept in {self.keeper.database}; --db names another database")
+            say(f"your games are saved in {self.keeper.database}; choose another database with --db")
         if self.keeper.database is not None and sys.stdin.isatty():
             place = shlex.quote(str(self.keeper.database))
             self.screen.say(f"See what each choice was worth: punish-fast records review {game_id} --db {place}")
@@ -234,7 +234,7 @@ class _Session:
                     raise
             if not is_told:
                 locked = f"{self.keeper.database} is locked by another process"
-                say(f"{locked}; waiting to keep your game, Ctrl-C gives it up")
+                say(f"{locked}; waiting to save your game, Ctrl-C discards it")
             is_told = True
 
     def _welcome(self) -> None:
@@ -249,11 +249,11 @@ class _Session:
                 f"it, who knows its whole strategy, wins {veteran.EXPLOITER_WINS:.1%} of games."
             )
         else:
-            self.screen.say(f"Your opponent is the player {printable(self.opponent.name)}.")
+            self.screen.say(f"Your opponent is {printable(self.opponent.name)}.")
         if not self.options.watch:
             self.screen.say(
-                "In every breath both players pick a card in secret; then the cards clash. Bring the other player to "
-                "0 HP. Type ? whenever you are unsure."
+                "In every breath both players secretly pick a card; then the cards clash. Reduce the other player to "
+                "0 HP to win. Type ? whenever you are unsure."
             )
 
     def _wants_more(self) -> bool:

@@ -39,14 +39,15 @@ class PracticeOptions(CommonOptions):
     agent: Annotated[
         str | None,
         argument(
-            "[AGENT]",
-            "An agent file, whose values judge; or the player to find the best choices against.  [default: veteran]",
+            "AGENT",
+            "An agent file, whose values judge your answers, or a player to find the best choices against.  "
+            "[default: veteran]",
             complete_agents,
         ),
     ] = None
     database: Annotated[
         Path | None,
-        option("Ask for choices that lost much in these recorded games.  [default: simulate]", "--db", metavar="DB"),
+        option("Take positions from these recorded games.  [default: from simulated games]", "--db", metavar="DB"),
     ] = None
     enemy: EnemyOption = None
     questions: Annotated[int, option("Number of questions.", "-n", metavar="N", min=1, max=1000)] = 10
@@ -60,10 +61,10 @@ class PracticeOptions(CommonOptions):
     "punish-fast practice naive -n 5 --seed 1",
 )
 def practice(options: PracticeOptions) -> None:
-    """Practise: choose in positions where the choice matters most, and see what each is worth and why.
+    """Take a quiz: choose a move in positions where it matters, and see what each move is worth and why.
 
-    Positions are those of recorded games in which somebody lost most, or of simulated games. Moves are typed as in
-    `play`. With --json, the questions go to stderr.
+    Positions come from simulated games, or from the costliest mistakes in recorded games. Type moves as in `play`.
+    With --json, the questions are shown on stderr.
     """
     from punish_fast.play.games.terminal import LeaveError
 
@@ -90,7 +91,7 @@ def practice(options: PracticeOptions) -> None:
     try:
         quiz.practise(questions)
     except (LeaveError, EOFError):
-        quiz.screen.console.print("\n  You left the practice.")
+        quiz.screen.console.print("\n  You left the quiz.")
     finally:
         finish()
 
@@ -110,7 +111,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
             enemy = noted_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.name)
         if options.enemy is not None:
-            raise UsageError(f"--enemy: goes with an agent file only, {player.name} is the enemy itself")
+            raise UsageError(f"--enemy requires an agent file; {player.name} is itself the enemy")
         rules = rules if options.rules is not None or player.rules is None else player.rules
         name = printable(player.name)
         return explainer_against(player, rules), f"best choices against {name}", name

@@ -41,28 +41,30 @@ class ServeOptions(CommonOptions):
 
     agents: Annotated[
         list[str] | None,
-        argument("[AGENT]...", "More opponents: agents of `agents`, or files, also of other games.", complete_agents),
+        argument(
+            "AGENT",
+            "Further opponents: built-in agents (see `agents`) or files, also of other games.",
+            complete_agents,
+        ),
     ] = None
     db: KeptGamesOption = None
     rules: PlayerRulesOption = None
-    host: Annotated[str, option("The address to listen on; 0.0.0.0 lets the whole network in.")] = "127.0.0.1"
-    port: Annotated[int, option("The port; 0 for any that is free.", metavar="N", min=0, max=65535)] = 8248
+    host: Annotated[str, option("Address to listen on; use 0.0.0.0 to admit the whole network.")] = "127.0.0.1"
+    port: Annotated[int, option("Port; use 0 for any free port.", metavar="N", min=0, max=65535)] = 8248
     allow_host: Annotated[
         list[str] | None,
-        option("A name that browsers may call this server by, such as that of a proxy; repeatable.", metavar="NAME"),
+        option("Another host name of this server, such as a proxy's; repeatable.", metavar="NAME"),
     ] = None
     proxy: Annotated[
         list[str] | None,
-        option(
-            "The address or network of a proxy, whose X-Forwarded-For names the clients; repeatable.", metavar="ADDRESS"
-        ),
+        option("Address or network of a proxy whose X-Forwarded-For header is trusted; repeatable.", metavar="ADDRESS"),
     ] = None
     allow_writes: Annotated[
         bool,
-        option(f"Accept games from clients with a token: {_TOKEN_VARIABLE}, or else a random one that is printed."),
+        option(f"Accept games from clients with a token: {_TOKEN_VARIABLE}, or a random one that is printed."),
     ] = False
     check: Annotated[
-        bool, option("Open the agents, the database and the address, say what would be served, and end.")
+        bool, option("Check the agents, the database and the address, print what would be served, and exit.")
     ] = False
 
 
@@ -73,10 +75,10 @@ class ServeOptions(CommonOptions):
     "punish-fast serve --check",
 )
 def serve(options: ServeOptions) -> None:
-    """Serve a web page to play Punish on, to explore positions, review games and practise.
+    """Serve a web page for playing Punish, exploring positions, reviewing games and practising.
 
-    It listens on this machine alone unless told otherwise. The veteran and naive are always among the opponents. Ctrl-C
-    ends it; every finished game is kept. With --json, one line tells the address once it answers.
+    By default, only this machine can connect. The opponents always include veteran and naive. Press Ctrl-C to stop; all
+    finished games are saved. With --json, one line with the address is printed once the server is ready.
     """
     require("web", "fastapi", "uvicorn")
     from punish_fast.web.server import address_of, listen, proxy_of
@@ -178,8 +180,7 @@ def _is_board(agent: str) -> bool:
 def _token() -> str | None:
     token = os.environ.get(_TOKEN_VARIABLE)
     if token is not None and re.fullmatch("[ -~]{16,1024}", token) is None:
-        allowed = "allowed are 16 to 1024 printable characters of ASCII"
-        raise UsageError(f"{_TOKEN_VARIABLE}: is not a valid token, {allowed}")
+        raise UsageError(f"{_TOKEN_VARIABLE}: is not a valid token; use 16 to 1024 printable ASCII characters")
     return token
 
 
@@ -189,7 +190,7 @@ def _print(options: ServeOptions, report: dict[str, Any]) -> None:
     else:
         print_report(printable_report(plain(report)))
         if not options.check:
-            print("Ctrl-C ends it.")
+            print("Press Ctrl-C to stop.")
     sys.stdout.flush()
     if not options.check and options.host not in ("127.0.0.1", "localhost", "::1", "[::1]"):
-        say("warning: whoever reaches this address may play here and see the recorded games")
+        say("warning: anyone who can reach this address can play here and see the recorded games")

@@ -1,4 +1,4 @@
-"""Helpers shared by verbs that play: prompts, seeds short enough to type, and the database of finished games."""
+"""Prompts, short seeds and the database of finished games, for commands that play."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class _ClearedStream:
 
 
 def table_stream(as_json: bool) -> IO[str]:
-    """Return the stream on which to draw the table: stdout, or stderr if JSON is printed on stdout.
+    """Return the stream on which to show a game: stdout, or stderr if JSON is printed on stdout.
 
-    Kernels can be compiled while a table is shown, so the stream removes progress lines.
+    Kernels can be compiled during a game, so the stream removes progress lines.
     """
     return cast("IO[str]", _ClearedStream(sys.stderr if as_json else sys.stdout))
 
@@ -65,7 +65,7 @@ def seed_of(seed: int | None) -> int:
 
 
 def games_database(named: Path | None, rules: Rules) -> Path | None:
-    """Return the named database, or one in the data folder for finished games; None if the folder cannot be created."""
+    """Return the named database, or the one in the data folder; None if that folder cannot be created."""
     if named is not None:
         return named
 
@@ -73,7 +73,7 @@ def games_database(named: Path | None, rules: Rules) -> Path | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        say(f"warning: games are not kept: {folder} cannot be made ({error.strerror}); --db names a database")
+        say(f"warning: games are not saved: {folder} cannot be created ({error.strerror}); use --db")
         return None
     # Each set of rules has its own database.
     return folder / (_STANDARD if rules == PRESETS["tabletop"] else f"games-{name_of(rules)}.db")
@@ -85,7 +85,7 @@ def played_database(named: Path | None) -> Path:
         return named
     found = _data_folder() / _STANDARD
     if not found.exists():
-        raise UsageError(f"no games are kept in {found} yet; finish one by play, or name a database by --db")
+        raise UsageError(f"{found} does not exist yet; finish a game of play, or choose a database with --db")
     return found
 
 

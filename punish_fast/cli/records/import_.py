@@ -17,7 +17,7 @@ from punish_fast.cli.records.selection import PlayedRulesOption
 class RecordsImportOptions(CommonOptions):
     """Options of ``records import``."""
 
-    files: Annotated[list[Path], argument("FILE...", "Logs of the original game, in either layout.")]
+    files: Annotated[list[Path], argument("FILE", "JSON logs of the original game, in either layout.")]
     database: DatabaseOption
     rules: PlayedRulesOption = "tabletop"
 
@@ -30,8 +30,8 @@ class RecordsImportOptions(CommonOptions):
 def import_(options: RecordsImportOptions) -> None:
     """Check logs breath by breath and add their games to a database.
 
-    The database is created if it does not exist. All valid games go in together, also those beside invalid ones and
-    before the place where a log is cut off; the exit code is then 1. Games that are already there are skipped.
+    The database is created if it does not exist. All valid games are added in one transaction; if some are invalid, or
+    if a log is cut off, the exit code is 1. Games already in the database are skipped.
     """
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace

@@ -15,14 +15,14 @@ from punish_fast.cli.records.selection import SelectionOptions
 class ListOptions(SelectionOptions):
     """Options of ``records list``."""
 
-    most: Annotated[int, option("List this number of games at most.", "-n", metavar="N", min=1, max=1_000_000_000)] = 20
+    most: Annotated[int, option("Maximum number of games.", "-n", metavar="N", min=1, max=1_000_000_000)] = 20
 
 
 @verb("punish-fast records list", "punish-fast records list --db games.db --player you -n 5", stage="list")
 def list_(options: ListOptions) -> None:
     """List recorded games, the latest first: their ids, players and lengths.
 
-    records review and the page's reviews take a game by its id.
+    Use an id to review a game with `records review` or on the web page.
     """
     from punish_fast.records.summary import list_games
 

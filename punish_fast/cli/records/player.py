@@ -19,11 +19,11 @@ from punish_fast.runtime.printable import printable
 class PlayerOptions(CommonOptions):
     """Options of ``records player``."""
 
-    name: Annotated[str, argument("NAME", "The player.")]
+    name: Annotated[str, argument("NAME", "Name of the player.")]
     database: DatabaseOption
     export: Annotated[bool, option("Write all games of the player as a log.")] = False
-    anonymise: Annotated[bool, option("Replace the player's name by a number.", writes=True)] = False
-    delete: Annotated[bool, option("Delete the player and all games played.", writes=True)] = False
+    anonymise: Annotated[bool, option("Replace the player's name with a number.", writes=True)] = False
+    delete: Annotated[bool, option("Delete the player and all of the player's games.", writes=True)] = False
     yes: Annotated[bool, option("Delete without asking.", writes=True)] = False
     output: OutputOption = None
 
@@ -34,9 +34,9 @@ class PlayerOptions(CommonOptions):
             given = " and ".join(f"--{name}" for name in chosen) or "nothing to do"
             raise UsageError(f"{given}: exactly one of --export, --anonymise and --delete must be given")
         if self.output is not None and not self.export:
-            raise UsageError(f"--output goes with --export, not with --{chosen[0]}")
+            raise UsageError(f"--output cannot be combined with --{chosen[0]}, only with --export")
         if self.as_json and self.export and self.output is None:
-            raise UsageError("--json and --export go together only with --output")
+            raise UsageError("--export with --json requires --output")
         return chosen[0]
 
 
@@ -48,8 +48,8 @@ class PlayerOptions(CommonOptions):
 def player(options: PlayerOptions) -> None:
     """Export, anonymise or delete the data of a player in a database.
 
-    An export goes to stdout unless a file is given. Replaced and deleted data is overwritten in the database file.
-    Deletion asks first.
+    Exports are printed unless -o is given. Replaced and deleted data is overwritten in the database file. Deletion asks
+    for confirmation.
     """
     {"export": _export, "anonymise": _anonymise, "delete": _delete}[options.action()](options)
 
@@ -83,8 +83,8 @@ def _delete(options: PlayerOptions) -> None:
     if not options.yes:
         found = count(len(games_of_player(options.database, options.name)), "game")
         if sys.stdin is None or not sys.stdin.isatty():
-            raise UsageError(f"--delete removes {name} and {found} for ever; confirm with --yes")
-        if not typer.confirm(f"Delete {name} and {found} for ever?", err=True):
+            raise UsageError(f"--delete permanently removes {name} and {found}; confirm with --yes")
+        if not typer.confirm(f"Permanently delete {name} and {found}?", err=True):
             raise CheckError("nothing was deleted")
     games, breaths = delete_player(options.database, options.name)
     options.print(_report(options, games=games, breaths=breaths))

@@ -19,12 +19,13 @@ class RecordsPlotOptions(SelectionOptions):
     """Options of ``records plot``."""
 
     plot: Annotated[
-        PlotName, argument("PLOT", "durations, contributions, win-rates, games-win-rate, over-time, matchups or all.")
+        PlotName,
+        argument("PLOT", "One of durations, contributions, win-rates, games-win-rate, over-time, matchups or all."),
     ] = "all"
     output: Annotated[
         Path | None,
         option(
-            "A .png or .svg file; for all plots, a folder.  [default: PLOT.png, in this folder]",
+            "Output file (.png or .svg), or a folder for all plots.  [default: PLOT.png in the current folder]",
             "-o",
             metavar="FILE",
             writes=True,
@@ -39,7 +40,7 @@ class RecordsPlotOptions(SelectionOptions):
     stage="plot",
 )
 def plot(options: RecordsPlotOptions) -> None:
-    """Plot recorded games as PNG or SVG."""
+    """Plot recorded games, as PNG or SVG."""
     from punish_fast.records.database import RecordsError
     from punish_fast.records.plots import PLOTS, draw
     from punish_fast.records.summary import read_results

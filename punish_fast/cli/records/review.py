@@ -22,13 +22,13 @@ class ReviewOptions(CommonOptions):
 
     game: Annotated[
         int | None,
-        argument("[GAME_ID]", "The game, by its id in the database.  [default: the latest that a person played]"),
+        argument("GAME_ID", "Id of a game in the database.  [default: the latest game that a person played]"),
     ] = None
     db: PlayedDatabaseOption = None
     agent: Annotated[
         Path | None,
         option(
-            "The judge: an agent whose values are win probabilities.  [default: the best choices against veteran]",
+            "Agent to judge by; its values must be win probabilities.  [default: the best choices against veteran]",
             metavar="FILE.h5",
         ),
     ] = None
@@ -42,8 +42,8 @@ class ReviewOptions(CommonOptions):
 def review(options: ReviewOptions) -> None:
     """Judge the choices of a recorded game: the win probability in every breath, and the loss of each choice.
 
-    Win probabilities are against the enemy that the agent was solved against. Make an agent for this by solve
-    --objective win-probability; by default, the best choices against the veteran are computed first.
+    Win probabilities are against the enemy that the agent was solved against (by solve --objective win-probability). By
+    default, the best choices against the veteran are computed first.
     """
     from punish_fast.play.explain.review import read_game
     from punish_fast.play.explain.review import review as judge
@@ -96,6 +96,6 @@ def _print_side(side: dict[str, Any]) -> None:
         best = "" if choice["best"] == choice["name"] else choice["best"]
         rows.append([str(choice["breath"]), hp, choice["hand"], choice["name"], best, win, lost])
     print_table(rows, left=5, indent="  ")
-    print_text(f"{side['name']} lost {100 * side['loss']:.1f} points of win chance in all.", indent="  ")
+    print_text(f"{side['name']} lost {100 * side['loss']:.1f} points of win probability in all.", indent="  ")
     for choice in side["worst"]:
         print_text(choice["words"], indent="  ")

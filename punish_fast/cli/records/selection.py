@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from punish_fast.records.choices import Choices, Selection
 
 PlayedDatabaseOption = Annotated[
-    Path | None, option("A database of recorded games.  [default: that of play]", "--db", metavar="DB")
+    Path | None, option("Database of recorded games.  [default: the database of play]", "--db", metavar="DB")
 ]
-PlayedRulesOption = Annotated[str, option("The rules of the games: a preset or a TOML file.", metavar="RULES")]
+PlayedRulesOption = Annotated[str, option("Rules of the games: a preset or a TOML file.", metavar="RULES")]
 
 
 def require_games(database: Path, choices: Choices, needed: int = 1, kind: str = " between people") -> None:
     """Check that choices come from at least ``needed`` games."""
     n_games = len(set(choices.game.tolist()))
     if n_games < needed:
-        found = f"{database}: holds {count(n_games, 'game')}{kind} in this selection"
-        raise UsageError(f"{found}, at least {needed:,} {'is' if needed == 1 else 'are'} needed")
+        found = f"{database}: {count(n_games, 'game')}{kind} selected"
+        raise UsageError(f"{found}; at least {needed:,} {'is' if needed == 1 else 'are'} needed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class SelectionOptions(CommonOptions):
     """Options that select a database and its games."""
 
     db: PlayedDatabaseOption = None
-    player: Annotated[str | None, option("Leave out games without this player.", metavar="NAME")] = None
+    player: Annotated[str | None, option("Select only games of this player.", metavar="NAME")] = None
 
     @property
     def database(self) -> Path:

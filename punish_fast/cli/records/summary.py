@@ -21,7 +21,7 @@ class SummaryOptions(SelectionOptions):
     stage="summary",
 )
 def summary(options: SummaryOptions) -> None:
-    """Summarise recorded games: how many, how long, how many states they visit, and who wins."""
+    """Summarise recorded games: their number and length, the states they visit, and who wins."""
     from punish_fast.punish.rules import load_rules
     from punish_fast.punish.states.space import StateSpace
     from punish_fast.records.summary import read_results, summarise

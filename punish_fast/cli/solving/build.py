@@ -31,13 +31,14 @@ class ModelOptions(ComputeOptions):
     enemy: Annotated[
         str | None,
         option(
-            "A built-in player, a strategy file, or an agent file (greedy, or by softmax with @T).  [default: random]",
+            "Enemy: a built-in agent, a strategy file, or an agent file, which plays greedily unless a softmax "
+            "temperature is appended as @T.  [default: random]",
             metavar="ENEMY",
             complete=complete_agents,
         ),
     ] = None
     memory: Annotated[
-        str | None, option("Use no more than this, such as 4GB.  [default: the machine's]", metavar="SIZE")
+        str | None, option("Memory limit, such as 4GB.  [default: the memory of the machine]", metavar="SIZE")
     ] = None
     output: OutputOption = None
 
@@ -102,9 +103,9 @@ class ModelOptions(ComputeOptions):
 
 @verb("punish-fast build", "punish-fast build --rules tabletop --enemy naive.h5 -o duel.h5")
 def build(options: ModelOptions) -> None:
-    """Build the transition tensor alone, to be solved later.
+    """Build the transition tensor of a model without solving it.
 
-    By default written to naive-tensor.h5.
+    The default output is naive-tensor.h5.
     """
     from punish_fast.store.tensors import build_file
 
@@ -134,10 +135,10 @@ def model_report(source: ModelSource, mdp: Process, clock: Stopwatch, output: Pa
 
 
 def reachable(states: CodedStates, transitions: Callable[[], Process]) -> int | None:
-    """Return the number of states, including win and loss, that play reaches.
+    """Return the number of states, including win and loss, that can be reached.
 
-    The result is None for presets, because play reaches all of their states, and for transitions that are not in
-    memory, because counting would take as long as solving.
+    The number is not computed for presets, because all of their states can be reached, nor for transitions that are not
+    in memory, because counting would take as long as solving.
     """
     from punish_fast.mdp.graph.qualitative import reachable_states
     from punish_fast.mdp.model import MDP

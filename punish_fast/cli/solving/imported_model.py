@@ -1,4 +1,4 @@
-"""``punish-fast solve MODEL.umb``: solve an objective of a model of Storm, PRISM or Modest."""
+"""``punish-fast solve MODEL.umb``: compute an objective for a model from Storm, PRISM or Modest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def solve_imported(options: SolveOptions, file: Path) -> None:
     """Compute the values of the objective, and print the values of the initial states."""
     for field in fields(options):
         if field.name not in _ALLOWED and getattr(options, field.name) != field.default:
-            raise UsageError(f"--{field.name.replace('_', '-')} does not go with a model of another program")
+            raise UsageError(f"--{field.name.replace('_', '-')} does not apply to models of other programs")
     tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
     check_options(options.discount, tolerance=tolerance)
     objective = None if options.objective is None else objective_text.parse_objective(options.objective)

@@ -41,34 +41,34 @@ class SolveOptions(ModelOptions):
 
     tensor: Annotated[
         Path | None,
-        argument("TENSOR.h5", "Solve this tensor instead of building one, or a model of Storm or PRISM (.umb)."),
+        argument("TENSOR.h5", "Tensor to solve, instead of building one; or a model from Storm or PRISM (.umb)."),
     ] = None
     objective: Annotated[
         str | None,
         option(
-            "Maximise discounted rewards, or win probabilities, which have no discount; in a .umb file an objective "
-            "such as 'max P [F \"goal\"]'.  [default: win-probability under rules with the true redeal, such as "
-            "tabletop, unless --discount is given; otherwise discounted]",
+            "Maximize discounted rewards or win probabilities (undiscounted); for a .umb file, a formula such as "
+            "'max P [F \"goal\"]'.  [default: win-probability under rules with the redeal reshuffle, such as tabletop, "
+            "unless --discount is given; otherwise discounted]",
             metavar="discounted|win-probability|FORMULA",
             complete=lambda incomplete: [name for name in _OBJECTIVES if name.startswith(incomplete)],
         ),
     ] = None
     discount: Annotated[
         float | None,
-        option("From 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]", metavar="G"),
+        option(
+            "Discount from 0 to 1; with 1, values are total rewards, P(win) - P(loss).  [default: 0.95]", metavar="G"
+        ),
     ] = None
     schedule: Annotated[Literal["layered", "jacobi"], option("Update order of value iteration.")] = "layered"
-    tolerance: Annotated[
-        float | None, option("Stop when no value has an error above this.  [default: 1e-10]", metavar="T")
-    ] = None
-    sweeps: Annotated[int | None, option("Make exactly this many sweeps instead.", metavar="N")] = None
+    tolerance: Annotated[float | None, option("Maximum error of the values.  [default: 1e-10]", metavar="T")] = None
+    sweeps: Annotated[int | None, option("Make exactly N sweeps, without a tolerance.", metavar="N")] = None
     start: Annotated[
         Path | None, option("Start from the values of this agent or checkpoint.", "--from", metavar="FILE.h5")
     ] = None
-    dry_run: Annotated[bool, option("Only print the memory and time that it would take.", "--dry-run")] = False
-    no_tensor: Annotated[bool, option("Leave the tensor out of the file.", "--no-tensor")] = False
+    dry_run: Annotated[bool, option("Only estimate memory and time; do not solve.", "--dry-run")] = False
+    no_tensor: Annotated[bool, option("Do not store the tensor in the file.", "--no-tensor")] = False
     normalize: Annotated[
-        bool, option("Divide the probabilities of each choice of a .umb file by their sum.", "--normalize")
+        bool, option("In a .umb file, divide the probabilities of each choice by their sum.", "--normalize")
     ] = False
     cluster: ClusterOption = None
 
@@ -84,10 +84,11 @@ class SolveOptions(ModelOptions):
     "punish-fast solve model.umb --objective 'max P [F \"goal\"]'",
 )
 def solve(options: SolveOptions) -> None:
-    """Solve a model of the game: rules to states to transitions to values.
+    """Solve a model of the game: list its states, build the transitions, and compute the values.
 
-    By default the notebook's game against the uniform player, written to naive.h5. For a model of another program, the
-    values of its initial states are printed, and with -o all values and choices written as a NumPy archive.
+    By default, the notebook's game against the uniform player is solved and written to naive.h5. For a model of another
+    program, the values of its initial states are printed; with -o, all values and choices are written as a NumPy
+    archive.
     """
     if options.tensor is not None and options.tensor.suffix.lower() == ".umb":
         from punish_fast.cli.solving.imported_model import solve_imported
@@ -139,19 +140,19 @@ def _check(options: SolveOptions) -> None:
     from punish_fast.mdp.solve_options import check_options
 
     if options.tolerance is not None and options.sweeps is not None:
-        raise UsageError("--tolerance and --sweeps exclude each other")
+        raise UsageError("--tolerance and --sweeps cannot be combined")
     if options.normalize:
-        raise UsageError("--normalize goes with a .umb file only")
+        raise UsageError("--normalize applies only to .umb files")
     if options.start is not None and options.schedule == "jacobi":
-        raise UsageError("--from goes with --schedule layered only")
+        raise UsageError("--from requires --schedule layered")
     if options.objective == "win-probability" and options.schedule == "jacobi":
-        raise UsageError("--schedule jacobi is not allowed with --objective win-probability, it must be layered")
+        raise UsageError("--objective win-probability requires --schedule layered")
     check_name(options.cluster)
     if options.cluster is not None and not options.dry_run:
         if not options.no_tensor:
-            raise UsageError("--cluster goes with --no-tensor only: rows are made by the workers, and not kept")
+            raise UsageError("--cluster requires --no-tensor, because the workers do not keep the rows they compute")
         if options.memory is not None:
-            raise UsageError("--cluster does not go with --memory")
+            raise UsageError("--cluster and --memory cannot be combined")
     tolerance = 1.0 if options.tolerance is None else options.tolerance
     check_options(options.discount, options.schedule, tolerance, options.sweeps, options.objective or "discounted")
 
@@ -162,7 +163,7 @@ def _stored(options: SolveOptions, path: Path) -> Artefact:
 
     for name, told in (
         *(("rules", "already has its rules"), ("enemy", "already has its enemy")),
-        *((name, "is already made") for name in ("memory", "dry_run", "cluster")),
+        *((name, "is already built") for name in ("memory", "dry_run", "cluster")),
     ):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')} cannot be combined with a tensor; {path} {told}")
@@ -174,7 +175,7 @@ def _stored(options: SolveOptions, path: Path) -> Artefact:
 def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT, DEFAULT_TOLERANCE
 
-    # An agent for the real game should maximize its win probability; the notebook's model and schedule are discounted.
+    # An agent for the two-player game should maximize its win probability; the notebook's model is discounted.
     is_real = rules.redeal == "reshuffle" and options.schedule != "jacobi" and options.discount is None
     objective = options.objective or ("win-probability" if is_real else "discounted")
     default = 1.0 if objective == "win-probability" else DEFAULT_DISCOUNT
@@ -190,7 +191,7 @@ def _method(options: SolveOptions, rules: Rules) -> dict[str, Any]:
 def _default_output(
     options: SolveOptions, origin: Rules | Artefact, enemy: Player | None, method: dict[str, Any]
 ) -> Path:
-    """Return the default name, which includes model, objective and discount unless they are the published model's."""
+    """Return the default path; its name includes model, objective and discount if they differ from the notebook's."""
     from punish_fast.mdp.solve_options import DEFAULT_DISCOUNT
 
     if isinstance(origin, Rules):
@@ -238,7 +239,7 @@ def _resumable(checkpoint: Path) -> Iterator[None]:
         yield
     except BaseException:
         if checkpoint.exists():
-            say(f"{checkpoint} has the values so far; resume with --from {checkpoint}")
+            say(f"{checkpoint} contains the values so far; resume with --from {checkpoint}")
         raise
     checkpoint.unlink(missing_ok=True)
 
@@ -305,9 +306,9 @@ def check_error_bound(
 
     if error_bound <= tolerance:
         return
-    missed = f"the error bound {error_bound:.2e} is as low as rounding allows, above the tolerance {tolerance:g}"
+    missed = f"the error bound {error_bound:.2e} is above the tolerance {tolerance:g}, and rounding allows no lower one"
     if output is not None:
-        missed += f"; {output} holds the best values found"
+        missed += f"; {output} contains the best values found"
     if not is_set and error_bound <= _ROUNDING * np.abs(values).max(initial=0.0, where=np.isfinite(values)):
         say(missed)
         return

@@ -1,1 +1,1 @@
-"""Commands for the real game between two players, and lessons from it."""
+"""Commands for the two-player game, and lessons from it."""

@@ -1,4 +1,4 @@
-"""``punish-fast arena``: run a round-robin tournament; also options shared by verbs of the real game."""
+"""``punish-fast arena``: run a round-robin tournament; also options shared by commands for the two-player game."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from punish_fast.arena.tournament import Tournament
     from punish_fast.duel.graph import Graph
 
-# The lengths of exact games are computed until the probability that a game continues is lower.
+# The lengths of exact games are computed until the probability that a game continues is below this.
 _NEGLIGIBLE = 1e-9
-# Measures reached by a smaller share of games are not printed.
+# Only measures reached by at least this share of games are printed.
 _LEAST = 5e-4
 
 
 @dataclass(frozen=True, kw_only=True)
 class RealGameOptions(ComputeOptions):
-    """Options of verbs that play the real game."""
+    """Options of commands that play the two-player game."""
 
     rules: PlayerRulesOption = None
 
@@ -55,22 +55,23 @@ class ArenaOptions(RealGameOptions):
     agents: Annotated[
         list[str],
         argument(
-            "AGENT...",
-            "A built-in agent (punish-fast agents lists them), or an agent or strategy file; with @T, an agent plays "
-            "by softmax at temperature T.",
+            "AGENT",
+            "A built-in agent (see `agents`), or an agent or strategy file; append @T to an agent for softmax play at "
+            "temperature T.",
             complete_agents,
         ),
     ]
     games: Annotated[
         int | None,
         option(
-            "Play this many games of every pair: an even number, at least 4.  [default: compute exact results]",
+            "Number of games per pair, even and at least 4.  [default: compute exact results]",
             metavar="N",
         ),
     ] = None
     seed: SeedOption = None
     record: Annotated[
-        Path | None, option("Store the games, at most 100,000 in all, in this database.", metavar="DB", writes=True)
+        Path | None,
+        option("Store the games in this database, at most 100,000 in all.", metavar="DB", writes=True),
     ] = None
 
     def check(self) -> None:
@@ -80,7 +81,7 @@ class ArenaOptions(RealGameOptions):
 
         for name, value in (("--seed", self.seed), ("--record", self.record)):
             if self.games is None and value is not None:
-                raise UsageError(f"{name} goes with --games only")
+                raise UsageError(f"{name} requires --games")
         check_tournament(len(self.agents), self.games)
         if self.games is not None:
             check_numbers(self.games, self.seed or 0, True, 0)
@@ -92,7 +93,7 @@ class ArenaOptions(RealGameOptions):
     "punish-fast arena one.h5 two.h5 --json",
 )
 def arena(options: ArenaOptions) -> None:
-    """Run a round-robin tournament of the real game and rank the agents."""
+    """Run a round-robin tournament of the two-player game and rank the agents."""
     from punish_fast.arena.simulated_records import check_recording
     from punish_fast.arena.tournament import round_robin
 
@@ -102,7 +103,7 @@ def arena(options: ArenaOptions) -> None:
     check_outputs([options.record], sources, "play")
     if options.record is not None:
         if lineup.information != "view":
-            raise UsageError(f"--record stores games of the view only, a player is of the model {lineup.information!r}")
+            raise UsageError(f"--record requires players of the view; one uses the model {lineup.information!r}")
         check_recording(lineup.names, options.games or 0, options.record)
     seed = None if options.games is None else seed_of(options.seed)
     stages = Stages(options.quiet)
@@ -215,7 +216,7 @@ def _entries(ended: np.ndarray) -> list[dict[str, Any]]:
 
 
 def print_lengths(entries: list[dict[str, Any]], agents: list[str]) -> None:
-    """Print one line for each measure that games reach."""
+    """Print one row for each measure that games reach."""
     breaths, has_wins = len(entries[0]["ended"]), entries[0]["wins"] is not None
     columns = [f"{agent} wins" for agent in agents] if has_wins else ["ended"]
     rows = [["measure", *columns, "continue", *(f"breath {k}" for k in range(1, breaths + 1))]]

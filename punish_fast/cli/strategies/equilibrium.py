@@ -35,7 +35,7 @@ class EquilibriumOptions(ComputeOptions):
     ] = "view"
     iterations: Annotated[
         int | None,
-        option("Stop after this many iterations, at most 10000.  [default: 80 without another target]", metavar="N"),
+        option("Stop after N iterations, at most 10000.  [default: 80 if no other target is set]", metavar="N"),
     ] = None
     target: Annotated[float | None, option("Stop at this exploitability, in percentage points.", metavar="POINTS")] = (
         None
@@ -44,7 +44,7 @@ class EquilibriumOptions(ComputeOptions):
     output: OutputOption = None
     resume: Annotated[
         Path | None,
-        option("Resume from this checkpoint, if it exists, and save to it every minute.", metavar="FILE", writes=True),
+        option("Resume from this checkpoint if it exists, and save to it every minute.", metavar="FILE", writes=True),
     ] = None
 
 
@@ -56,8 +56,8 @@ class EquilibriumOptions(ComputeOptions):
 def equilibrium(options: EquilibriumOptions) -> None:
     """Approximate an equilibrium and measure its exploitability.
 
-    By default written as a strategy to equilibrium.h5, or equilibrium-memory.h5; under other rules than tabletop their
-    name comes first.
+    The default output is the strategy equilibrium.h5, or equilibrium-memory.h5; if the rules are not tabletop, their
+    name is put in front.
     """
     from punish_fast.duel.graph import Graph, Outline
     from punish_fast.equilibrium.run import default_response_share
@@ -74,14 +74,14 @@ def equilibrium(options: EquilibriumOptions) -> None:
     output = options.output or _default_output(options, rules, _aims(target, share))
     check_outputs([output, options.resume], rules_files(options.rules), "read")
     clock, progress = Stopwatch(), Progress(options.quiet)
-    with progress.stage("game: information states (1 of 2)"), clock("states"):
+    with progress.stage("game: listing information states (1 of 2)"), clock("states"):
         outline = Outline(StateSpace(rules, options.information))
     size = _size(outline, bytes_needed(outline, share))
     if not options.as_json and not options.quiet:
         memory = decimal(size["memory_bytes"])
-        say(f"{size['states']:,} information states, {size['full_states']:,} full states: needs {memory} of memory")
+        say(f"{size['states']:,} information states, {size['full_states']:,} full states; {memory} of memory needed")
     require_memory(size["memory_bytes"], "this equilibrium")
-    with progress.stage("game: graph (2 of 2)"), clock("graph"):
+    with progress.stage("game: building the graph (2 of 2)"), clock("graph"):
         learner = Equilibrium(Graph(outline.space, outline), share=share)
     _resume(learner, checkpoint, target)
     found = _run(learner, target, options, output, clock, progress)
@@ -128,10 +128,10 @@ def _find_checkpoint(options: EquilibriumOptions, rules: Rules) -> Artefact | No
         return None
     file = load(path)
     if file.kind != "equilibrium":
-        raise UsageError(f"{path}: is of kind {file.kind!r}, --resume takes a checkpoint of an equilibrium")
+        raise UsageError(f"{path}: is of kind {file.kind!r}; --resume needs a checkpoint of an equilibrium")
     file.must_have_rules(rules)
     if file.information != options.information:
-        raise UsageError(f"{path}: is of the information model {file.information!r}, not {options.information!r}")
+        raise UsageError(f"{path}: has the information model {file.information!r}, not {options.information!r}")
     return file
 
 

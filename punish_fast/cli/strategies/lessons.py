@@ -1,4 +1,4 @@
-"""``punish-fast lessons``: show lessons from a strategy of the real game, and how people deviate from it."""
+"""``punish-fast lessons``: show lessons from a strategy of the two-player game, and how people deviate from it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LessonsOptions(RealGameOptions):
     file: Annotated[Path, argument("FILE.h5", "An agent or a strategy, which plays both sides.")]
     records: Annotated[
         Path | None,
-        option("Show where people deviate in this database of recorded games, and what it costs them.", metavar="DB"),
+        option("Also show how people deviate in these recorded games, and what it costs them.", metavar="DB"),
     ] = None
     plot: PlotOption = None
 
@@ -47,13 +47,13 @@ class Study(NamedTuple):
 
 @verb("punish-fast lessons equilibrium.h5", "punish-fast lessons equilibrium.h5 --records games.db --plot lessons.png")
 def lessons(options: LessonsOptions) -> None:
-    """Show what a strategy teaches: the value of HP, hands and kept cards, and how often to play each card."""
+    """Show lessons from a strategy: the value of HP, hands and kept cards, and how often to play each card."""
     check_outputs([], [options.file, options.records, *rules_files(options.rules)], "show", options.plot)
     study = study_file(options)
     if options.plot is not None:
         from punish_fast.study.lessons_plot import draw_lessons
 
-        draw_lessons(study.lessons, study.people, f"What {study.report['agent']} teaches", options.plot)
+        draw_lessons(study.lessons, study.people, f"Lessons from {study.report['agent']}", options.plot)
     report = study.report | {"plot": options.plot}
     options.print(report, print_lessons)
 

@@ -17,7 +17,7 @@ def print_lessons(report: dict[str, Any]) -> None:
     """Print the report of ``lessons``."""
     print_text(
         f"{report['agent']}, rules {report['rules']}, information {report['information']}: "
-        f"self-play, {report['length']:.2f} breaths a game; one point is one game in a hundred"
+        f"self-play, {report['length']:.2f} breaths per game; one point is one game in a hundred"
     )
     for headline in headlines(report):
         print_text(headline, "  ", "* ")
@@ -45,26 +45,26 @@ def headlines(report: dict[str, Any]) -> list[str]:
     if kept:
         (keep, gain), (drop, loss) = kept[0], kept[-1]
         found.append(
-            f"Kept over the redeal instead of a fresh card, {keep} gains most ({_points(gain)} points) and {drop} "
-            f"least ({_points(loss)})."
+            f"Of the cards kept over the redeal, {keep} gains most over a fresh card ({_points(gain)} points) and "
+            f"{drop} least ({_points(loss)})."
         )
     ahead = [each for each in report["hp_before_deals"] if each["own"] == each["enemy"] + 1]
     if ahead:
-        told = [f"{each['own']} HP against {each['enemy']} wins {_share(each['win'])}" for each in ahead]
-        found.append(f"Before the cards are dealt, {' and '.join(told)}.")
+        told = [f"{each['own']} HP against {each['enemy']} win {_share(each['win'])}" for each in ahead]
+        found.append(f"Before the deal, {' and '.join(told)} of games.")
     always = report["frequencies"][0] if report["frequencies"] else None
     if always is not None:
         order = _ranked(always["shares"])
         told = [f"{play} {_percent(share)} %" for play, share in order]
-        found.append(f"Of all choices: {', '.join(told)}.")
+        found.append(f"Share of all choices: {', '.join(told)}.")
     return found[:3]
 
 
 def _people_headline(people: dict[str, Any]) -> str:
     often, seldom = extremes(people["costs"][0])
-    loss = f"People lose {100 * people['loss_per_game']:.1f} points in a game"
+    loss = f"People lose {100 * people['loss_per_game']:.1f} points per game"
     told = [f"too {word}: {play}" for word, play in (("often", often), ("seldom", seldom)) if play != "-"]
-    return f"{loss}; what they play {', '.join(told)} (in per cent)." if told else f"{loss}."
+    return f"{loss}; played {', '.join(told)} (in per cent)." if told else f"{loss}."
 
 
 def _ranked(values: dict[str, float | None]) -> list[tuple[str, float]]:
@@ -78,8 +78,8 @@ def _print_title(title: str) -> None:
 
 def _print_hps(report: dict[str, Any]) -> None:
     for title, key in (
-        ("HP: wins before the cards of a measure are dealt", "hp_before_deals"),
-        ("HP: wins later in a measure, as games reach it", "hp_during_measures"),
+        ("HP: win probability before a measure is dealt", "hp_before_deals"),
+        ("HP: win probability later in a measure, averaged over self-play", "hp_during_measures"),
     ):
         if report[key]:
             _print_title(title)
@@ -96,7 +96,7 @@ def _hp_rows(entries: list[dict[str, Any]]) -> list[list[str]]:
 def _print_hands(report: dict[str, Any]) -> None:
     hands = report["hands"]
     _print_title(
-        f"opening hands: wins with the best and the worst of {len(hands)}, {_share(report['mean'])} on average"
+        f"opening hands: win probability of the best and the worst of {len(hands)}; on average {_share(report['mean'])}"
     )
     shown = [*hands[:_HANDS], *hands[max(_HANDS, len(hands) - _HANDS) :]]
     rows = [["hand", "dealt", "wins"]]
@@ -104,7 +104,7 @@ def _print_hands(report: dict[str, Any]) -> None:
         [cards_text(entry["hand"].values()), f"{entry['probability']:.2%}", _share(entry["win"])] for entry in shown
     ]
     print_table(rows, indent="  ")
-    _print_title("opening hands: wins by copies of a card, and the average gain of one more")
+    _print_title("opening hands: win probability by number of copies of a card, and the average gain from one more")
     table = report["in_hand"]
     most = max(copies for each in table.values() for copies in each["copies"])
     rows = [["card", *map(str, range(most + 1)), "one more (points)"]]
@@ -116,7 +116,7 @@ def _print_hands(report: dict[str, Any]) -> None:
 
 
 def _print_kept(kept: dict[str, Any]) -> None:
-    _print_title("kept cards: gain of keeping a card over the redeal, over a fresh card or over another one, in points")
+    _print_title("kept cards: gain from keeping a card over the redeal instead of a fresh or another card, in points")
     rows = [["", "kept", "than fresh", *(f"than {card}" for card in CARDS)]]
     for card, each in kept.items():
         others = ["-" if other == card else _points(gain) for other, gain in each["over_other"].items()]
@@ -127,7 +127,8 @@ def _print_kept(kept: dict[str, Any]) -> None:
 
 def _print_frequencies(frequencies: list[dict[str, Any]]) -> None:
     _print_title(
-        "how often to play each card: choices in a game; per cent of all / of those that allow it (feint: any card)"
+        "how often to play each card: choices per game; per cent of all choices / of those where the card is legal "
+        "(feint: any card)"
     )
     plays = list(frequencies[0]["shares"]) if frequencies else []
     rows = [["", "choices", *plays]]
@@ -151,18 +152,20 @@ def _print_people(people: dict[str, Any]) -> None:
     loss, own = 100 * people["loss_per_game"], 100 * people["strategy_loss_per_choice"]
     for line in (
         *caveats(people),
-        f"all choices of a player in a game lose {loss:.1f}{error} points together (+- two standard errors)",
-        f"by the same measure, a choice of the strategy itself loses {own:.2f} points in the same states",
+        f"the choices of a player in a game lose {loss:.1f}{error} points in total (+- two standard errors)",
+        f"for comparison, a choice of the strategy itself loses {own:.2f} points in the same states",
     ):
         print_text(line, "  ")
-    _print_title("people: frequencies of theirs and of the strategy, in per cent, and the loss of a choice, in points")
+    _print_title("people: how often they and the strategy play each card (per cent), and the loss per choice (points)")
     rows = [["", "choices", "people", "strategy", "loses", "+-", "of all losses"]]
     everything = people["costs"][0]
     for cost in (cost for cost in people["costs"] if cost["grouping"] == "play"):
         shares = [_percent(everything[side][cost["situation"]]) for side in ("people", "strategy")]
         rows.append([cost["situation"], *_cost_cells(cost, *shares)])
     print_table(rows, indent="  ")
-    _print_title("people: losses by situation, the worst frequent ones last; what they play too often and too seldom")
+    _print_title(
+        "people: losses by situation, the worst frequent situations last; cards played too often or too seldom"
+    )
     rows = [["", "choices", "loses", "+-", "of all losses", "too often", "too seldom"]]
     shown = [cost for cost in people["costs"] if cost["grouping"] != "play"] + people["worst"][:_WORST]
     rows += [[cost["situation"], *_cost_cells(cost), *extremes(cost)] for cost in shown]
@@ -172,16 +175,16 @@ def _print_people(people: dict[str, Any]) -> None:
 def caveats(people: dict[str, Any]) -> list[str]:
     """Return one line for each group of choices that were omitted or are uncertain."""
     reasons = {"illegal": "that are illegal in their state", "unknown": "in states that no game reaches"}
-    lines = [f"left out {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
+    lines = [f"omitted {people[key]:,} choices {reason}" for key, reason in reasons.items() if people[key]]
     unsure = people["choices"] - people["certain"]
     if unsure:
         unknown = f"for {unsure:,} choices the log does not say which side played which card"
-        lines.append(f"{unknown}; we average over the possibilities")
+        lines.append(f"{unknown}; they are averaged over the possibilities")
     return lines
 
 
 def extremes(cost: dict[str, Any]) -> tuple[str, str]:
-    """Return the most overplayed and the most underplayed play: ``dodge 32 for 19``."""
+    """Return the most overplayed and the most underplayed play, such as ``dodge 32 for 19``, in per cent."""
     surplus = {play: cost["people"][play] - cost["strategy"][play] for play in cost["people"]}
     often, seldom = max(surplus, key=lambda play: surplus[play]), min(surplus, key=lambda play: surplus[play])
     cells = []

@@ -1,4 +1,4 @@
-"""``punish-fast openings``: show probability and value of every opening, and the worth of a card in hand."""
+"""``punish-fast openings``: show the probability and value of every opening, and the worth of a card in hand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OpeningsOptions(CommonOptions):
 
 @verb("punish-fast openings naive.h5", "punish-fast openings naive.h5 --plot openings.png", stage="openings")
 def openings(options: OpeningsOptions) -> None:
-    """Show the probability and the value of every opening, and the worth of a card in hand."""
+    """Show the probability and value of every opening, and the worth of each card in hand."""
     from punish_fast.punish.codes import decimals_of
     from punish_fast.punish.states import openings as dealt
     from punish_fast.store.reader import load
@@ -35,7 +35,7 @@ def openings(options: OpeningsOptions) -> None:
     check_outputs([], [options.file], "show", options.plot)
     file = load(options.file)
     if file.kind != "agent":
-        raise UsageError(f"{options.file}: is a {file.kind}, openings are shown of agents")
+        raise UsageError(f"{options.file}: is of kind {file.kind}; openings needs an agent")
     found, solution = dealt.openings(file), file.solution()
     value, value_is = solution.v[found.row], "win probability"
     if solution.discount < 1:
@@ -45,7 +45,7 @@ def openings(options: OpeningsOptions) -> None:
     if options.plot is not None:
         from punish_fast.study.openings_plot import draw_openings
 
-        title = f"What openings are worth to {options.file.stem}"
+        title = f"Value of openings to {options.file.stem}"
         draw_openings(found, value, solution.discount == 1, title, options.plot)
     decimals = decimals_of(file, found.row)
     report = {

@@ -48,7 +48,8 @@ class Order:
     def runs(self, large: int) -> list[np.ndarray]:
         """Group consecutive components into runs; a component with at least ``large`` states is its own run.
 
-        Return the state offsets of the components of each run, int64 ``[n + 1]``.
+        Returns:
+            For each run, int64 ``[n + 1]``, state offsets of its components.
         """
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))

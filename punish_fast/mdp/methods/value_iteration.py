@@ -153,7 +153,8 @@ class Iteration:
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy; return the largest amount by which it may earn less than `v`.
 
-        ``bounds`` are allowed losses, in ascending order.
+        Args:
+            bounds: Allowed losses, in ascending order.
         """
         if self.discount == 1:
             return 0.0

@@ -78,11 +78,7 @@ def enemy_hands(view: View) -> Iterator[tuple[Five, float]]:
 
 
 def enemy_choices(space: StateSpace, enemy: np.ndarray, view: View) -> Iterator[tuple[Five, float, dict[int, float]]]:
-    """Yield the possible hands of the enemy, their probabilities, and its policy with each hand.
-
-    Yields:
-        A hand, its probability, and the probability of each action that is possible with it.
-    """
+    """Yield each possible hand of the enemy, its probability, and the probabilities of the enemy's actions with it."""
     for hand, p in enemy_hands(view):
         rows = rows_of_state(space, mirrored(view.state, hand))
         choices = zip(space.action[rows].tolist(), enemy[rows].tolist(), strict=True)

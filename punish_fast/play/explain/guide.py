@@ -17,11 +17,11 @@ def guide(rules: Rules, view: View, enemy: str) -> list[str]:
 
 
 def _aim(enemy: str) -> Iterator[str]:
-    yield f"You and {enemy} pick a card at the same time, and the two cards clash. Whoever has no HP left loses."
+    yield f"You and {enemy} pick a card at the same time, and the two cards clash. A player with no HP left loses."
 
 
 def _cards(rules: Rules) -> Iterator[str]:
-    # Those that are not in hand as well: a feint may draw any, and the enemy plays them.
+    # Include cards that are not in hand: a feint may draw any card, and the enemy may play any.
     for kind, card in enumerate(CARDS):
         if rules.copies[kind]:
             yield f"{card}: {effect(rules, kind)}."
@@ -54,17 +54,19 @@ def effect(rules: Rules, kind: int) -> str:
 def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
     state = view.state
     if view.actions == (REST_ACTION,):
-        cause = "You are exhausted by the card that you played last" if state.own_exhausted else "You have no card left"
+        cause = (
+            "You are exhausted by the card that you played last" if state.own_exhausted else "You have no cards left"
+        )
         yield f"{cause}: you can only rest in this breath, and any attack hits you in full."
     if state.enemy_exhausted:
         yield f"{enemy} is exhausted and must rest: your attack deals its full damage."
     if any(action % 10 == 1 for action in view.actions if action != REST_ACTION):
         yield (
             f"Feint: the card goes to the discard pile, and the top card of the deck ({view.deck} left) "
-            f"is played instead. {_times(rules.feints)} in a measure."
+            f"is played instead. {_times(rules.feints)} per measure."
         )
     if clash_effects(rules).taken.max() >= min(state.own_hp, state.enemy_hp):
-        yield f"If both fall at once, the lower card wins: {' < '.join(by_priority(rules))}."
+        yield f"If both players fall in the same breath, the lower card wins: {' < '.join(by_priority(rules))}."
     left = rules.breaths - state.breath
     when = "After this breath" if left == 0 else f"After {left + 1} breaths"
     yield (
@@ -74,7 +76,7 @@ def _now(rules: Rules, view: View, enemy: str) -> Iterator[str]:
 
 
 def by_priority(rules: Rules) -> list[str]:
-    """Return the cards and rest, highest priority first: it decides if both players fall."""
+    """Return the cards and rest, highest priority first; the priority decides if both players fall."""
     return sorted(RESOLVED, key=lambda name: rules.priority[RESOLVED.index(name)])
 
 

@@ -1,8 +1,8 @@
-"""Positions to practise on, in which the choice matters most.
+"""Practice positions, in which the choice matters most.
 
-In recorded games these are the positions in which somebody lost most by a choice; without records, positions of
-simulated games in which the enemy has a choice as well, and the best action is furthest above the next. The loss of a
-choice is its difference in value to the best choice, as a share of the difference between win and loss.
+In recorded games, these are the positions of the most costly choices. In simulated games, they are positions in which
+the enemy has a choice, too, and the best action is furthest above the second best. The loss of a choice is the value of
+the best choice minus its own, as a share of the difference between win and loss.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from punish_fast.punish.codes import State, from_decimal, rows_of
 from punish_fast.punish.rules import name_of
 from punish_fast.records.choices import Choices
 
-# An answer that loses less is right.
+# Answers that lose less than this are right.
 MOST_OF_RIGHT = 0.01
-# Questions are drawn from the best positions, this many for each question.
+# Questions are drawn from the best positions, this many per question.
 _POOL = 5
-# Positions to simulate for each question.
+# Number of positions to simulate per question.
 _POSITIONS = 40
 
 
 @dataclass(frozen=True)
 class Question:
-    """A position to choose in."""
+    """A practice position."""
 
     state: State
     stake: float  # loss of the recorded choice or of the second best action, from 0 to 1
     game: int | None = None  # recorded game, if any
-    player: str | None = None  # who chose in it
-    played: int | None = None  # two-digit action that was chosen in it
+    player: str | None = None  # player of the recorded choice
+    played: int | None = None  # two-digit action of the recorded choice
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer to a question."""
+    """A judged answer to a question."""
 
     question: Question
-    explanation: Explanation  # position, explained
+    explanation: Explanation  # explanation of the position
     action: int  # answer, a two-digit action
     loss: float  # loss of the answer, from 0 to 1
 
@@ -74,8 +74,8 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     state_row = rows_of(space, choices.decimal)
     is_known = state_row >= 0
     if not is_known.any():
-        raise NoAnswerError(f"the records have no position of a game under the rules {name_of(space.rules)}")
-    # Both ascend, so together they number the rows in order.
+        raise NoAnswerError(f"the records contain no positions under the rules {name_of(space.rules)}")
+    # States and actions are ascending, so the keys of the rows are sorted.
     key = 100 * np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)) + space.action
     wanted = 100 * state_row + choices.action
     row = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
@@ -87,7 +87,7 @@ def recorded_questions(explainer: Explainer, choices: Choices, n: int, seed: int
     order = order[np.sort(firsts)]
     order = order[loss[order] >= MOST_OF_RIGHT]
     if not len(order):
-        raise NoAnswerError(f"the records have no choice that lost as much as {MOST_OF_RIGHT:.0%} of a win")
+        raise NoAnswerError(f"the records contain no choice that lost at least {MOST_OF_RIGHT:.0%} of a win")
     return [
         Question(
             state=from_decimal(space.layout, int(choices.decimal[k])),
@@ -108,12 +108,12 @@ def simulated_questions(explainer: Explainer, n: int, seed: int) -> list[Questio
             stakes[state] = _margin(explainer, state)
     ranked = sorted((state for state, stake in stakes.items() if stake > 0), key=lambda state: -stakes[state])
     if not ranked:
-        raise NoAnswerError("no position of the simulated games leaves a choice that matters")
+        raise NoAnswerError("the choice does not matter in any position of the simulated games")
     return [Question(ranked[k], stakes[ranked[k]]) for k in _drawn(np.arange(len(ranked)), n, seed)]
 
 
 def _margin(explainer: Explainer, state: State) -> float:
-    """Return the margin of the best action above the next, from 0 to 1; 0 if only one is legal."""
+    """Return the margin of the best action over the second best, from 0 to 1; 0 if only one is legal."""
     values = np.sort(explainer.solution.q[rows_of_state(explainer.data.space, state)])
     return explainer.scale.share(float(values[-1] - values[-2])) if len(values) > 1 else 0.0
 

@@ -49,20 +49,20 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Consequence:
-    """Consequence of an action if the enemy's action and all draws are known."""
+    """Consequence of an action, given the enemy's action and all draws."""
 
-    probability: float  # probability
+    probability: float
     value: float  # discounted value of the next position
-    state: State | None  # position that follows; None if the game is over
+    state: State | None  # next position; None if the game is over
     words: str  # damage, exhaustion, healing, win or loss
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An action of the enemy against one of the player's."""
+    """An action of the enemy against an action of the player."""
 
     action: int  # enemy's two-digit action
-    consequences: tuple[Consequence, ...]  # consequences by draws of feints
+    consequences: tuple[Consequence, ...]  # by draws of feints
 
     @property
     def probability(self) -> float:
@@ -103,25 +103,25 @@ class Reason:
     """A legal action with its outcomes against each action of the enemy."""
 
     action: int  # two-digit action
-    value: float  # value
-    # Enemy's possible actions, likeliest first; none between two measures, when nothing is played.
+    value: float
+    # Enemy's possible actions, likeliest first; empty between two measures.
     against: tuple[Answer, ...]
 
 
 def contrast(better: Reason, worse: Reason, scale: Scale) -> str:
-    """Explain why an action is better than another by the decisive action of the enemy."""
+    """Explain by the decisive action of the enemy why an action is better than another."""
     others = {answer.action: answer for answer in worse.against}
     pairs = [(answer, others[answer.action]) for answer in better.against]
     if not pairs:
         return "Nothing is played between two measures."
     good, bad = max(pairs, key=lambda pair: pair[0].probability * (pair[0].value - pair[1].value))
     first, second = _fares(better, good, scale), _fares(worse, bad, scale)
-    decides = f"What decides it is {action_name(good.action)} ({good.probability:.0%} likely)."
+    decides = f"The enemy's {action_name(good.action)} decides ({good.probability:.0%} likely)."
     return f"{decides} Against it, {first}. {second[0].upper()}{second[1:]}."
 
 
 def _fares(reason: Reason, answer: Answer, scale: Scale) -> str:
-    """Describe the outcome of an action against one of the enemy."""
+    """Describe the outcome of an action against an action of the enemy."""
     name = action_name(reason.action)
     at_once = {"you win": "wins at once", "you lose": "loses at once"}.get(answer.words)
     return f"{name} {at_once}" if at_once else f"{name} {scale.sentence(answer.value)}: {answer.likely}"

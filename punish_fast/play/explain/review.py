@@ -1,8 +1,8 @@
-"""A recorded game, judged choice by choice.
+"""Reviews of recorded games, choice by choice.
 
-An agent has the win probability ``v`` of every state under optimal play, and ``q`` after every action. A choice loses
-``v - q``, in points if multiplied by 100. Losses hold against the enemy that the values were solved for; other choices
-can be best against other enemies.
+An agent's values are the win probability ``v`` of every state under optimal play, and ``q`` of every action. A choice
+loses ``v - q``, in points if multiplied by 100. The losses are against the enemy that the values were solved for; other
+choices can be best against other enemies.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class ReviewedChoice:
         """Value of the choice, in a sentence."""
         best = action_name(self.best)
         if self.loss is None:
-            return f"In breath {self.breath}, this was no legal action; {best} would have won {self.win:.1%} of games."
+            return f"In breath {self.breath}, the action was illegal; {best} would have won {self.win:.1%} of games."
         if self.loss < _SMALLEST:
             return f"In breath {self.breath}, {action_name(self.action)} was right: it won {self.win:.1%} of games."
         return (
-            f"In breath {self.breath}, {best} would have won {self.win:.1%} of games, {action_name(self.action)} won "
+            f"In breath {self.breath}, {best} would have won {self.win:.1%} of games; {action_name(self.action)} won "
             f"{self.win - self.loss:.1%}."
         )
 
@@ -78,8 +78,8 @@ class ReviewedSide:
     """All choices of one player."""
 
     name: str
-    won: bool  # whether the player won
-    choices: tuple[ReviewedChoice, ...]  # choices in the order of play
+    won: bool
+    choices: tuple[ReviewedChoice, ...]  # in the order of play
 
     @property
     def loss(self) -> float:
@@ -110,7 +110,7 @@ class Judge:
         chances = as_chances(solution)
         if chances.objective != "win-probability":
             raise NoAnswerError(
-                f"{name}: has values with the discount {solution.discount:g}, allowed are chances to win; see: "
+                f"{name}: has values with the discount {solution.discount:g} instead of win probabilities; see: "
                 "punish-fast solve --objective win-probability"
             )
         self._v, self._q = chances.v, chances.q
@@ -120,7 +120,7 @@ class Judge:
         """Judge the choices of one player."""
         rows = rows_of(self._space, np.array(side.states, dtype=np.int64))
         for code in np.array(side.states)[rows < 0].tolist():
-            raise NoAnswerError(f"state {code}: is no position under the rules {name_of(self._space.rules)}")
+            raise NoAnswerError(f"state {code}: is not a position under the rules {name_of(self._space.rules)}")
         numbered = zip(side.number, side.states, rows.tolist(), side.actions, strict=True)
         return ReviewedSide(side.name, won, tuple(self._judged(*each) for each in numbered))
 
@@ -147,7 +147,7 @@ def review(judge: Judge, game: RecordedGame) -> tuple[ReviewedSide, ReviewedSide
 
 
 def read_game(path: Path, game_id: int | None) -> RecordedGame:
-    """Read one game of a database; for None the latest played by a person, or else the latest."""
+    """Read a game from a database; by default, the latest one that a person played, or else the latest one."""
     with open_to_read(path) as connection:
         wanted = latest_game(connection) if game_id is None else game_id
         for _, game in read_games(connection, Selection(game=wanted)) if wanted is not None else ():

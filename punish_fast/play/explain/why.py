@@ -36,22 +36,22 @@ from punish_fast.punish.rules import Five, Rules, true_rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import Artefact, final_values
 
-# An action, and the card that each player draws for a feint, from 0 for guard; None without.
+# The enemy's action, and the cards drawn for feints by the player and the enemy (0 for guard) or None.
 _Play = tuple[int, int | None, int | None]
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A position, explained."""
+    """Explanation of a position."""
 
     state: State
-    view: View  # view of the player
+    view: View
     words: str  # position in words
     reasons: tuple[Reason, ...]  # legal actions, best first
     hands: dict[Five, float]  # hands that the enemy may hold, with their probabilities, likeliest first
     answers: dict[int, float]  # probability of each action of the enemy, likeliest first
-    scale: Scale  # scale of all values
+    scale: Scale
 
     def contrast(self, action: int) -> str | None:
         """Explain why the best action is better than this one, or than the second best.
@@ -101,11 +101,11 @@ class Explainer:
     def __init__(
         self, data: GameData, enemy: np.ndarray, solution: Solution, finals: tuple[float, float] | None = None
     ) -> None:
-        """Store the values and the enemy that they hold against.
+        """Store the values and the enemy that they were solved for.
 
         Args:
             enemy: The enemy's policy, float64 ``[n_rows]``.
-            finals: The values of win and loss; those that belong to the solution if None.
+            finals: Values of win and loss; by default, the final values of the solution.
         """
         data.space.must_be_view()
         self.data = data
@@ -122,7 +122,7 @@ class Explainer:
         view = view_of(space, state)
         hands: dict[Five, float] = {}
         answers: dict[int, float] = {}
-        # By whether the player feints.
+        # Two cases: the player does not feint, or feints.
         plays: tuple[dict[_Play, float], dict[_Play, float]] = {}, {}
         for hand, p, choices in enemy_choices(space, self.enemy, view):
             hands[hand] = p
@@ -145,11 +145,11 @@ class Explainer:
         if not reason.against:
             return
         mean = sum(answer.probability * answer.value for answer in reason.against)
-        # False if the bound is not known.
+        # An unknown error bound is NaN, so the comparison is False.
         if abs(mean - reason.value) > 2 * self.solution.error_bound + _ROUNDING * max(map(abs, self._finals.values())):
             raise NoAnswerError(
-                f"enemy: against this one, {action_name(reason.action)} would be worth {mean:.6f} and not "
-                f"{reason.value:.6f}, allowed is the enemy that the values were solved for"
+                f"enemy: the values were not solved against this enemy; {action_name(reason.action)} would be worth "
+                f"{mean:.6f} instead of {reason.value:.6f}"
             )
 
     def _add_plays(
@@ -191,7 +191,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
     """Return an explainer of the values in a file.
 
     Args:
-        enemy: The enemy that it was solved against; the one that it notes if None.
+        enemy: Enemy that the agent was solved against; by default, the enemy recorded in the file.
     """
     solution = agent.solution()
     player = noted_enemy(agent) if enemy is None else enemy
@@ -202,7 +202,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
 
 
 def explainer_against(player: Player, rules: Rules) -> Explainer:
-    """Solve for the best choices against a player under the true redeal; return their explainer."""
+    """Return an explainer of the best choices against a player under the true redeal."""
     player.must_fit(rules)
     space = StateSpace(true_rules(rules))
     policy = player.policy(space)

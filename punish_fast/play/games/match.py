@@ -43,7 +43,7 @@ class GameMatch:
         """Begin in the initial state.
 
         Args:
-            most_moves: Moves after which a game without secrets is a draw; None if unlimited.
+            most_moves: Number of moves after which an open game is a draw; None if unlimited.
             choices: Generator for the actions of policies; ``chance`` if None.
         """
         self._game, self._most_moves = game, most_moves
@@ -54,7 +54,7 @@ class GameMatch:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """The players who decide now; empty before chance has dealt and when the game is over."""
+        """Players who decide now; empty before chance has dealt and when the game is over."""
         is_on = not self._is_over and self._game.player(self._state) != CHANCE
         return self._game.deciders(self._state) if is_on else ()
 
@@ -72,16 +72,16 @@ class GameMatch:
         return GameView(self._game.known_to(self._state, seat), seat, self.legal(seat))
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        """Return the legal actions of a seat: none unless it is to decide."""
+        """Return the legal actions of a seat; empty if the seat does not decide now."""
         return tuple(self._game.actions(self._game.known_to(self._state, seat))) if seat in self.to_move else ()
 
     def draw_choice(self, seat: int, policy: GamePolicy) -> int:
-        """Sample an action of a policy, which receives only what its seat knows."""
+        """Sample an action of a policy, which receives only the information of its seat."""
         weight = np.asarray(policy(self._game.known_to(self._state, seat)), dtype=np.float64)
         return int(self.legal(seat)[self._choices.choice(len(weight), p=weight / weight.sum())])
 
     def move(self, actions: dict[int, int]) -> list[Event]:
-        """Apply the actions of all who decide, and sample chance."""
+        """Apply the actions of all players who decide, and sample chance."""
         steps: list[Step] = []
         deciders = self.to_move
         self._past.append(self._state)
@@ -90,9 +90,9 @@ class GameMatch:
         return self._told(steps)
 
     def undo(self) -> None:
-        """Go back to before the last move, if the game has no secrets."""
+        """Undo the last move of an open game."""
         if not self._game.is_open:
-            raise UndoError("what has been seen cannot be forgotten: this game has no undo")
+            raise UndoError("moves cannot be undone in a game with hidden information")
         if not self._past:
             raise UndoError("there is no move to undo")
         self._state = self._past.pop()

@@ -25,7 +25,7 @@ _ABOUT = {
     "random": "plays at random",
     "rule-of-thumb": "plays by a rule of thumb",
     "casual": f"plays at random {RANDOM_SHARES['casual']:.0%} of the time",
-    "trained": "plays as it has learned by playing itself",
+    "trained": "has learned by playing against itself",
     "perfect": "plays perfectly",
 }
 # Games between perfect players might not terminate.
@@ -33,10 +33,10 @@ _MOST_MOVES = 200
 
 
 class GamePlayer(ServedPlayer):
-    """A player of a game, and the perfect play that gives hints against it.
+    """A player of a game, and perfect play for hints.
 
     Attributes:
-        oracle: Perfect play of the game; None if there is none, and so no hints.
+        oracle: Perfect play of the game; None if it is not available, and neither are hints.
         identity: 32 hexadecimal digits, a hash of game and source.
     """
 
@@ -52,22 +52,18 @@ class GamePlayer(ServedPlayer):
         source: str,
         asks_oracle: bool = True,
     ) -> None:
-        """Name the player.
-
-        Args:
-            source: Distinguishes players of the same game.
-        """
+        """Describe the player; ``source`` distinguishes players of the same game."""
         self.name, self.game, self.oracle = name, game, oracle
         self.game_name, self.presentation = game.name, GamePresentation(game)
         self._about, self._make = about, make
-        # Oracles that are not quick search for each move.
+        # Oracles that are not quick search before each move.
         self.moves_quickly = not asks_oracle or oracle is None or oracle.is_quick
-        self.no_second = None if game.is_open else "chance or nobody begins"
+        self.no_second = None if game.is_open else "nobody chooses who begins"
         described = json.dumps([describe(game), source], sort_keys=True)
         self.identity = hashlib.sha256(described.encode()).hexdigest()[:32]
 
     def facts(self) -> dict[str, Any]:
-        """Describe the player without opening it, JSON-like."""
+        """Return a JSON-like description of the player, without opening it."""
         known = {"about": self._about, "rules": self.game.variant_text(), "hints": self.oracle is not None}
         return super().facts() | known
 
@@ -82,13 +78,13 @@ class GamePlayer(ServedPlayer):
         return None if self.oracle is None else self.oracle.n_positions
 
     def hint(self, view: GameView, until: float = math.inf) -> dict[str, Any]:
-        """Return the outcome of each move with perfect play, and which moves are best, JSON-like.
+        """Return the outcome of each move with perfect play, and the best moves, as a JSON-like object.
 
         Args:
-            until: Deadline of a search, a moment of ``time.monotonic``; ``exact`` is False if it was cut short.
+            until: Deadline of a search (a ``time.monotonic`` value); ``exact`` is False if the search was cut short.
         """
         if self.oracle is None:
-            raise NoAnswerError(f"{self.name}: plays {self.game_name}, without hint")
+            raise NoAnswerError(f"{self.name}: does not offer hint in {self.game_name}")
         values, is_exact = self.oracle.known_values(view.state, until)
         moves = [
             {
@@ -103,7 +99,7 @@ class GamePlayer(ServedPlayer):
         return {"exact": is_exact, "moves": moves}
 
     def prepare(self, state: Any, until: float) -> bool:
-        """Search until a moment of ``time.monotonic``; return True if a choice needs no further search."""
+        """Search until a deadline (a ``time.monotonic`` value); return True if no further search is needed."""
         return self.oracle is None or self.oracle.prepare(state, until)
 
     def hasty_action(self, state: Any) -> int:
@@ -115,7 +111,7 @@ class GamePlayer(ServedPlayer):
         return best[len(best) // 2]
 
     def open(self) -> None:
-        """Load the oracle and the policy, and ask for a first choice."""
+        """Load the oracle and the policy, and compute a first choice."""
         if self.oracle is not None:
             self.oracle.open()
         match = self.match(0)
@@ -129,13 +125,13 @@ class GamePlayer(ServedPlayer):
     def opponents(self, temperature: float | None) -> list[PolicyPlayer]:
         """Return the players of all seats but one."""
         if temperature is not None:
-            raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed is none")
+            raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; it has no temperatures")
         n = self.game.n_players - 1
         name = self.name if n == 1 else self.name.removesuffix(f"-{self.game_name}")
         return [PolicyPlayer(each, self.policy) for each in numbered([name] * n)]
 
     def match(self, seed: int, choice_seed: int | None = None) -> GameMatch:
-        """Return a match with random seeds of chance and of choices; one for both by default."""
+        """Return a match with a random seed for chance, and one for choices, by default the same generator."""
         choices = None if choice_seed is None else np.random.default_rng(choice_seed)
         return GameMatch(self.game, np.random.default_rng(seed), _MOST_MOVES, choices)
 
@@ -156,13 +152,9 @@ def _about(game: Game, level: str) -> str:
 
 
 def file_player(path: Path, name: str, oracles: Sequence[Oracle] = ()) -> GamePlayer:
-    """Return the player of a file.
-
-    Args:
-        oracles: Perfect play that is known already, of its game or others.
-    """
+    """Return the player of a file; ``oracles`` with perfect play of the same game are reused."""
     game, policy = file_policy(path)
     known = (oracle for oracle in oracles if describe(oracle.game) == describe(game))
     oracle = next(known, None) or perfect_play(game)
     source = hashlib.sha256(path.read_bytes()).hexdigest()
-    return GamePlayer(name, "plays as it has learned", game, oracle, lambda: policy, source, asks_oracle=False)
+    return GamePlayer(name, "plays a learned policy", game, oracle, lambda: policy, source, asks_oracle=False)

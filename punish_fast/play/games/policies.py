@@ -22,14 +22,14 @@ from punish_fast.runtime.errors import are_installed, require
 # Share of random choices at each level; the other choices are perfect.
 RANDOM_SHARES = {"random": 1.0, "casual": 0.3, "perfect": 0.0}
 LEVELS = ("random", "casual", "trained", "perfect")
-# The levels of games without perfect play.
+# Levels of games without perfect play.
 CARD_LEVELS = ("random", "rule-of-thumb", "trained")
-# Training games of a table, enough for perfect play of TapnSwap.
+# Number of games to train a table, enough for perfect play of TapnSwap.
 _TRAINING = 50_000
 
 
 def policy_at(game: Game, oracle: Oracle | None, level: str) -> GamePolicy:
-    """Return the policy of one of `levels_of` a game, with its perfect play if there is one."""
+    """Return the policy of a level of `levels_of`; ``oracle`` is the game's perfect play, or None."""
     if level == "trained":
         return trained_policy(game)
     if level == "rule-of-thumb":
@@ -59,7 +59,7 @@ def _rule_policy(game: Game) -> GamePolicy:
 
 
 def trained_policy(game: Game) -> GamePolicy:
-    """Return the policy of the network in the package, or else of a table that learns in a second."""
+    """Return the policy of the network in the package, or else of a table that is trained in a second."""
     network = pretrained_network(game)
     if network is not None:
         require("learn", "jax", "optax")
@@ -68,7 +68,7 @@ def trained_policy(game: Game) -> GamePolicy:
 
 
 def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
-    """Return the positions of a game, and the policy of a table that learns in a second, float64 ``[n_rows]``."""
+    """Train a table in a second; return the positions of the game and the table's policy, float64 ``[n_rows]``."""
     positions = enumerate_positions(game)
     learner = new_learner(positions, Hyperparameters())
     learner.plan("self", _TRAINING)
@@ -77,14 +77,14 @@ def trained_table(game: Game) -> tuple[Positions, np.ndarray]:
 
 
 def levels_of(game: Game) -> list[str]:
-    """Return the available levels: a network needs JAX, and a table that learns in a second needs perfect play."""
+    """Return the available levels; ``trained`` needs JAX for a network, or a game small enough for a table."""
     is_exact, has_network = entry_of(game.name).oracle is not None, file_of(game).exists()
     has_trained = are_installed("jax", "optax") if has_network else is_exact
     return [level for level in (LEVELS if is_exact else CARD_LEVELS) if level != "trained" or has_trained]
 
 
 def table_policy(positions: Positions, policy: np.ndarray) -> GamePolicy:
-    """Return a policy from float64 ``[n_rows]`` along the rows of ``positions``."""
+    """Return a policy from probabilities float64 ``[n_rows]``, one per row of ``positions``."""
     return lambda state: policy[positions.rows_of(state)]
 
 
@@ -108,7 +108,7 @@ def muzero_policy(learner: MuZeroLearner) -> GamePolicy:
 
 
 def _valued_policy(game: Game, values: Callable[[Any], np.ndarray], is_mixed: bool = False) -> GamePolicy:
-    """Return a policy from the values of all actions in a state, ``[n_moves]``, as in `q_network_policy`."""
+    """Return a policy from a function that returns the values of all actions in a state, ``[n_moves]``."""
 
     def choices(state: object) -> np.ndarray:
         known = values(state)[list(game.actions(state))]

@@ -1,4 +1,4 @@
-"""Other games as JSON and words for a page, as the player of a seat knows them."""
+"""JSON-like objects and texts that describe other games for a page, with the information of one player."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GamePresentation:
         return {"name": game.variant_text(), "variant": game.parameters(), "words": game.rules_text()}
 
     def view(self, view: GameView) -> dict[str, Any]:
-        """Return a position: the ``board`` of the game, the seat to move if its player knows that, and words."""
+        """Return a position: the ``board``, the seat to move if the player knows it, and a text."""
         game, state = self._game, view.state
         if not self._game.is_open:
             to_move = view.seat if view.actions else None
@@ -40,7 +40,7 @@ class GamePresentation:
         return self._game.rules_text().split("\n")
 
     def moves(self, view: GameView) -> list[dict[str, Any]]:
-        """Return the legal actions with their names; keys are the numbers that people type."""
+        """Return the legal actions with their names, and as keys the numbers that people type."""
         numbers = numbers_of(self._game, view.actions)
         return [
             {"action": action, "name": self._game.action_text(view.state, action), "key": str(number)}
@@ -48,7 +48,7 @@ class GamePresentation:
         ]
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return an event as the player of a seat may know it."""
+        """Return an event with the information of the player of a seat."""
         match event.told(seat):
             case Moved() as moved:
                 who, shown = names[moved.seat], {"kind": "move", "seat": moved.seat, "name": moved.words}

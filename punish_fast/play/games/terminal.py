@@ -1,4 +1,4 @@
-"""A game at a terminal, against agents or between two people."""
+"""A game in the terminal, against agents or between two people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CARD_HELP = "Type the number of a move, or the move in words; rules, or q to le
 
 
 class LeaveError(Exception):
-    """A person left the game."""
+    """Raised when a person leaves the game."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Result:
     """The result of a game."""
 
     winner: int | None  # number of the winner; None if the game is a draw or unfinished
-    ended: bool  # whether the game was finished
+    ended: bool  # True if the game was finished
     actions: list[str]  # actions played, in words
     story: list[str]  # all printed events
 
 
 @dataclass(eq=False)
 class TerminalGame:
-    """A game at the terminal."""
+    """A game in the terminal."""
 
-    session: PlaySession  # session with a `GameMatch`, or one person's with a `GameMatch`
-    game: Game  # game
-    oracle: Oracle | None  # perfect play, which gives hints; None if there is none
-    ask: Ask  # asks a person for a line; raises EOFError when there is none
+    session: PlaySession  # session with a `GameMatch`
+    game: Game
+    oracle: Oracle | None  # perfect play, for hints; None if it is not available
+    ask: Ask  # asks a person for a line; raises EOFError at the end of input
     tell: Tell  # prints a text
 
     def play(self) -> Result:
@@ -111,7 +111,7 @@ class TerminalGame:
                 self.tell(self._reply(answer, view))
 
     def _offer(self, view: GameView) -> tuple[str, dict[str, int]]:
-        """Print the legal moves; return the allowed numbers in short, and the action of each allowed input."""
+        """Print the legal moves; return a text with their numbers, and the action of each allowed input."""
         texts = [self.game.action_text(view.state, action) for action in view.actions]
         numbers = numbers_of(self.game, view.actions)
         for number, text in zip(numbers, texts, strict=True):
@@ -141,7 +141,7 @@ class TerminalGame:
 
     def _hint(self, view: GameView) -> str:
         if self.oracle is None:
-            return "There is no perfect play of this game, and so no hint."
+            return "There are no hints for this game, because its perfect play is not known."
         if not self.oracle.is_quick:
             self.tell("Looking ahead ...")
         best = self.oracle.best_action(view.state)

@@ -28,11 +28,7 @@ def rows_of_state(space: StateSpace, state: State) -> slice:
 
 
 def view_of(space: StateSpace, state: State) -> View:
-    """Return the view of a position outside of a game.
-
-    Args:
-        space: The information states, of the view.
-    """
+    """Return the view of a position outside a game; ``space`` has the information states of the view."""
     rows = rows_of_state(space, state)
     counts = zip(space.rules.copies, state.hand, state.discard, strict=True)
     guard, rush, dodge, strike, punish = (copies - held - gone for copies, held, gone in counts)
@@ -41,13 +37,13 @@ def view_of(space: StateSpace, state: State) -> View:
 
 
 class GameData:
-    """Data that a game needs, without the graph of all games.
+    """Data that games need.
 
     Attributes:
-        space: The information states, of the finest model among the players.
-        dealer: The deals.
+        space: Information states of the finest model among the players.
+        dealer: Source of deals.
         draws: All decks and the draws from them.
-        until: Their cumulated probabilities.
+        until: Cumulative probabilities of the draws.
     """
 
     def __init__(self, space: StateSpace) -> None:

@@ -1,9 +1,8 @@
-"""One game of Punish by the true rules, with the random numbers of the simulator.
+"""One game of Punish, with the random numbers of the simulator.
 
 Deals, choices of agents and draws of feints equal those in ``duel/_simulator.py`` for the same game number and seed.
-So two agents play move for move the game that `Simulator.trace` plays with them, and against a person the cards fall as
-in that game as long as the same cards are played. Choices can have a seed of their own, so that whoever knows the deals
-cannot predict them.
+Two agents therefore play exactly the game of `Simulator.trace`, and a person gets the same cards in it as long as both
+sides play as there. Choices can have a separate seed, so that they cannot be predicted from the deals.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def _nothing() -> np.ndarray:
 
 @dataclass
 class _Side:
-    """The secrets and statuses of one seat; ``digits`` are the digits of its cards code."""
+    """Hidden information and status of a seat; ``digits`` are the digits of its cards code."""
 
     hp: int
     hand: np.ndarray = field(default_factory=_nothing)
@@ -46,7 +45,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class Breath:
-    """A breath that was played: by seat, decimal codes of the states, rows of the states and of the actions."""
+    """A breath that was played: decimal state codes, two-digit actions and rows of the actions, by seat."""
 
     states: tuple[int, int]
     actions: tuple[int, int]
@@ -155,7 +154,7 @@ class PunishMatch:
         return Deal(self.measure, hands, _five(dealt.revealed), self._n_deck)
 
     def _draw(self, feints: tuple[bool, bool], numbers: tuple[int, int, np.uint64]) -> tuple[int, int]:
-        """Draw for the feints; the kind that each seat draws, 5 for none."""
+        """Draw cards for the feints; return the kind of card that each seat draws, 5 for none."""
         draws, deck, which = self.data.draws, self._deck, feints[0] + 2 * feints[1]
         n = int(draws.n[deck, which])
         i = int(_simulator.draw_feints(numbers, self.data.until, deck, which, n)) if which else 0
@@ -163,7 +162,7 @@ class PunishMatch:
         return int(draws.own[deck, which, i]), int(draws.enemy[deck, which, i])
 
     def _pay(self, seat: int, picks: tuple[int, ...], drawn: tuple[int, int]) -> None:
-        """Move the cards of a breath: out of the hand of a seat, and to the discard pile as it remembers it."""
+        """Move the cards that a seat played to the discard pile, and update the cards that it remembers."""
         side, move = self._sides[seat], self.data.space.places.move
         cards = ((OWN_PICK, picks[seat]), (OWN_DRAW, drawn[seat]), (ENEMY_CARD, picks[1 - seat]))
         for what, kind in (*cards, (ENEMY_CARD, drawn[1 - seat])):
@@ -203,14 +202,14 @@ class PunishMatch:
         return int(join_statuses(self.data.space.layout, status))
 
     def _state_row(self, seat: int) -> int:
-        """The row of the information state of a seat."""
+        """Return the row of the information state of a seat."""
         space = self.data.space
         layer = space.layers[self._breath - 1]
         block = np.searchsorted(layer.cards, self._sides[seat].digits @ space.places.weight)
         return int(layer.first[block]) + int(layer.rank[block, self._status_of(seat)])
 
     def _rows(self, seat: int) -> slice:
-        """The rows of the legal actions of a seat."""
+        """Return the rows of the legal actions of a seat."""
         row = self._state_row(seat)
         first, last = self.data.space.state_ptr[row : row + 2].tolist()
         return slice(first, last)

@@ -19,15 +19,15 @@ _MOST_SHOWN = 40
 
 
 class MoveError(PunishFastError, ValueError):
-    """Words that are not a legal move; the message says why and lists legal moves."""
+    """Raised when a text is not a legal move; the message says why and lists legal moves."""
 
 
 def ask_move(ask: Ask, prompt: str, legal: Sequence[int]) -> str:
-    """Ask for a move, and for the card of a feint that was typed without one; raises EOFError at the end of input."""
+    """Ask for a move, and for the card of a feint typed without one; raise EOFError at the end of input."""
     answer = ask(prompt).strip()
     if answer.lower() in _FEINT and any(action % 10 == 1 for action in legal):
         card = ask("  Feint with which card? ").strip()
-        # Anything else is an answer of its own, such as ? or q.
+        # Other input, such as ? or q, is returned as it is.
         return f"f {card}" if card and any(name.startswith(card.lower()) for name in CARDS) else card
     return answer
 
@@ -56,7 +56,7 @@ def parse_move(text: str, legal: Sequence[int]) -> int:
 
 def _not_understood(text: str, legal: Sequence[int]) -> str:
     shown = printable(text.strip(), _MOST_SHOWN)
-    return f"{shown!r} is no move. {moves_text(legal)}" if shown else moves_text(legal)
+    return f"{shown!r} is not a move. {moves_text(legal)}" if shown else moves_text(legal)
 
 
 def moves_text(legal: Sequence[int]) -> str:

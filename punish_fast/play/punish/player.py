@@ -1,4 +1,4 @@
-"""Players of Punish that a server offers."""
+"""Players of Punish on a server."""
 
 from __future__ import annotations
 
@@ -39,15 +39,11 @@ class PunishPlayer(Player, ServedPlayer):
     """A player of Punish. Creating it is quick; expensive results are computed on first use and cached."""
 
     game_name = PunishPresentation.game
-    no_second = "both players move at once"
+    no_second = "both players move simultaneously"
     rules: Rules
 
     def __init__(self, argument: str, shared: SharedData, rules: Rules | None = None, name: str | None = None) -> None:
-        """Look up a player.
-
-        Args:
-            shared: Data of all players, which is shared and added to.
-        """
+        """Look up a player; ``shared`` holds the data of all players, to which missing data is added."""
         super().__init__(argument)
         self.rules = true_rules(rules or (PRESETS["tabletop"] if self.file is None else self.file.rules))
         self.must_fit(self.rules)
@@ -62,7 +58,7 @@ class PunishPlayer(Player, ServedPlayer):
         return TEMPERATURES if self.has_values and self.settled(None) is None else ()
 
     def facts(self) -> dict[str, Any]:
-        """Describe the player without opening it, JSON-like."""
+        """Return a JSON-like description of the player, without opening it."""
         attributes = {} if self.file is None else self.file.attributes
         enemy = "random" if self.has_values and self.file is None else None
         if self.file is not None and self.file.kind == "agent":
@@ -81,14 +77,14 @@ class PunishPlayer(Player, ServedPlayer):
             "coaches": self.information == "view",
             "values": self.has_values,
             "explains": self.information == "view",
-            # A strategy judges by the best choices against it.
+            # A strategy is judged by the best choices against it.
             "judges": self.information == "view" and (objective in (None, "win-probability") or discount == 1),
             "against": self.name if enemy is None else enemy,
         }
 
     @cached_property
     def data(self) -> GameData:
-        """Rules and states of its games."""
+        """Rules and states of the player's games."""
         key = self.rules.digest, self.information
         if key not in self._shared:
             self._shared[key] = GameData(StateSpace(self.rules, self.information))
@@ -126,11 +122,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def identity(self) -> str:
-        """Identity of the player (``punish/strategy.py``).
-
-        It depends on the values of choices; for a strategy, on probabilities. If a strategy remembers more than the
-        view, information states are numbered.
-        """
+        """Hash of the values of choices or, for a strategy, of their probabilities (see `identity`)."""
         space = self.space
         states = decimals_of(space) if space.is_view else np.arange(space.n_states)
         values = self.strategy if self.solution is None else self.solution.q
@@ -175,7 +167,7 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def explainer(self) -> Explainer:
-        """Explainer of its values, or else of the best choices against it."""
+        """Explainer of the player's values or, for a strategy, of the best choices against it."""
         self._must_have_view()
         if self.solution is None:
             return Explainer(self.data, self.strategy, self.best_choices)
@@ -190,13 +182,13 @@ class PunishPlayer(Player, ServedPlayer):
 
     @cached_property
     def judge(self) -> Judge:
-        """Judge by its values, or else by the best choices against it."""
+        """Judge by the player's values or, for a strategy, by the best choices against it."""
         self._must_have_view()
         solution = self.explainer.solution if self.solution is None else self.solution
         return Judge(self.space, solution, self.name)
 
     def review(self, game: RecordedGame) -> dict[str, Any]:
-        """Judge all choices of a recorded game, JSON-like: the ``rules`` and ``players``."""
+        """Judge all choices of a recorded game; return a JSON-like object with ``rules`` and ``players``."""
         sides = review(self.judge, game)
         players = [side.report() for side in sides]
         for side, player in zip(sides, players, strict=True):
@@ -205,7 +197,7 @@ class PunishPlayer(Player, ServedPlayer):
         return {"rules": self.presentation.rules(), "players": players}
 
     def why(self, decimal: int) -> dict[str, Any]:
-        """Explain a state, JSON-like: `Explanation.report` with the ``view`` and the ``policy``."""
+        """Explain a state; return `Explanation.report` with the ``view`` and the ``policy``."""
         explanation = self.explainer.explain(from_decimal(self.space.layout, decimal))
         report = explanation.report()
         rows = rows_of_state(self.space, explanation.state)
@@ -218,7 +210,7 @@ class PunishPlayer(Player, ServedPlayer):
         return report | {"against": against, "view": self.presentation.view(explanation.view)}
 
     def practice(self, choices: Choices | None, n: int, seed: int) -> dict[str, Any]:
-        """Return questions to practise on, JSON-like: the ``rules`` and ``positions``."""
+        """Return questions to practise on, as a JSON-like object with ``rules`` and ``positions``."""
         explainer, questions = self.explainer, []
         if choices is not None:
             with suppress(NoAnswerError):
@@ -249,10 +241,7 @@ class PunishPlayer(Player, ServedPlayer):
         }
 
     def values(self, decimal: int) -> dict[str, Any]:
-        """Return values and policy in a state, JSON-like.
-
-        Keys: ``state``, ``v``, and ``actions`` with ``q`` and ``probability``. Strategies have no ``v`` and ``q``.
-        """
+        """Return values and policy in a state, as a JSON-like object; for a strategy, ``v`` and ``q`` are None."""
         self._must_have_view()
         space = self.space
         row = space.row(from_decimal(space.layout, decimal))
@@ -271,7 +260,7 @@ class PunishPlayer(Player, ServedPlayer):
         if temperature not in self._policies:
             if temperature is not None and temperature not in self.temperatures:
                 allowed = ", ".join(f"{each:g}" for each in self.temperatures) or "none"
-                raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}, allowed are {allowed}")
+                raise NoAnswerError(f"temperature: {self.name} does not play at {temperature:g}; allowed: {allowed}")
             q, settled = None if self.solution is None else self.solution.q, self.settled(temperature)
             policy = self.policy(self.space) if q is None else policy_of_values(self.space.state_ptr, q, settled)
             self._policies[temperature] = policy
@@ -279,4 +268,4 @@ class PunishPlayer(Player, ServedPlayer):
 
     def _must_have_view(self) -> None:
         if not self.space.is_view:
-            raise NoAnswerError(f"{self.name}: remembers more than a position tells, and cannot be asked about one")
+            raise NoAnswerError(f"{self.name}: cannot judge positions, because it remembers more than they show")

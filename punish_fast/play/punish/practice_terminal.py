@@ -1,4 +1,4 @@
-"""A quiz at a terminal: positions, answers typed as at the table, and why they are right or wrong."""
+"""A quiz in the terminal: positions, typed answers, and the reasons why they are right or wrong."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from punish_fast.punish.codes import action_name
 from punish_fast.runtime.printable import printable
 
 _HELP, _LEAVE = ("?", "h", "help"), ("q", "quit", "exit")
-_KEYS = "? shows the rules, q ends the practice."
+_KEYS = "? shows the rules, q ends the quiz."
 
 
 @dataclass(eq=False)
 class PracticeTerminal:
-    """Asks questions."""
+    """A quiz in the terminal."""
 
-    explainer: Explainer  # knows the answers
-    screen: Screen  # where positions are drawn
-    ask: Ask  # asks for a line; raises EOFError when there is none
-    waits: bool = False  # whether a person has to press Enter before the next question
-    verdicts: list[Verdict] = field(default_factory=list)  # on the answers so far
+    explainer: Explainer  # source of the right answers
+    screen: Screen  # screen on which positions are drawn
+    ask: Ask  # asks for a line; raises EOFError at the end of input
+    waits: bool = False  # wait for Enter before the next question
+    verdicts: list[Verdict] = field(default_factory=list)  # verdicts on the answers so far
 
     def practise(self, questions: Sequence[Question]) -> None:
         """Ask all questions."""
@@ -52,7 +52,7 @@ class PracticeTerminal:
 
     @property
     def _of_what(self) -> str:
-        return " of win chance" if self.explainer.scale.is_chance else ""
+        return " of win probability" if self.explainer.scale.is_chance else ""
 
     def _answer(self, view: View) -> int:
         while True:

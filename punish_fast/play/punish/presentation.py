@@ -1,4 +1,4 @@
-"""Punish as JSON and words: positions, moves and events."""
+"""JSON-like objects and texts that describe positions, moves and events of Punish for a page."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class PunishPresentation:
         return _card(min(action // 10 - 1, len(CARDS)))
 
     def event(self, event: Event, seat: int, names: Sequence[str]) -> dict[str, Any]:
-        """Return an event as the player of a seat may see it."""
+        """Return an event with the information of the player of a seat."""
         told = event.told(seat)
         shown = {"kind": type(told).__name__.lower(), "words": Teller(self._rules, names).words(told)}
         match told:

@@ -1,4 +1,4 @@
-"""Finished games at the table, as records of a database."""
+"""Storage of finished games in a database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Finished:
     ended: int = field(default_factory=lambda: int(time.time()))
 
     def record(self) -> RecordedGame:
-        """Return its record, with a new id."""
+        """Return the record of the game, with a new id."""
         sides = [
             Side(
                 name=player.name,
@@ -42,20 +42,17 @@ class Finished:
 
 
 class Keeper:
-    """Keeps finished games."""
+    """Stores finished games."""
 
     def __init__(self, space: StateSpace, database: Path | None) -> None:
         self.database = database
         self._space = space
 
     def keep_all(self, games: Sequence[Finished]) -> list[int]:
-        """Keep games; return their ids.
-
-        Only one thread at a time may call this.
-        """
+        """Store games and return their ids; only one thread may call this at a time."""
         records = [game.record() for game in games]
         if self.database is not None:
             report = record_games(self._space, records, self.database)
             if report.imported < len(records):
-                raise RecordsError(f"{self.database}: a game was not kept: {report.remarks[0].reason}")
+                raise RecordsError(f"{self.database}: a game was not saved: {report.remarks[0].reason}")
         return [record.id for record in records]

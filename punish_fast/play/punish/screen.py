@@ -1,7 +1,7 @@
-"""Drawings of a game in a terminal: cards, hands, statuses, and events in words.
+"""Drawings of a game in the terminal: cards, hands, statuses, and events in words.
 
-A card is a filled box in its colour of every plot, with its name and its key; without colours the box and the words
-stay. Where the terminal cannot draw lines, boxes are ASCII.
+A card is a box with its name and its key, filled with the colour that it has in plots. Boxes are drawn in ASCII if the
+terminal cannot draw lines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Screen:
     """Draws views and prints events.
 
     Attributes:
-        console: Where to draw.
+        console: Console to draw on.
         rules: The rules.
         names: The name of each seat; "you" for a single person.
     """
@@ -99,7 +99,7 @@ class Screen:
         self.console.print(fill(text, self.console.width - 1, initial_indent="  ", subsequent_indent="  "))
 
     def columns(self, texts: Sequence[str]) -> None:
-        """Print short texts of one length side by side, row by row; the first stands out."""
+        """Print short texts of the same length side by side, row by row; the first one is bold."""
         cells = [Text(text, "" if number else "bold") for number, text in enumerate(texts)]
         most = max(1, (self.console.width - 2) // (len(texts[0]) + 2))
         for begin in range(0, len(cells), most):

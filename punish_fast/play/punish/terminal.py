@@ -1,4 +1,4 @@
-"""A game of Punish at a terminal: one person against an agent, two people, or two agents to watch."""
+"""A game of Punish in the terminal: one person against an agent, two people, or two agents to watch."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _KEYS = "u takes a move back before it is revealed, c asks the coach, ? shows th
 
 @dataclass(eq=False)
 class PunishTerminal:
-    """A session at a terminal."""
+    """A session in the terminal."""
 
-    session: PlaySession  # game
+    session: PlaySession
     data: GameData
-    screen: Screen  # where it is drawn
-    ask: Ask  # asks for a line; raises EOFError when there is none
-    coach: Coach | None = None  # advises people; None without
-    coaches: bool = False  # whether it does so before every move, unasked
-    # Whether a move has to be confirmed, and may be taken back. Spectators press Enter for each breath.
+    screen: Screen
+    ask: Ask  # asks for a line; raises EOFError at the end of input
+    coach: Coach | None = None
+    coaches: bool = False  # show advice before every move
+    # Moves must be confirmed, and can be taken back; spectators press Enter before each breath.
     confirms: bool = True
-    # With two people at one screen, called with the name of the one whose turn begins, and with None when it ends.
+    # For two people at one screen: called with a person's name before each turn, and with None afterwards.
     hides: Callable[[str | None], None] | None = None
 
     def play(self) -> None:
@@ -128,11 +128,11 @@ class PunishTerminal:
 
     def _advise(self, view: View, seat: int) -> None:
         if self.coach is None:
-            self.screen.say("There is no coach at this table.")
+            self.screen.say("There is no coach in this game.")
             return
         other = self.screen.names[1 - seat]
         plays = "plays on like this" if self.coach.name == other else f"plays like {self.coach.name}"
-        self.screen.say(f"Win chances, best first, if {other} {plays} and you your best:")
+        self.screen.say(f"Win probability of each move, if {other} {plays} and you play your best afterwards:")
         chances = self.coach.win_chances(view)
         self.screen.columns([f"{typed_text(action):<9} {chance:7.2%}" for action, chance in chances.items()])
         expected = list(self.coach.expected(view).items())

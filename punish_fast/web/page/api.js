@@ -1,6 +1,6 @@
 /** Requests to the server, which answers in JSON. */
 
-/** An answer that is no success; the message is the server's one line. */
+/** An error response; the message is the explanation of the server. */
 export class ApiError extends Error {
   constructor(status, detail) {
     super(detail);
@@ -22,13 +22,13 @@ async function request(method, path, body) {
     throw new ApiError(0, "The server does not answer. Is punish-fast serve still running?");
   }
   const answer = response.status === 204 ? null : await response.json().catch(() => null);
-  if (!response.ok) throw new ApiError(response.status, words(answer) ?? `${method} ${path}: answered with status ${response.status} and no reason. Does a proxy pass this address on to punish-fast serve?`);
+  if (!response.ok) throw new ApiError(response.status, words(answer) ?? `${method} ${path}: status ${response.status} without an explanation. Does a proxy forward this address to punish-fast serve?`);
   return answer;
 }
 
 const words = (answer) => (typeof answer?.detail === "string" ? answer.detail : null);
 
-/** GET a path; query values that are null, undefined or empty are left out. */
+/** GET a path; query values that are null, undefined or empty are omitted. */
 export function get(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
   const search = new URLSearchParams(given).toString();
@@ -38,15 +38,15 @@ export function get(path, query = {}) {
 export const post = (path, body) => request("POST", path, body);
 export const remove = (path) => request("DELETE", path);
 
-/** Wait for some milliseconds. */
+/** Wait for a number of milliseconds. */
 export const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
 
 let known = null;
 
-/** Whether the server has opened all agents that it can. */
+/** Return true if the server has opened all agents that it can open. */
 export const areAllOpen = () => known !== null;
 
-/** All agents of the server. It opens them one by one; until all are open, `known` is asked for again. */
+/** Return all agents of the server. It opens them one by one, so the list is cached only once all are open. */
 export async function allModels() {
   if (known) return known;
   const models = await get("/models");
@@ -54,7 +54,7 @@ export async function allModels() {
   return models;
 }
 
-/** The agents that are open and have a use, such as "plays"; waits for the first of them, the default. */
+/** Return the open agents that support a use, such as "plays"; wait for the first one, which is the default. */
 export async function modelsThat(use, isWanted = () => true) {
   for (;;) {
     const useful = (await allModels()).filter((model) => model[use]);

@@ -1,11 +1,11 @@
-/** A position of Punish as one player sees it, drawn: for the table, and for the pages that explain. */
+/** Drawing of a Punish position as one player sees it, for the table and other pages. */
 
 import { CARDS, card, chips, sign } from "./cards.js";
 import { counted, h, svg, unseen } from "./dom.js";
 
 const HEART = "M12 20.5C5 15 2.5 11.8 2.5 8.3 2.5 5.5 4.6 3.5 7.2 3.5c2 0 3.7 1.1 4.8 3 1.1-1.9 2.8-3 4.8-3 2.6 0 4.7 2 4.7 4.8 0 3.5-2.5 6.7-9.5 12.2z";
 
-/** Hit points as hearts, with the number for those who do not see them. */
+/** Hit points as hearts and as a number. */
 export function hearts(hp, most, lost = 0) {
   const heart = (k) => {
     const look = k < hp ? "full" : k < hp + lost ? "lost" : "empty";
@@ -20,7 +20,7 @@ export function hearts(hp, most, lost = 0) {
   );
 }
 
-/** What is to be known of a player besides the hand. */
+/** Feints and exhaustion of a player. */
 function statuses(side, rules) {
   const left = rules.feints - side.feinted;
   return [
@@ -29,7 +29,7 @@ function statuses(side, rules) {
   ];
 }
 
-/** The line of a player: name, hearts, cards, and statuses while the game is on; `lost` are HP just lost. */
+/** Row of a player: name, hearts, cards, and statuses while the game is on; `lost` is the number of HP just lost. */
 export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
   return h(
     "div",
@@ -41,11 +41,11 @@ export function player(name, side, rules, { lost = 0, isOn = true } = {}) {
   );
 }
 
-/** A pile of which only the counts matter. */
+/** A pile as counts of its cards. */
 export const pile = (label, counts, note) =>
   h("div", { class: "pile" }, h("h3", {}, label, note && h("span", { class: "quiet" }, ` ${note}`)), chips(counts, label));
 
-/** How far the measure has come. */
+/** Progress of the measure. */
 export function clock(view) {
   const step = (k) => h("span", { class: k < view.breath ? "step done" : k === view.breath ? "step now" : "step" });
   const measure = view.measure ? `Measure ${view.measure}, breath` : "Breath";
@@ -60,7 +60,7 @@ export function clock(view) {
 /** A hand as a list of kinds, such as [1, 1, 3]. */
 export const kinds = (hand) => hand.flatMap((n, kind) => Array(n).fill(kind));
 
-/** A whole position, to look at. */
+/** A whole position, without controls. */
 export function position(view, rules, you = "you", enemy = "enemy") {
   return h(
     "div",

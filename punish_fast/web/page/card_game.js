@@ -1,4 +1,4 @@
-/** Shared by card games in which something is hidden: the log by rounds, what was just said, and moves as buttons. */
+/** Base of card games with hidden information: a log by rounds, the latest events, and moves as buttons. */
 
 import { h } from "./dom.js";
 import { OpenGame } from "./open_game.js";
@@ -34,7 +34,7 @@ export class CardGame extends OpenGame {
     return this.table?.is_on ? this.table.legal : [];
   }
 
-  /** The seat of a player by place: you are at place 0, then the others as they sit. */
+  /** Seat of the player shown at a place: you are at place 0, followed by the other seats in order. */
   seatAt(place) {
     return (this.table.view.board.own - 1 + place) % this.table.names.length;
   }

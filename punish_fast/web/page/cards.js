@@ -1,11 +1,11 @@
-/** The cards as they look: a sign, a name, a colour and a pattern each (cards.css). */
+/** Appearance of the cards: each has a sign, a name, a colour and a pattern (cards.css). */
 
 import { h, svg, unseen } from "./dom.js";
 
 export const CARDS = ["guard", "rush", "dodge", "strike", "punish"];
 export const REST = 90;
 
-// Line drawings on a square of 24.
+// Line drawings in a square of side 24.
 const SIGNS = {
   guard: ["M12 3.2 19.5 6v5.6c0 4.7-3 7.6-7.5 9.2-4.5-1.6-7.5-4.5-7.5-9.2V6z", "M12 7.5v9M8.2 11.5h7.6"],
   rush: ["M3.5 6.5 9 12l-5.5 5.5", "M9.5 6.5 15 12l-5.5 5.5", "M15.5 6.5 21 12l-5.5 5.5"],
@@ -33,13 +33,13 @@ function face(name, damage) {
   return [sign(name), h("span", { class: "name" }, name), h("span", { class: "deals" }, deals(damage))];
 }
 
-/** An open card. */
+/** A card face up. */
 export const card = (name, damage) => h("div", { class: "card", "data-card": name }, face(name, damage));
 
-/** An open card so small that it shows its sign alone. */
+/** A small card face up, which shows only its sign. */
 export const smallCard = (name) => h("div", { class: "card small-card", "data-card": name, title: name }, sign(name), unseen(name));
 
-/** An open card to click; `attributes` go to the button. */
+/** A card face up as a button with `attributes`. */
 export function cardButton(name, damage, attributes, ...more) {
   return h(
     "button",
@@ -53,10 +53,10 @@ export function cardButton(name, damage, attributes, ...more) {
 /** A card face down. */
 export const back = () => h("div", { class: "card back", "aria-hidden": "true" });
 
-/** What a player who rests lays down. */
+/** A card that stands for a rest. */
 export const restCard = () => h("div", { class: "card rest" }, sign("rest"), h("span", { class: "name" }, "rest"));
 
-/** The place of a card that has not been played. */
+/** An empty place for a card that has not been played. */
 export const noCard = () => h("div", { class: "card none", "aria-hidden": "true" });
 
 /** Counts of the five cards. */
@@ -81,7 +81,7 @@ export function tag(name, text = name) {
   return h("span", { class: "tag" }, h("span", { class: "spot", "data-card": name }, sign(name)), text);
 }
 
-/** The card of an action, by name: the one thrown away if it is a feint. */
+/** Name of the card of an action; for a feint, the card thrown away. */
 export const cardOf = (action) => (action === REST ? "rest" : CARDS[Math.floor(action / 10) - 1]);
 export const isFeint = (action) => action % 10 === 1;
 

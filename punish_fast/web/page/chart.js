@@ -1,4 +1,4 @@
-/** Small drawings, made to the width of their place: chances over time, and counts as columns. */
+/** Charts as wide as their containers: win probabilities over time, and counts as columns. */
 
 import { h, svg } from "./dom.js";
 
@@ -7,7 +7,7 @@ const BOTTOM = 30;
 const TOP = 12;
 const RIGHT = 12;
 
-/** A figure that is drawn again whenever its width changes; `draw(width)` returns the children of the drawing. */
+/** A figure that is redrawn whenever its width changes; `draw(width)` returns the children of the drawing. */
 function figure(label, height, draw, caption) {
   const drawing = svg("svg", { role: "img", "aria-label": label, class: "drawing" });
   const place = h("figure", { class: "chart" }, drawing, caption && h("figcaption", {}, caption));
@@ -24,7 +24,7 @@ function figure(label, height, draw, caption) {
 
 const text = (x, y, words, css, anchor = "middle") => svg("text", { x, y, class: css, "text-anchor": anchor }, String(words));
 
-/** Lines of chances from 0 to 1, one point a breath.
+/** Lines of win probabilities, with one point per breath.
  *
  *  series    [{name, css, points: [{breath, win, isBad}]}]
  *  breath    the breath to mark, or null
@@ -55,7 +55,7 @@ export function chances(series, label, breath, onpick) {
     ];
   };
   const legend = series.map(({ name, css }) => h("span", { class: `legend ${css}` }, name));
-  return figure(label, height, draw, [legend, h("span", { class: "legend bad" }, "a choice that cost much")]);
+  return figure(label, height, draw, [legend, h("span", { class: "legend bad" }, "a costly choice")]);
 }
 
 /** The first series has discs, the second squares; a costly choice has a ring around it. */

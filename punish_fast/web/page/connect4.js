@@ -1,4 +1,4 @@
-/** Connect Four at the table: seven columns, each a button. */
+/** Renderer of Connect Four: seven columns, each a button. */
 
 import { h } from "./dom.js";
 import { Squares, mark } from "./squares.js";
@@ -7,11 +7,11 @@ const COLOURS = ["red", "yellow"];
 const [WIDTH, HEIGHT, CENTRE] = [7, 6, 3];
 
 export class Connect4 extends Squares {
-  static title = ["Four in a row", "Drop stones into columns in turn. Four in a line win."];
+  static title = ["Four in a row", "Take turns dropping stones into columns. Four in a line win."];
 
   keys = [
     ["1 … 7", "go to a column"],
-    ["← →", "go to the column beside it"],
+    ["← →", "go to the next column"],
     ["Enter", "drop a stone there"],
     ["h", "ask for a hint"],
   ];

@@ -1,12 +1,12 @@
-/** Dashboard: the database in numbers and plots. */
+/** Dashboard page: statistics and plots of the database. */
 
 import { get } from "./api.js";
 import { columns } from "./chart.js";
 import { h, percent, title } from "./dom.js";
 
-// Plots of fewer games show chance.
+// Plots of fewer games show mostly noise.
 const FEWEST_TO_PLOT = 10;
-// Of a chart that still shows each length.
+// Maximum number of columns in a chart that shows every length.
 const MOST_COLUMNS = 40;
 
 export async function show(main, _rest, isCurrent) {
@@ -27,8 +27,8 @@ function body(found) {
       "dl",
       { class: "tiles" },
       tile("games", found.games.toLocaleString()),
-      tile("breaths in a game, on average", durations.mean.toFixed(1)),
-      tile("the longest game, in breaths", durations.longest),
+      tile("breaths per game, on average", durations.mean.toFixed(1)),
+      tile("breaths in the longest game", durations.longest),
       tile("states seen", found.distinct_states.toLocaleString(), `of ${found.states_in_all.toLocaleString()}`),
     ),
     h(
@@ -39,7 +39,7 @@ function body(found) {
         "section",
         { class: "panel" },
         h("h2", {}, "How long games last"),
-        columns(withGaps(durations.counts), `Games by their number of breaths, ${durations.median} in the middle`, "Games by number of breaths"),
+        columns(withGaps(durations.counts), `Games by number of breaths; the median is ${durations.median}`, "Games by number of breaths"),
         correlation(found.correlation),
       ),
     ),
@@ -47,7 +47,7 @@ function body(found) {
   );
 }
 
-/** Games by length, with lengths that no game had, unless these are very many. */
+/** Games by length, including lengths that no game had unless there would be too many columns. */
 function withGaps(counts) {
   const lengths = Object.keys(counts).map(Number);
   const [shortest, longest] = [Math.min(...lengths), Math.max(...lengths)];
@@ -76,7 +76,7 @@ function players(list) {
 
 function correlation({ linear }) {
   if (linear === null) return null;
-  return h("p", { class: "quiet small" }, `Correlation of games played with games won: ${linear.toFixed(2)}.`);
+  return h("p", { class: "quiet small" }, `Correlation between games played and games won: ${linear.toFixed(2)}.`);
 }
 
 function plot({ name, title: words }) {

@@ -2,8 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element. Attributes that are null or false are left out; `onclick` and the like are listeners; `vars` are
- * custom properties, which a strict content security policy allows where it forbids style attributes. */
+/** An HTML element. Attributes that are null or false are omitted; `onclick` and the like are listeners; `vars` are
+ * custom properties, because the content security policy forbids style attributes. */
 export function h(tag, attributes = {}, ...children) {
   return furnish(document.createElement(tag), attributes, children);
 }
@@ -24,15 +24,15 @@ function furnish(element, attributes, children) {
   return element;
 }
 
-/** Words for screen readers alone. */
+/** Text for screen readers only. */
 export const unseen = (text) => h("span", { class: "sr" }, text);
 
-/** Tell screen readers what has happened. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   document.getElementById("live").replaceChildren(h("p", {}, text));
 }
 
-/** Show what went wrong, until it is dismissed or something is tried again. */
+/** Show an error until it is dismissed or another action begins. */
 export function complain(error) {
   const place = document.getElementById("trouble");
   place.hidden = false;
@@ -42,14 +42,14 @@ export function complain(error) {
   );
 }
 
-/** Take the last complaint away. */
+/** Hide the error. */
 export function calm() {
   const place = document.getElementById("trouble");
   place.hidden = true;
   place.replaceChildren();
 }
 
-/** Whether fingers are the pointer: then keys are not worth a word. */
+/** Return true on touch screens, where keys are not mentioned. */
 export const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
 /** A share as per cent, "54.5%"; whole numbers with `digits` 0. */

@@ -1,4 +1,4 @@
-/** Explore: any position of the game, what each move is worth in it, and why. */
+/** Explore page: the value of each move in any position, with reasons. */
 
 import { get, modelsThat } from "./api.js";
 import { CARDS, chips, isFeint, actionTag, sign, tag } from "./cards.js";
@@ -12,9 +12,9 @@ let explorer = null;
 export async function show(main, rest, isCurrent) {
   const models = await modelsThat("explains", isCurrent);
   if (!isCurrent()) return null;
-  if (!models.length) throw new Error("No agent here has values to explore. Serve one: punish-fast serve agent.h5");
+  if (!models.length) throw new Error("This server has no agent to explore. Start it with one: punish-fast serve agent.h5");
   const [hash, state] = rest;
-  if (hash && !models.some((model) => model.hash === hash)) throw new Error("This link is to an agent that is not served here.");
+  if (hash && !models.some((model) => model.hash === hash)) throw new Error("The agent of this link is not served here.");
   explorer = new Explorer(main, models);
   const mine = explorer;
   await explorer.load(hash ?? models[0].hash, state);
@@ -23,7 +23,7 @@ export async function show(main, rest, isCurrent) {
   };
 }
 
-/** Go on in the page that is shown already: every change of the position is a new address. */
+/** Show a new address in the page that is already open; every change of the position is a new address. */
 export function follow(rest) {
   if (!explorer || location.hash.split("/")[1] !== "explore" || rest.length < 2) return false;
   if (!explorer.models.some((model) => model.hash === rest[0])) return false;
@@ -44,7 +44,7 @@ function fieldsOf(state) {
 const codeOf = (f) =>
   [f.breath, ...f.hand, f.own_hp, f.own_exhausted, f.own_feinted, f.enemy_hp, f.enemy_hand, f.enemy_exhausted, f.enemy_feinted, ...f.discard].join("");
 
-/** An opening under any rules: one card of each kind as far as they go, then seconds. */
+/** An opening under any rules: one card of each kind, then second copies, and so on. */
 function openingOf(rules) {
   const order = Array.from({ length: 10 }, (_, copy) => [3, 1, 4, 0, 2].filter((kind) => copy < rules.copies[kind])).flat();
   const count = (kinds) => CARDS.map((_, kind) => kinds.filter((each) => each === kind).length);
@@ -60,7 +60,7 @@ class Explorer {
     this.words = h("p", { class: "reason", role: "status" });
     this.answer = h("div", { class: "stack" });
     main.replaceChildren(
-      title("Explore", "Click a position together, and see what each move is worth, what the enemy may hold, and what it may answer."),
+      title("Explore", "Build a position, and see what each move is worth, what the enemy may hold, and how it may reply."),
       h("div", { class: "explore" }, this.form, h("div", { class: "stack" }, this.words, this.answer)),
     );
   }
@@ -74,7 +74,7 @@ class Explorer {
     this.state = state ?? openingOf(this.rules);
     const wanted = this.state;
     if (!/^\d{18}$/.test(wanted)) {
-      this.refuse(`${wanted.slice(0, 40)} is no code of a position, which has ${N_DIGITS} digits.`);
+      this.refuse(`${wanted.slice(0, 40)} is not the code of a position, which has ${N_DIGITS} digits.`);
       return;
     }
     this.fields = fieldsOf(wanted);
@@ -88,7 +88,7 @@ class Explorer {
     }
   }
 
-  /** Go to another position, with an address of its own. */
+  /** Go to another position, which has its own address. */
   go(state, hash = this.hash) {
     location.hash = `#/explore/${hash}/${state}`;
   }
@@ -104,7 +104,7 @@ class Explorer {
     this.answer.classList.add("stale");
   }
 
-  /** What the number of cards lacks, in words; null if it adds up. */
+  /** Explain why the numbers of cards do not add up; null if they do. */
   missing() {
     const { rules, fields: f } = this;
     const sum = (counts) => counts.reduce((total, n) => total + n, 0);
@@ -112,9 +112,9 @@ class Explorer {
     const needed = rules.n_cards - deck - sum(f.hand) - f.enemy_hand;
     const has = sum(f.discard);
     const held = sum(f.hand);
-    if (held > rules.hand_size) return `Your hand has ${counted(held, "card")}, but may have ${rules.hand_size} at most.`;
+    if (held > rules.hand_size) return `Your hand has ${counted(held, "card")}, but the maximum is ${rules.hand_size}.`;
     if (f.breath > rules.breaths || has === needed) return null;
-    return `The discard pile has ${counted(has, "card")}, but must have ${needed}: ${rules.n_cards} in play, less ${sum(f.hand)} in your hand, ${f.enemy_hand} in the enemy's and ${deck} in the deck.`;
+    return `The discard pile has ${counted(has, "card")}, but must have ${needed}: ${rules.n_cards} in play, minus ${sum(f.hand)} in your hand, ${f.enemy_hand} in the enemy's and ${deck} in the deck.`;
   }
 
   drawForm() {
@@ -227,20 +227,20 @@ class Explorer {
         "section",
         { class: "panel" },
         h("h2", {}, isChance ? "Chance to win with each move" : "Value of each move"),
-        h("p", { class: "quiet small" }, `If you go on with the best moves against ${why.against}. ${isChance ? "" : `Values go from ${why.worst} to ${why.best}. `}Open a move to see what each card of the enemy leads to.`),
+        h("p", { class: "quiet small" }, `Assuming that you continue with the best moves against ${why.against}. ${isChance ? "" : `Values range from ${why.worst} to ${why.best}. `}Open a move to see its result against each enemy card.`),
         h("div", { class: "moves" }, why.actions.map((each) => move(each, each === best, value, share))),
       ),
       h(
         "div",
         { class: "halves" },
         h("section", { class: "panel" }, h("h2", {}, "What the enemy may do"), answers(why.answers)),
-        h("section", { class: "panel" }, h("h2", {}, "Hands it may hold"), hands(why.hands)),
+        h("section", { class: "panel" }, h("h2", {}, "Hands the enemy may hold"), hands(why.hands)),
       ),
     );
   }
 }
 
-/** A move, to be opened: what each card of the enemy makes of it. */
+/** A move; its details show the result against each action of the enemy. */
 function move(action, isBest, value, share) {
   return h(
     "details",

@@ -1,4 +1,4 @@
-/** How the page draws a game, each in a file of its own; the first lines of punish.js say what such a file has. */
+/** Renderers of games, each in its own file; punish.js documents their interface. */
 
 import { Connect4 } from "./connect4.js";
 import { Gwent } from "./gwent.js";
@@ -10,5 +10,5 @@ import { TicTacToe } from "./tictactoe.js";
 
 const RENDERERS = { punish: Punish, tapnswap: TapnSwap, tictactoe: TicTacToe, connect4: Connect4, "incan-gold": IncanGold, gwent: Gwent };
 
-/** The class that draws a game by its name. */
+/** Return the renderer of a game by its name. */
 export const rendererOf = (game) => RENDERERS[game] ?? ButtonGame;

@@ -1,5 +1,4 @@
-/** Gwent Lite at the table: the totals of the round, rounds won, your hand as buttons, and the other's as backs. The first
- * lines of punish.js say what a renderer has. */
+/** Renderer of Gwent Lite: totals of the round, rounds won, your hand as buttons, and the other hand face down. */
 
 import { CardGame } from "./card_game.js";
 import { counted, h } from "./dom.js";
@@ -8,13 +7,13 @@ const PASS = "pass";
 const ROUNDS_TO_WIN = 2;
 
 export class Gwent extends CardGame {
-  static title = ["The best of three rounds", "Cards add up to your total of a round. Win two rounds with one hand and a few draws: sometimes a round is better given up."];
+  static title = ["The best of three rounds", "Your cards add up to your total of the round. Win two rounds with one hand and a few draws; sometimes it pays to give up a round."];
 
   keys = [
-    ["1 … 9 0", "pick a card by its place in your hand"],
-    ["← →", "pick the card beside it"],
+    ["1 … 9 0", "pick a card by its position in your hand"],
+    ["← →", "pick the next card"],
     ["p", "pass"],
-    ["Enter", "play what you have picked"],
+    ["Enter", "play your pick"],
     ["Escape", "take it back"],
   ];
 
@@ -27,7 +26,7 @@ export class Gwent extends CardGame {
     place.replaceChildren(this.clock, this.sides, this.said, this.hand, this.moves, this.unplayed);
   }
 
-  /** Action 0 passes; the others are places in the hand. */
+  /** Action 0 passes; the others are positions in the hand. */
   keyOf({ action, name }) {
     return name === PASS ? "p" : String(action % 10);
   }
@@ -50,7 +49,7 @@ export class Gwent extends CardGame {
     this.clock.replaceChildren(h("span", {}, `Round ${board.round} of at most 3`));
     this.sides.replaceChildren(this.side(names[1], this.seatAt(1)), this.side(names[0], this.seatAt(0)));
     const unplayed = board.unplayed[this.seatAt(1)];
-    this.unplayed.firstChild.replaceChildren(`What ${names[1]} still has`);
+    this.unplayed.firstChild.replaceChildren(`Cards that ${names[1]} still has`);
     this.unplayed.lastChild.replaceChildren(`${unplayed.join(" ") || "Nothing"}: in hand or still to draw.`);
     this.hand.replaceChildren(...this.cards(board));
     const pass = this.legal.find(({ name }) => name === PASS);
@@ -58,7 +57,7 @@ export class Gwent extends CardGame {
     this.moves.replaceChildren(
       ...[
         played && h("button", { type: "button", class: "main confirm", onclick: () => this.pick(played) }, `Play ${this.value(played)} `, h("kbd", { "aria-hidden": "true" }, "Enter")),
-        pass && h("button", { type: "button", class: this.picked === pass ? "main confirm" : "pass", onclick: () => this.pick(pass) }, this.picked === pass ? "Pass and be out for this round " : "Pass ", h("kbd", { "aria-hidden": "true" }, this.picked === pass ? "Enter" : "p")),
+        pass && h("button", { type: "button", class: this.picked === pass ? "main confirm" : "pass", onclick: () => this.pick(pass) }, this.picked === pass ? "Pass for the rest of this round " : "Pass ", h("kbd", { "aria-hidden": "true" }, this.picked === pass ? "Enter" : "p")),
         this.picked && h("button", { type: "button", class: "back-out", onclick: () => this.pick(null) }, "Take back ", h("kbd", { "aria-hidden": "true" }, "Esc")),
       ].filter(Boolean),
     );

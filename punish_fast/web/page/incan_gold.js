@@ -1,10 +1,9 @@
-/** Incan Gold at the table: the path of cards, the treasure left on it, the players, and two buttons. The first lines of
- * punish.js say what a renderer has. */
+/** Renderer of Incan Gold: the path of cards, the treasure left on it, the players, and two buttons. */
 
 import { CardGame } from "./card_game.js";
 import { counted, h, svg } from "./dom.js";
 
-// Line drawings on a square of 24.
+// Line drawings in a square of side 24.
 const SIGNS = {
   fire: ["M12 3c1 4 5 5.5 5 10.5a5 5 0 0 1-10 0c0-2.5 1.2-4 2.5-5 .2 1.6.8 2.6 1.8 3C11 9 10.6 6 12 3z"],
   mummy: ["M7 8a5 5 0 0 1 10 0v8a5 5 0 0 1-10 0z", "M7 7.5h10M7 15h10M8 18.5l8-1.5", "M9.8 11h.1M14.1 11h.1"],
@@ -34,11 +33,11 @@ function card(name) {
 }
 
 export class IncanGold extends CardGame {
-  static title = ["Leave the temple in time", "Treasures are shared by all inside. Whoever stays too long loses them: the second hazard of a kind ends the round."];
+  static title = ["Leave the temple in time", "All players inside share the treasures. Stay too long and you lose them: the second hazard of a kind ends the round."];
 
   keys = [
     ["l s", "pick leave or stay"],
-    ["Enter", "confirm what you have picked"],
+    ["Enter", "confirm your pick"],
     ["Escape", "take it back"],
   ];
 

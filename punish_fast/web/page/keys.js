@@ -1,9 +1,9 @@
-/** What a key of the keyboard means, on any layout. */
+/** Meaning of keys on any keyboard layout. */
 
 const isOfAnotherScript = (character) => /^\P{ASCII}/u.test(character) && !/^\p{Script=Latin}/u.test(character);
 
 /** The meaning of a key: a lower-case letter, a digit, a sign such as "?", or a name such as "Enter". A letter of another
- * script stands for the Latin one in its place; the row of digits has digits, also where they need the shift key. */
+ * script stands for the Latin letter on the same key; keys of the digit row are digits, even if these need the shift key. */
 export function keyOf({ key, code, shiftKey }) {
   const typed = key.normalize("NFKC").toLowerCase();
   if (/^[a-z0-9?]$/.test(typed)) return typed;

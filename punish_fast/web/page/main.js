@@ -11,7 +11,7 @@ import * as review from "./review.js";
 const PAGES = { play, explore, review, practice, dashboard };
 
 const main = document.getElementById("main");
-// What the present page wants done when it is left, and which visit this is: answers to an earlier one come too late.
+// Function to call when the current page is left, and number of the visit, so that late responses are ignored.
 let leave = () => {};
 let visit = 0;
 
@@ -42,7 +42,7 @@ async function route() {
   if (mine === visit) main.removeAttribute("aria-busy");
 }
 
-/** What is shown in place of a page that could not be loaded. */
+/** Message shown instead of a page that could not be loaded. */
 const failure = ({ message }) =>
   h(
     "section",

@@ -1,8 +1,8 @@
-/** What the browser remembers: preferences and the practice score, in localStorage. Nothing leaves the browser. */
+/** Preferences and the practice score, stored in localStorage and never sent to the server. */
 
 const PREFIX = "punish.";
 
-/** What was kept under a name, or the default; a browser that keeps nothing is fine. */
+/** Return the value stored under a name, or the default. */
 export function recall(name, otherwise) {
   try {
     const text = localStorage.getItem(PREFIX + name);
@@ -12,12 +12,12 @@ export function recall(name, otherwise) {
   }
 }
 
-/** Keep a value under a name; null forgets it. */
+/** Store a value under a name; null deletes it. */
 export function keep(name, value) {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Private windows may refuse.
+    // Private windows may refuse to store values.
   }
 }

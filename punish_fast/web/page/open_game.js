@@ -1,4 +1,4 @@
-/** Shared by games that are not kept: rules, words of the log, and no coach but hints. */
+/** Base of games that are not recorded: rules, log texts, and hints instead of a coach. */
 
 import { h } from "./dom.js";
 
@@ -8,7 +8,7 @@ export const outcome = ({ outcome: found, plies }) => (plies === null ? found ??
 const paragraphs = (words) => words.split("\n").map((line) => h("p", {}, line));
 
 export class OpenGame {
-  /** Whether players move in turn, and one of them is chosen to begin. */
+  /** True if players take turns and either may begin. */
   static isInTurn = true;
 
   static primer(rules) {
@@ -33,11 +33,11 @@ export class OpenGame {
 /** A game whose moves are buttons. Its board is shown in words unless a class overrides `drawBoard`, so that games
  * without a renderer of their own can be played. */
 export class ButtonGame extends OpenGame {
-  static title = ["A game of buttons", "The rules are below. Each move is a button under the board."];
+  static title = ["A game with buttons", "The rules are below. Each move is a button under the board."];
 
   keys = [
     ["1 2 3 …", "pick a move by its number"],
-    ["Enter", "play what you have picked"],
+    ["Enter", "play your pick"],
     ["Escape", "take it back"],
     ["h", "ask for a hint"],
   ];
@@ -64,7 +64,7 @@ export class ButtonGame extends OpenGame {
     this.drawMoves();
   }
 
-  /** What perfect play says of each move. */
+  /** Show the outcome of each move with perfect play. */
   hint(moves) {
     this.hints = moves;
     this.drawMoves();

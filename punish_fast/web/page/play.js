@@ -1,4 +1,4 @@
-/** Play: choose an opponent, sit down at a table, play, and play again. */
+/** Play page: choose an opponent, and play games at a table. */
 
 import { get, modelsThat, pause, post, remove } from "./api.js";
 import { announce, calm, complain, h, isTouch, percent } from "./dom.js";
@@ -8,13 +8,13 @@ import { keep, recall } from "./memory.js";
 import { outcome } from "./open_game.js";
 import { lastChoice, opponents, welcome } from "./welcome.js";
 
-// The table that this browser sits at, so that a reload goes on with the game.
+// Key of the current table in localStorage, so that a reload continues the game.
 const SEAT = "table";
-// How often to look whether a finished game is kept; five times a second.
+// Maximum number of checks whether a finished game has been saved, five per second.
 const TRIES = 25;
-// Milliseconds that an answer may take before the page says what it waits for.
+// Milliseconds to wait for a response before showing a message.
 const PATIENCE = 300;
-// What the server answers about a table that it has cleared.
+// Status of responses about cleared tables.
 const GONE = 404;
 
 export async function show(main, _rest, isCurrent) {
@@ -34,7 +34,7 @@ function nothingIfGone(error) {
   return null;
 }
 
-/** A person's place: the form before a game, and the game. */
+/** A person's seat: the form before a game, and the game. */
 class Seat {
   constructor(main, models) {
     this.main = main;
@@ -51,11 +51,11 @@ class Seat {
   welcome() {
     this.table = null;
     keep(SEAT, null);
-    if (!this.models.length) throw new Error("There is no opponent here. Start the server with one: punish-fast serve veteran");
+    if (!this.models.length) throw new Error("This server has no opponent. Start it with one: punish-fast serve veteran");
     this.main.replaceChildren(h("div", { class: "stack" }, welcome(this.models, () => this.deal())));
   }
 
-  /** Begin a game as the form was last filled in. */
+  /** Begin a game with the last choices in the form. */
   async deal() {
     calm();
     try {
@@ -82,13 +82,13 @@ class Seat {
       h("section", { class: "panel" }, this.renderer.legend(table.rules)),
     );
     this.main.replaceChildren(
-      h("h1", { class: "sr" }, `Your game with ${table.names.slice(1).join(" and ")}`),
+      h("h1", { class: "sr" }, `Your game against ${table.names.slice(1).join(" and ")}`),
       h("div", { class: "play" }, h("section", { class: "panel table", "aria-label": "Table" }, board, this.ending), side),
     );
     this.take(table);
   }
 
-  /** Whether there is a coach against this opponent, or hints. */
+  /** Return true if the opponent supports "coaches" or "hints". */
   offers(what, { opponent }) {
     return this.models.find(({ hash }) => hash === opponent)?.[what];
   }
@@ -111,7 +111,7 @@ class Seat {
     return h("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Hint ", h("kbd", { "aria-hidden": "true" }, "h"));
   }
 
-  /** Ask once what perfect play would do. */
+  /** Request a hint and show it. */
   async hint() {
     const { table, n_events: n, is_on: isOn } = this.table;
     if (!isOn) return;
@@ -121,9 +121,9 @@ class Seat {
       if (this.table.table !== table || this.table.n_events !== n) return;
       this.renderer.hint(moves);
       const best = moves.filter((move) => move.best);
-      const names = best.length === moves.length && best.length > 1 ? "All moves are as good" : `Best: ${best.map(({ name }) => name).join(", ")}`;
-      const known = best.length ? `${names} (${outcome(best[0])} with perfect play).` : "Nobody knows yet which move is best.";
-      const words = exact ? known : `${known} The search was cut short. Ask again, and it goes on.`;
+      const names = best.length === moves.length && best.length > 1 ? "All moves are equally good" : `Best: ${best.map(({ name }) => name).join(", ")}`;
+      const known = best.length ? `${names} (${outcome(best[0])} with perfect play).` : "The best move is not known yet.";
+      const words = exact ? known : `${known} The search was cut short. Ask again to continue it.`;
       this.coach.replaceChildren(h("p", {}, words));
       announce(words);
     } catch (error) {
@@ -137,13 +137,13 @@ class Seat {
 
   leaveButton() {
     const ask = () => {
-      if (confirm("Leave this game? It is not kept.")) this.stand();
+      if (confirm("Leave this game? It will not be saved.")) this.stand();
     };
     this.exit = h("button", { type: "button", id: "leave", onclick: ask }, "Leave");
     return this.exit;
   }
 
-  /** Take an answer of the server: draw it, log it, say it. */
+  /** Show a table from the server: draw it, log its new events, and announce them. */
   take(table) {
     const events = table.events.filter(({ n }) => n >= this.seen);
     this.table = table;
@@ -156,7 +156,7 @@ class Seat {
     else this.finish(events.at(-1)?.words ?? "The game is over.");
   }
 
-  /** Wait for an answer, and say so if it takes long. */
+  /** Wait for a response, and show `words` if it takes long. */
   async patiently(words, answer) {
     const line = h("p", { class: "quiet small" }, words);
     const timer = setTimeout(() => this.coach.replaceChildren(line), PATIENCE);
@@ -182,14 +182,14 @@ class Seat {
     }
   }
 
-  /** After a refused move: the table may have gone on in another window, or be gone. */
+  /** Recover from a refused move: the game may have continued in another window, or the table may be gone. */
   async mend(error) {
     complain(error);
     try {
       const table = await get(`/tables/${this.table.table}`);
       if (table.n_events > this.seen) this.take(table);
     } catch (problem) {
-      // Only a table that is gone is left; a connection may come back.
+      // Leave only a table that is gone; a lost connection may come back.
       if (problem.status === GONE) this.welcome();
     }
   }
@@ -234,14 +234,14 @@ class Seat {
         { class: "row" },
         h("button", { type: "button", class: "main rematch", onclick: () => this.deal() }, "Play again ", h("kbd", { "aria-hidden": "true" }, "n")),
         this.reviewLink(),
-        h("button", { type: "button", onclick: () => this.stand() }, "Another opponent"),
+        h("button", { type: "button", onclick: () => this.stand() }, "Choose another opponent"),
       ),
     );
-    // Not the button: whoever presses Enter once too often should still see how it ended.
+    // Do not focus the button: pressing Enter once too often must not skip the result.
     this.ending.focus();
   }
 
-  /** A link to the review as soon as the game is kept, or why it is not. */
+  /** A link to the review once the game is saved, or the reason why it is not. */
   reviewLink() {
     const place = h("span", { class: "kept" });
     const look = async (table, tries) => {
@@ -256,7 +256,7 @@ class Seat {
     return place;
   }
 
-  /** Leave the table, and choose again. */
+  /** Leave the table and return to the form. */
   stand() {
     remove(`/tables/${this.table.table}`).catch(() => {});
     this.welcome();
@@ -266,14 +266,14 @@ class Seat {
     if (document.querySelector("dialog[open]")) return;
     const { table, is_on: isOn, rules, game } = this.table;
     const paragraphs = isOn ? await guide(table) : [];
-    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "ask the coach, or send it away"], ["n", "play again, once the game is over"], ["?", "this help"]].filter(Boolean);
+    const keys = isTouch() ? [] : [...this.renderer.keys, this.offers("coaches", this.table) && ["c", "show or hide the coach"], ["n", "play again when the game is over"], ["?", "this help"]].filter(Boolean);
     const dialog = h(
       "dialog",
       { "aria-labelledby": "help-title", onclose: () => dialog.remove() },
       h(
         "div",
         { class: "stack" },
-        // Reading starts here: otherwise a long text is scrolled down to the button.
+        // Focus the heading; otherwise a long text is scrolled down to the button.
         h("h2", { id: "help-title", tabindex: "-1", autofocus: true }, paragraphs.length ? "The rules that matter now" : "Rules"),
         paragraphs.length ? paragraphs.map((text) => h("p", {}, text)) : rendererOf(game).primer(rules),
         keys.length > 0 && h("dl", { class: "effects" }, keys.map(([key, meaning]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, meaning)])),
@@ -288,7 +288,7 @@ class Seat {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (!this.table || event.target.closest("input, select, textarea, dialog[open]")) return;
     const key = keyOf(event);
-    // Enter on a button or link is that button's own.
+    // Enter on a button or link activates it.
     if ((key === "Enter" || key === " ") && event.target.closest("button, a, summary")) return;
     if (this.isBusy) return;
     if (key === "?") this.help();
@@ -300,10 +300,10 @@ class Seat {
   }
 }
 
-// A game may have no more to say than its legend.
+// Some games have no guide beyond their legend.
 const guide = (table) => get(`/tables/${table}/guide`).then(({ paragraphs }) => paragraphs, () => []);
 
-/** What the coach says, as bars. */
+/** Advice of the coach, as bars. */
 function advice(coach, enemy) {
   const bars = (entries, key, css) =>
     entries.map((entry, k) => [
@@ -316,6 +316,6 @@ function advice(coach, enemy) {
     h("div", { class: "advice" }, bars(coach.chances, "win", "bar")),
     h("h3", {}, `What ${enemy} may do`),
     h("div", { class: "advice" }, bars(coach.expected.slice(0, 6), "probability", "bar second")),
-    h("p", { class: "quiet small" }, `If you play your best from here on. The coach knows how ${enemy} plays, not its hand.`),
+    h("p", { class: "quiet small" }, `Assuming that you play your best from here on. The coach knows how ${enemy} plays, but not its hand.`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Practice: positions of recorded games in which the right choice matters most, as a quiz. */
+/** Practice page: a quiz of positions in which the right choice matters most. */
 
 import { get, modelsThat } from "./api.js";
 import { position } from "./board.js";
@@ -9,12 +9,12 @@ import { keep, recall } from "./memory.js";
 
 const AT_ONCE = 10;
 const NEW = { asked: 0, right: 0, lost: 0 };
-// An answer that loses less is right, as at the terminal; one that loses less than the second is as good as the best.
+// Answers that lose less than the first are right, as in the terminal; less than the second, as good as the best.
 const MOST_OF_RIGHT = 0.01;
 const MOST_OF_BEST = 0.0005;
 
 const points = (loss) => (100 * loss).toFixed(1);
-const scoreWords = ({ asked, right, lost }) => `${right} of ${asked} right, ${points(lost / asked)} points of win chance lost on average`;
+const scoreWords = ({ asked, right, lost }) => `${right} of ${asked} right, ${points(lost / asked)} points of win probability lost on average`;
 const added = (score, isRight, loss) => ({ asked: score.asked + 1, right: score.right + Number(isRight), lost: score.lost + loss });
 
 export async function show(main, _rest, isCurrent) {
@@ -30,7 +30,7 @@ class Quiz {
     this.scoreLine = h("p", { class: "score" });
     this.place = h("div", { class: "stack" });
     const judge = choice("Judged by", judges.map(({ hash, name }) => [hash, name]), judges[0]?.hash, (hash) => this.begin(hash));
-    this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Start the score anew");
+    this.reset = h("button", { type: "button", class: "plain", onclick: () => this.startAnew() }, "Reset score");
     main.replaceChildren(
       title("Practice", "Positions where the right choice matters most, from recorded games if there are any. Which move wins most often?"),
       h("div", { class: "row score-row" }, this.scoreLine, this.reset, judges.length > 1 && judge.field),
@@ -68,7 +68,7 @@ class Quiz {
     return this.begin(this.model);
   }
 
-  /** Keep the score of all rounds. */
+  /** Store and show the score of all rounds. */
   count(score) {
     this.score = score;
     keep("practice", score);
@@ -79,7 +79,7 @@ class Quiz {
   ask() {
     const question = this.questions[this.number];
     this.isOpen = true;
-    const keys = h("p", { class: "quiet small keys" }, "A letter picks a card, f makes it a feint, Enter answers.");
+    const keys = h("p", { class: "quiet small keys" }, "Type a letter to pick a card, f to feint with it, and Enter to answer.");
     this.verdict = h("div", { class: "stack verdict-place" }, keys);
     this.buttons = question.actions.map((action) =>
       h(
@@ -130,13 +130,13 @@ class Quiz {
       h("p", { class: isRight ? "verdict good" : "verdict bad" }, isRight ? "✓ " : "✗ ", words),
       this.reason(state, action),
       player && h("p", { class: "quiet" }, `In the recorded game, ${player} played ${actions.find((each) => each.action === played)?.name ?? "something else"} here.`),
-      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "All about this position"), game && h("a", { href: `#/review/${game}` }, "The game it is from")),
+      h("div", { class: "row" }, next, h("a", { href: `#/explore/${this.model}/${state}` }, "Explore this position"), game && h("a", { href: `#/review/${game}` }, "Open the game")),
     );
     announce(words);
     next.focus();
   }
 
-  /** Why the best move is better than this one, as soon as the server says it. */
+  /** Reason why the best move is better than this one, requested from the server. */
   reason(state, { action }) {
     const place = h("p", { class: "why" });
     get(`/models/${this.model}/why/${state}`).then(
@@ -157,19 +157,19 @@ class Quiz {
   end() {
     const again = h("button", { type: "button", class: "main", onclick: () => this.begin(this.model) }, "Practise again");
     const words = `${scoreWords(this.round)}.`;
-    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "The end of this round"), h("p", {}, words), h("div", { class: "row" }, again)));
+    this.place.replaceChildren(h("section", { class: "panel stack round" }, h("h2", {}, "End of the round"), h("p", {}, words), h("div", { class: "row" }, again)));
     announce(words);
     again.focus();
   }
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
-    // Whoever holds Enter down should still see the answer.
+    // Holding Enter down must not skip the answer.
     if (event.key === "Enter" && event.repeat) event.preventDefault();
     if (this.questions && this.isOpen) this.pick(keyOf(event));
   }
 
-  /** Move to the answer that a key names, as at the table: a card by its initial, and f between card and feint. */
+  /** Focus the answer for a key, as at the table: initials select cards, and f switches between card and feint. */
   pick(key) {
     const focused = this.buttons.indexOf(document.activeElement);
     const { actions } = this.questions[this.number];

@@ -1,36 +1,36 @@
-/** Punish at the table. A renderer of a game is such a class, and games.js names it:
+/** Renderer of Punish. The renderer of a game, registered in games.js, is a class with this interface:
  *
- *  new Game(place, choose)  draws into a place; calls choose(action) once a move is confirmed
- *  update(table, events)           a new answer of the server, and the events in it that are new
- *  press(key)                      a key of the keyboard; whether it meant something
- *  advise(coach)                   what the coach says of this position; null takes it back
- *  hint(moves)                     the outcome of each move, where agents give hints; the next update takes it back
- *  heading(event)                  the heading of the log that an event begins, or null
- *  words(event, events)            what is said of an event among those of one move, or null
- *  keys                            [key, meaning] pairs for the help
- *  legend(rules)                   what to look up during a game
- *  Game.isKept                     whether finished games go into the records
- *  Game.isInTurn                   whether one player is chosen to move first
- *  Game.title                      a heading and a sentence for whoever has never seen it
- *  Game.primer(rules)              what to know before the first game
+ *  new Game(place, choose)  draw into the element `place`; call choose(action) when a move is confirmed
+ *  update(table, events)    show a table from the server and its new events
+ *  press(key)               handle a key; return true if it has a meaning
+ *  advise(coach)            show the coach's advice for this position; null removes it
+ *  hint(moves)              show the outcome of each move, if agents give hints; the next update removes it
+ *  heading(event)           heading of the log section that an event begins, or null
+ *  words(event, events)     text for an event, given all events of the move, or null
+ *  keys                     [key, meaning] pairs for the help
+ *  legend(rules)            reference shown during a game
+ *  Game.isKept              true if finished games are recorded
+ *  Game.isInTurn            true if players take turns and either may begin
+ *  Game.title               heading and sentence for newcomers
+ *  Game.primer(rules)       introduction shown before a game
  */
 
 import { clock, kinds, pile, player } from "./board.js";
 import { CARDS, REST, back, card, cardButton, isFeint, noCard, restCard, smallCard, tag } from "./cards.js";
 import { h, isTouch, percent, unseen } from "./dom.js";
 
-// Keys of whoever cannot move the pointer: a card by its initial.
+// Keys for people without a pointer: the initial of a card.
 const KINDS_BY_KEY = Object.fromEntries(CARDS.map((name, kind) => [name[0], kind]));
 
 export class Punish {
   static isKept = true;
 
-  static title = ["A duel of five cards", "You and your opponent pick a card in secret. Both are revealed at once and clash. Whoever has no HP left loses."];
+  static title = ["A duel of five cards", "You and your opponent each pick a card in secret. Both cards are revealed at the same time and clash. You lose when you have no HP left."];
 
   keys = [
     ["g r d s p", "pick guard, rush, dodge, strike, punish"],
     ["f", "feint with the card that you pick"],
-    ["Enter", "play what you have picked; rest if you must"],
+    ["Enter", "play your pick, or rest if you must"],
     ["Escape", "take it back"],
   ];
 
@@ -50,10 +50,10 @@ export class Punish {
     const { breaths, healing, hand_size: full, feints } = rules;
     const often = feints === 1 ? "Once" : `${feints} times`;
     const lines = [
-      `A measure is ${breaths} breaths; in each of them, both play a card. Then both heal ${healing} HP, and draw back up to ${full} cards.`,
-      feints && `${often} in a measure you may feint: throw a card away, and play the top card of the deck instead.`,
-      `If both fall at once, the lower card wins: ${rules.priority.join(" < ")}.`,
-      "You see your hand, the discard pile, and so which cards the other may still hold.",
+      `A measure has ${breaths} breaths; in each of them, both players play a card. Then both heal ${healing} HP and draw back up to ${full} cards.`,
+      feints && `${often} per measure you may feint: throw a card away, and play the top card of the deck instead.`,
+      `If both players fall in the same breath, the lower card wins: ${rules.priority.join(" < ")}.`,
+      "You see your hand and the discard pile, so you can work out which cards the other player may still hold.",
     ];
     const face = (name, kind) => h("li", {}, card(name, rules.damage[kind]), h("span", { class: "quiet small" }, rules.effects[kind]));
     return [
@@ -92,7 +92,7 @@ export class Punish {
 
   words(event, events) {
     if (event.kind !== "clash") return event.words;
-    // Both cards have been named as they were revealed.
+    // The event "reveal" has already named both cards.
     return events.some(({ kind }) => kind === "damage") ? null : "Nobody is hurt.";
   }
 
@@ -118,7 +118,7 @@ export class Punish {
     return this.isOn && this.table.legal.every(({ action }) => action === REST);
   }
 
-  /** The legal move that a kind of card makes, feinting or not; undefined if there is none. */
+  /** The legal move with a kind of card, with or without a feint; undefined if there is none. */
   move(kind) {
     const action = 10 * (kind + 1) + Number(this.feints);
     return this.table.legal.find((each) => each.action === action);
@@ -210,9 +210,9 @@ export class Punish {
     return h("div", { class: "duel" }, seat(0, "mine"), h("span", { class: "versus" }, "vs"), seat(1, "theirs"));
   }
 
-  /** What the last clash did, in words. */
+  /** Result of the last clash, in words. */
   result() {
-    if (!this.shown) return "Both pick a card in secret. Then the two clash.";
+    if (!this.shown) return "Both players pick a card in secret. Then the cards clash.";
     const said = (kind) => this.shown.filter((event) => event.kind === kind).map((event) => event.words);
     const hurt = said("damage");
     return [
@@ -267,7 +267,7 @@ export class Punish {
     );
   }
 
-  /** Whether the coach's best move is a feint, which no card shows now. */
+  /** True if the coach's best move is a feint while the cards show moves without feints. */
   get advisesFeint() {
     return this.coach && !this.feints && isFeint(this.coach.chances[0].action);
   }
@@ -298,7 +298,7 @@ export class Punish {
     if (this.mustRest) return "You can only rest in this breath: any attack hits you in full.";
     if (name && this.feints) return `Throws the ${CARDS[this.picked.kind]} away and plays the top card of the deck instead.`;
     if (name) return `${CARDS[this.picked.kind]} ${this.table.rules.effects[this.picked.kind]}.`;
-    if (this.feints) return "Pick the card to throw away: the top card of the deck is played instead of it.";
+    if (this.feints) return "Pick the card to throw away; the top card of the deck is played instead.";
     return isTouch() ? "Tap a card." : "Pick a card: click it, or type its letter.";
   }
 }

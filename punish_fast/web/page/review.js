@@ -1,4 +1,4 @@
-/** Review: recorded games, and any one of them choice by choice. */
+/** Review page: a list of recorded games, and a game choice by choice. */
 
 import { allModels, get, modelsThat } from "./api.js";
 import { position } from "./board.js";
@@ -23,7 +23,7 @@ async function showList(main, isCurrent) {
   if (!isCurrent()) return null;
   const rows = h("tbody");
   const older = h("button", { type: "button", hidden: true }, "Older games");
-  const none = h("p", { class: "quiet", hidden: true }, "No games yet. Finish one on the Play page, and it is kept here.");
+  const none = h("p", { class: "quiet", hidden: true }, "No games yet. Finish one on the Play page, and it is listed here.");
   let player = "";
   const add = async (before) => {
     const games = await get("/games", { player, limit: PAGE, before });
@@ -39,7 +39,7 @@ async function showList(main, isCurrent) {
     return add();
   });
   main.replaceChildren(
-    title("Review", "Every finished game of Punish is kept. Open one to see the chance to win over time, and which choices cost most."),
+    title("Review", "Every finished game of Punish is saved. Open one to see the chance to win over time, and the most costly choices."),
     h(
       "section",
       { class: "panel stack" },
@@ -63,7 +63,7 @@ function gameRow({ game, played, winner, loser, breaths }) {
 }
 
 async function showGame(main, game, isCurrent) {
-  if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is no number of a game.`);
+  if (!/^\d{1,16}$/.test(game)) throw new Error(`${game.slice(0, 40)} is not the id of a game.`);
   const judges = await modelsThat("judges", isCurrent);
   const isPerson = await people();
   if (!isCurrent()) return null;
@@ -89,7 +89,7 @@ async function showGame(main, game, isCurrent) {
   return () => document.removeEventListener("keydown", onKey);
 }
 
-/** Which players are people, by name: no bot of the records and no agent of this server. */
+/** Return a function that returns true for names of people: neither bots of the records nor agents of this server. */
 async function people() {
   const [players, models] = await Promise.all([get("/players"), allModels()]);
   const bots = new Set([...players.filter((player) => player.is_bot), ...models].map(({ name }) => name));
@@ -100,7 +100,7 @@ async function people() {
 class Story {
   constructor(review, isPerson) {
     this.review = review;
-    // People first: they are who reads this.
+    // People come first, because they read the review.
     this.players = [...review.players].sort((a, b) => isPerson(b.name) - isPerson(a.name));
     this.readers = this.players.filter(({ name }) => isPerson(name));
     this.rows = [];
@@ -110,14 +110,14 @@ class Story {
     this.breathPlace = h("div", { class: "stack" });
     const [winner, loser] = review.players;
     this.parts = [
-      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances to win are those of a player who goes on with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
+      title(`${winner.name} beat ${loser.name}`, `${dateOf(review.played)}, ${counted(this.last, "breath")}. Chances to win assume that the player continues with the best moves${review.enemy ? ` against ${review.enemy}` : ""}.`),
       h(
         "div",
         { class: "review" },
         h(
           "div",
           { class: "stack" },
-          h("section", { class: "panel timeline" }, h("h2", {}, "Chance to win, as each player could know it"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%: each player knows only its own hand.")),
+          h("section", { class: "panel timeline" }, h("h2", {}, "Each player's chance to win, from what they could see"), this.chart, h("p", { class: "quiet small" }, "The two chances need not add up to 100%, because each player knows only their own hand.")),
           h("section", { class: "panel" }, h("h2", {}, "Worst choices"), h("div", { class: "stack worst" }, this.players.map((side) => this.worst(side)))),
           h("section", { class: "panel" }, h("h2", {}, "All choices"), h("div", { class: "stack" }, this.players.map((side) => this.table(side)))),
         ),
@@ -127,7 +127,7 @@ class Story {
     this.go(this.worstBreath());
   }
 
-  /** Where a person lost most; where an agent did, if there was no person. */
+  /** Breath of the most costly choice of a person, or of an agent if no person played. */
   worstBreath() {
     const sides = this.readers.length ? this.readers : this.players;
     const [worst] = sides.flatMap(({ choices }) => choices).sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0));
@@ -177,7 +177,7 @@ class Story {
   }
 
   worst(side) {
-    const lost = `${side.name} lost ${(100 * side.loss).toFixed(1)} points of win chance in all.`;
+    const lost = `${side.name} lost ${(100 * side.loss).toFixed(1)} points of win probability in all.`;
     return h(
       "div",
       {},
@@ -218,7 +218,7 @@ class Story {
 }
 
 function lossWords({ loss, best, name, win_probability: win }) {
-  if (loss === null) return "This was no legal move.";
+  if (loss === null) return "This move was illegal.";
   if (best === name || loss < 0.0005) return `The best move: it wins ${percent(win)} of games.`;
   return `${best} would have won ${percent(win)} of games, ${name} won ${percent(win - loss)}.`;
 }

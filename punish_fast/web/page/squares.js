@@ -1,5 +1,5 @@
-/** What boards of squares share: buttons that are drawn once, stones, the last move, lines, and hints. The first lines of
- * punish.js say what a renderer has. A board says where its buttons are, which stones they hold and what they are called. */
+/** Base of boards of squares: buttons, stones, the last move, lines, and hints. Subclasses define the buttons' stones,
+ * names and neighbours. */
 
 import { h, svg } from "./dom.js";
 import { OpenGame, outcome } from "./open_game.js";
@@ -11,14 +11,14 @@ export function mark(kind, stone) {
     sign1: () => [svg("path", { d: "M22 22 78 78 M78 22 22 78" })],
     sign2: () => [svg("circle", { cx: 50, cy: 50, r: 30 })],
     disc1: () => [svg("circle", { cx: 50, cy: 50, r: 46 })],
-    // A ring tells the colours apart for whoever cannot see them.
+    // A ring distinguishes the stones for people who cannot see their colours.
     disc2: () => [svg("circle", { cx: 50, cy: 50, r: 46 }), svg("circle", { class: "ring", cx: 50, cy: 50, r: 24 })],
   };
   return svg("svg", { class: `stone ${kind}${stone}`, viewBox: "0 0 100 100", "aria-hidden": "true" }, shapes[`${kind}${stone}`]());
 }
 
 export class Squares extends OpenGame {
-  /** `names` are those of the two players' stones; `css` is the class of the board. */
+  /** `names` are the names of the two players' stones; `css` is the class of the board. */
   constructor(place, choose, { css, names, n_buttons: n, kind }) {
     super();
     this.choose = choose;
@@ -45,7 +45,7 @@ export class Squares extends OpenGame {
     this.draw();
   }
 
-  /** What perfect play says of each move. */
+  /** Show the outcome of each move with perfect play. */
   hint(moves) {
     this.hints = moves;
     this.draw();
@@ -65,14 +65,14 @@ export class Squares extends OpenGame {
       const hint = this.hints.find((move) => move.action === action);
       const { label, parts } = this.look(action);
       button.setAttribute("aria-label", [label, hint && outcome(hint), hint?.best && "best"].filter(Boolean).join(", "));
-      // A button that cannot be pressed can still be visited, to look around.
+      // A disabled square can still be focused, so that people can look around.
       button.setAttribute("aria-disabled", String(!actions.has(action)));
       button.classList.toggle("best", Boolean(hint?.best));
       button.replaceChildren(...parts, ...(hint ? [h("span", { class: `outcome ${hint.outcome}`, "aria-hidden": "true" }, outcome(hint))] : []));
     });
   }
 
-  /** Move the focus by arrows and digits; Enter on a button is its own. */
+  /** Move the focus with arrows and digits; Enter activates the focused button. */
   press(key) {
     const here = this.buttons.indexOf(document.activeElement);
     const there = /^[1-9]$/.test(key) ? Number(key) - 1 : this.neighbour(here, key);

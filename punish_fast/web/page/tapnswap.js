@@ -1,5 +1,4 @@
-/** TapnSwap at the table: four hands with fingers. The first lines of punish.js say what a
- * renderer has. */
+/** Renderer of TapnSwap: four hands with fingers. */
 
 import { h, svg } from "./dom.js";
 import { ButtonGame } from "./open_game.js";
@@ -7,7 +6,7 @@ import { ButtonGame } from "./open_game.js";
 const WIDTH = 96;
 const [UP, FOLDED] = [8, 40];
 
-/** A hand: fingers up to the number it has, the others folded. */
+/** A hand with some fingers raised and the others folded. */
 function hand(fingers, limit, label) {
   const most = Math.max(limit - 1, fingers);
   const wide = WIDTH / most;

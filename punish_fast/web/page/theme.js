@@ -1,10 +1,10 @@
-/** Light and dark: as the system has it, until the button says otherwise. */
+/** Light and dark colours: the system's choice, unless the button has changed it. */
 
 import { keep, recall } from "./memory.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Dress the page, and let a button change it. */
+/** Apply the colours, and let a button switch them. */
 export function dress(button) {
   const paint = () => {
     const theme = recall("theme", null) ?? (system.matches ? "dark" : "light");

@@ -1,4 +1,4 @@
-/** Tic-tac-toe at the table: nine squares. */
+/** Renderer of tic-tac-toe: nine squares. */
 
 import { Squares, mark } from "./squares.js";
 
@@ -8,11 +8,11 @@ const [SIDE, CENTRE] = [3, 4];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class TicTacToe extends Squares {
-  static title = ["Three in a row", "Put stones on empty squares in turn. Three in a line win."];
+  static title = ["Three in a row", "Take turns putting stones on empty squares. Three in a line win."];
 
   keys = [
     ["1 … 9", "go to a square"],
-    ["← ↑ → ↓", "go to the square beside it"],
+    ["← ↑ → ↓", "go to a neighbouring square"],
     ["Enter", "put a stone there"],
     ["h", "ask for a hint"],
   ];
@@ -21,7 +21,7 @@ export class TicTacToe extends Squares {
     super(place, choose, { css: "three", names: STONES, n_buttons: PLACES.length, kind: "sign" });
   }
 
-  /** A square: its place, and the stone on it. */
+  /** A square with its name and the stone on it. */
   look(square) {
     const { cells, line } = this.table.view.board;
     const stone = cells[square];

@@ -1,32 +1,32 @@
-/** Before a game: whom to play, and what the game is about. */
+/** Form shown before a game: the opponent, and an introduction to the game. */
 
 import { areAllOpen, get, modelsThat, pause } from "./api.js";
 import { choice, complain, h, title } from "./dom.js";
 import { rendererOf } from "./games.js";
 import { keep, recall } from "./memory.js";
 
-// What the extremes mean to whoever has never heard of softmax.
+// Explanations of the extreme temperatures.
 const LABELS = { 0.01: " (it seldom errs)", 0.5: " (it often errs)" };
 
 const [YOU, OTHER] = ["you", "other"];
-// In Punish, games are kept under a name, and agents have temperatures.
+// Only games of Punish are recorded, under a name, and only its agents have temperatures.
 const isKept = (game) => Boolean(rendererOf(game).isKept);
-// Where nobody is chosen to begin, players choose at once, or chance says who begins.
+// In other games, players move simultaneously, or chance decides who begins.
 const isInTurn = (game) => Boolean(game && rendererOf(game).isInTurn);
 
-/** The agents that can be played here and are open. */
+/** Return the open agents that can be played. */
 export function opponents(isWanted) {
   return modelsThat("plays", isWanted);
 }
 
-/** The last choice of opponent, temperature and name, as the server takes it for a new table. */
+/** The last choice of opponent, temperature and name, as the body of a request for a new table. */
 export function lastChoice() {
   const { hash, temperature, game } = recall("opponent", {});
   const second = isInTurn(game) && recall("begins", YOU) !== YOU;
   return { opponent: hash, temperature: temperature ? Number(temperature) : null, name: recall("name", "you"), game, second };
 }
 
-/** The form, and the game in short; `deal` is called once an opponent is chosen. */
+/** Return the form and a short introduction; the form calls `deal` when it is submitted. */
 export function welcome(models, deal) {
   const wanted = recall("opponent", {});
   const find = (hash) => models.find((each) => each.hash === hash);

@@ -41,7 +41,7 @@ def test_the_finding_names_what_changes_most():
         "With damage.strike=3 instead of 2, one more rush in hand is worth -5.0 points of win rate instead of +0.0 and "
         "feints are -10 % of all choices instead of 0 %."
     )
-    assert "no card is worth more or less" in made_up().finding
+    assert "neither the worth of cards" in made_up().finding
     assert made_up(plays={"guard": 0.2}).finding.endswith("instead of 2, guard is 20 % of all choices instead of 0 %.")
 
 

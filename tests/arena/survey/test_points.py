@@ -63,27 +63,27 @@ def test_a_file_of_rules_can_be_the_base(path, tmp_path):
     ("text", "told"),
     [
         ("[", "is not a TOML file"),
-        ("base = 3", "base is 3, allowed is the name of a preset or of a TOML file"),
-        ("rules = 3", "unknown key 'rules', allowed are base, enemies, objectives, discounts, grid, points"),
-        ("grid = 3", "grid is 3, allowed is a table of fields"),
-        ("[grid]\nhp = 3", "grid: hp is 3, allowed is a list of the values to try"),
-        ("[grid]\nhp = []", "grid: hp is \\[\\], allowed is a list"),
-        ("[grid]\nmood = [1]", "grid: unknown field 'mood', allowed are copies"),
-        ("[grid]\ndamage.kick = [1]", "grid: damage names 'kick', allowed are guard"),
+        ("base = 3", "base is 3; it must be the name of a preset or of a TOML file"),
+        ("rules = 3", "unknown key 'rules'; the keys are base, enemies, objectives, discounts, grid, points"),
+        ("grid = 3", "grid is 3; it must be a table of fields"),
+        ("[grid]\nhp = 3", "grid: hp is 3; it must be a list of the values to try"),
+        ("[grid]\nhp = []", "grid: hp is \\[\\]; it must be a list"),
+        ("[grid]\nmood = [1]", "grid: unknown field 'mood'; the fields are copies"),
+        ("[grid]\ndamage.kick = [1]", "grid: damage names 'kick'; the cards are guard"),
         ("[grid]\nhp = [3, 11]", "grid: hp=11: hp is 11, allowed are whole numbers from 1 to 9"),
         ("[grid]\ncopies.dodge = [1]\nhand_size = [7]", "copies.dodge=1 hand_size=7: copies is .* need at least"),
-        ("points = 3", "points is 3, allowed are tables, each under \\[\\[points\\]\\]"),
+        ("points = 3", "points is 3; it must consist of tables, each under \\[\\[points\\]\\]"),
         ("[[points]]\nhp = 0", "points: number 1: hp is 0, allowed are whole numbers"),
         ("[[points]]\nenemy = 'careful'", "points: number 1: unknown field 'enemy'"),
-        ("enemies = 'random'", "enemies is 'random', allowed is a list"),
-        ("enemies = [3]", "enemies: 3 is not allowed, it must be the name of a player or of a file"),
-        ("objectives = ['glory']", "objectives: 'glory' is not allowed, it must be discounted or win-probability"),
+        ("enemies = 'random'", "enemies is 'random'; it must be a list"),
+        ("enemies = [3]", "enemies: 3 is not allowed; it must be the name of a player or of a file"),
+        ("objectives = ['glory']", "objectives: 'glory' is not allowed; it must be discounted or win-probability"),
         (
             "objectives = ['discounted']\ndiscounts = [2]",
-            "discounts: 2 is not allowed, it must be a number from 0 to 1",
+            "discounts: 2 is not allowed; it must be a number from 0 to 1",
         ),
         ("objectives = ['discounted']\ndiscounts = [nan]", "discounts: nan is not allowed"),
-        ("discounts = [0.9]", "discounts go with the objective discounted only"),
+        ("discounts = [0.9]", "discounts require the objective discounted"),
         ("x = " + "1" * 20_000, "is longer than 16,384 bytes"),
     ],
 )
@@ -102,7 +102,7 @@ def test_an_unknown_base_and_a_missing_file_are_told(path, tmp_path):
 
 
 def test_too_many_points_are_refused_before_they_are_made(monkeypatch):
-    with pytest.raises(SurveyError, match="the survey has 13,122 points, allowed are up to 10,000"):
+    with pytest.raises(SurveyError, match="the survey has 13,122 points; the maximum is 10,000"):
         values = list(range(1, 10))
         survey_of(
             {"grid": dict.fromkeys(("hp", "healing", "feints", "guard_reduction"), values), "enemies": ["a", "b"]}

@@ -104,12 +104,12 @@ def test_a_survey_is_drawn_unless_there_are_too_many_points_or_none(found, tmp_p
     columns = table_of(survey_of(FIELDS), [replace(each, equilibrium=None) for each in found])
     draw_survey(columns, tmp_path / "survey.svg")
     # Of each point that has results.
-    assert "2 points: the agent of each" in (tmp_path / "survey.svg").read_text(encoding="utf-8")
+    assert "2 points: each agent" in (tmp_path / "survey.svg").read_text(encoding="utf-8")
     for some, told in (
         ({name: values[2:] for name, values in columns.items()}, "0 points"),
         ({name: values[:1] * 201 for name, values in columns.items()}, "201 points"),
     ):
-        with pytest.raises(FigureError, match=f"{told} have results, allowed are 1 to 200"):
+        with pytest.raises(FigureError, match=f"{told} have results; a plot shows 1 to 200"):
             draw_survey(some, tmp_path / "survey.png")
 
 

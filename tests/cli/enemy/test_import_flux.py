@@ -41,8 +41,8 @@ def test_imported_weights_play_as_the_network_does(run, parameters):
     ("text", "problem"),
     [
         ("[]", "not a list of alternating weights and biases"),
-        ("[[[1]], [1]]", "params.json: layer 1: shapes are (1, 1) and (1,), allowed are (18, n)"),
-        (json.dumps([[[0] * 10] * 18, [0] * 10]), "params.json: layers: the last one has 10 outputs, allowed are 11"),
+        ("[[[1]], [1]]", "params.json: layer 1: shapes are (1, 1) and (1,); they must be (18, n)"),
+        (json.dumps([[[0] * 10] * 18, [0] * 10]), "params.json: layers: the last one has 10 outputs; it must have 11"),
         (json.dumps([[[1e300] * 11] * 18, [0] * 11]), "params.json: layer 1: a number is not finite"),
     ],
 )

@@ -61,4 +61,4 @@ def test_what_was_done_is_told_and_noted(run):
 
 def test_few_games_are_refused(run, games):
     done = run("enemy", "model", "--until", "1", "--db", games, *TINY)
-    done.refused("games.db: holds 0 games between people in this selection, at least 5 are needed")
+    done.refused("games.db: 0 games between people selected; at least 5 are needed")

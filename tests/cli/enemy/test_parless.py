@@ -102,10 +102,10 @@ def test_the_file_is_that_of_the_library(run, games, space):
     [
         (["--db", "no.db"], ["no.db: there is no such file"]),
         (["--db", "text.db"], ["text.db: "]),
-        (["--db", "few.db", "--prior", "0"], ["prior: 0.0 is not allowed, it must be above 0"]),
+        (["--db", "few.db", "--prior", "0"], ["prior: 0.0 is not allowed; it must be above 0"]),
         (
             ["--db", "few.db", "--until", "99"],
-            ["few.db: holds 0 games between people in this selection, at least 1 is needed"],
+            ["few.db: 0 games between people selected; at least 1 is needed"],
         ),
         (["--db", "few.db", "--player", "Nobody"], ["Nobody", "Anna"]),
         (["--db", "few.db", "-o", "few.db"], ["few.db: is the file to learn from and will not be replaced"]),

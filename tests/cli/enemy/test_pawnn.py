@@ -63,8 +63,8 @@ def test_presets_are_changed_by_what_is_given():
 
 
 def test_every_preset_of_the_library_is_offered(run):
-    named = " ".join(run("enemy", "pawnn", "--help").out.split())
-    assert f"to start from: {', '.join(PRESETS)}. [default: final]" in named
+    named = " ".join(run("enemy", "pawnn", "--help").out.split()).replace("- ", "-")
+    assert f"of a published experiment: {', '.join(PRESETS)}. [default: final]" in named
 
 
 @needs_jax
@@ -72,10 +72,10 @@ def test_every_preset_of_the_library_is_offered(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--preset", "best"], ["--preset: 'best' is not allowed, it must be one of final, initial"]),
-        (["--set", "hidden=5,x"], ["hidden: '5,x' is not allowed, it must be numbers with commas between them"]),
-        (["--set", "depth=3"], ["--set depth=3: allowed are NAME=VALUE with hidden, dropout, encoding"]),
-        (["--set", "seed=3"], ["--set seed=3: allowed are NAME=VALUE"]),
+        (["--preset", "best"], ["--preset: 'best' is not allowed; it must be one of final, initial"]),
+        (["--set", "hidden=5,x"], ["hidden: '5,x' is not allowed; it must be numbers separated by commas"]),
+        (["--set", "depth=3"], ["--set depth=3: must be NAME=VALUE; the names are hidden, dropout, encoding"]),
+        (["--set", "seed=3"], ["--set seed=3: must be NAME=VALUE"]),
         (["--set", "hidden="], ["hidden: () is not allowed"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--cross-validate", "1"], ["folds: 1 is not allowed"]),
@@ -92,7 +92,7 @@ def test_wrong_options_are_refused_in_one_line(run, folder, arguments, texts):
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", ["tensor.h5", "agent.h5"])
 def test_only_strategies_are_learned(run, name):
-    run("enemy", "pawnn", "--from", name).refused(f"{name}: is a file of kind {name[:-3]}, allowed is a strategy")
+    run("enemy", "pawnn", "--from", name).refused(f"{name}: is of kind {name[:-3]}; it must be a strategy")
 
 
 @pytest.mark.usefixtures("files")

@@ -47,7 +47,7 @@ def test_entropies_of_an_agent(run):
     [
         (["tensor.h5"], ["tensor.h5: is a tensor, allowed are agents and strategies"]),
         (["no.h5"], ["no.h5: there is no such file"]),
-        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is a strategy"]),
+        (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is of kind strategy"]),
         (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
     ],
 )

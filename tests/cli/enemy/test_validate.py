@@ -64,8 +64,11 @@ def test_players_at_random_are_predicted_best_by_uniform_play(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--models", "oracle"], ["--models names 'oracle', allowed are uniform, parless, pawnn, choice-model"]),
-        (["--models", ""], ["--models names ''"]),
+        (
+            ["--models", "oracle"],
+            ["--models: 'oracle' is unknown; the models are uniform, parless, pawnn, choice-model"],
+        ),
+        (["--models", ""], ["--models: ''"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, arguments, texts):

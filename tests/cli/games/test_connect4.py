@@ -108,9 +108,9 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
     [
         (["solve", "connect4", "8"], "position: '8' is wrong, allowed: the columns played, 1 to 7"),
         (["show", "connect4", "4444444"], "position: '4444444' is wrong: before move 7, column 4 is full"),
-        (["solve", "tapnswap", "44"], "tapnswap: takes no POSITION or --value-only, which are for connect4"),
-        (["judge", "connect4", "search-0"], "search-0: is no agent, allowed are random, search-N"),
-        (["judge", "connect4", "nobody"], "nobody: is no agent, allowed are random, search-N"),
+        (["solve", "tapnswap", "44"], "tapnswap: POSITION and --value-only apply only to connect4"),
+        (["judge", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
+        (["judge", "connect4", "nobody"], "nobody: unknown agent; use random, search-N"),
         (["league", "connect4", "x"], "connect4: does not offer 'league'"),
     ],
 )

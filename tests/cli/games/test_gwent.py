@@ -57,7 +57,7 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
     run("games", "judge", "gwent", "perfect").refused(
-        "perfect: is no agent, allowed are random, rule-of-thumb, trained and files .h5"
+        "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"
     )
     run("games", "judge", "gwent:decks=1 2 / 3").refused(
         "first deck: 2 cards are not allowed, it must have at least 25"
@@ -71,4 +71,4 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
 def test_no_table_learns_gwent(run):
     done = run("games", "train", "gwent")
     assert done.code == 2
-    assert "too many for a table; learn a network: --method dqn" in done.err
+    assert "to train a network instead of a table, use --method dqn" in done.err

@@ -25,9 +25,7 @@ def test_solve_reports_the_first_round(run):
 
 
 def test_what_is_not_for_incan_gold_is_refused(run):
-    run("games", "solve", "incan-gold", "4455").refused(
-        "incan-gold: takes no POSITION or --value-only, which are for connect4"
-    )
+    run("games", "solve", "incan-gold", "4455").refused("incan-gold: POSITION and --value-only apply only to connect4")
     run("games", "solve", "incan-gold:limit=4").refused("incan-gold: has no option 'limit', only artifact_value")
     run("games", "solve", "incan-gold:artifact_value=found").refused(
         "'found' is not allowed, it must be drawn or taken"
@@ -69,9 +67,9 @@ def test_networks_are_judged_greedy_and_mixed(run):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["incan-gold", "leave-at-0"], "leave-at-0: is no agent, allowed are random, leave-at-N, "),
-        (["tictactoe", "--games", "9"], "tictactoe: is judged without games; --games and --seed are"),
-        (["connect4", "--seed", "9"], "connect4: is judged without games"),
+        (["incan-gold", "leave-at-0"], "leave-at-0: unknown agent; use random, leave-at-N, "),
+        (["tictactoe", "--games", "9"], "tictactoe: --games and --seed apply only to incan-gold and gwent"),
+        (["connect4", "--seed", "9"], "connect4: --games and --seed apply only to"),
     ],
 )
 def test_judging_refuses_what_makes_no_sense(run, arguments, problem):

@@ -127,10 +127,10 @@ def test_one_person_plays_incan_gold_against_two(run, say):
     assert {"Round 5 begins.", "You leave.", "rule-of-thumb stays."} <= set(result["story"])
     assert [words.split(" end")[0] for words in result["story"][-3:]] == ["You", "rule-of-thumb", "random"]
     for words in (
-        "There is no perfect play of this game, and so no hint.",
+        "There are no hints for this game, because its perfect play is not known.",
         "Type the number of a move, or the move in words; rules, or q to leave.",
         "'3' is not a move.",
-        "What has been seen cannot be forgotten: this game has no undo.",
+        "Moves cannot be undone in a game with hidden information.",
         "  1  leave\n  2  stay\n",
     ):
         assert words in done.err
@@ -159,10 +159,10 @@ def test_gwent_is_played_with_hidden_hands(run, say):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--level", "perfect"], ["--level: 'perfect' is not allowed at incan-gold, only random, rule-of-thumb"]),
-        (["--level", "random,random,random"], ["--level: 3 are not allowed at incan-gold, only one or two"]),
-        (["--players", "2"], ["--players 2: incan-gold has secrets, so one person alone plays at a terminal"]),
-        (["--second"], ["--second: chance or nobody begins at incan-gold"]),
+        (["--level", "perfect"], ["--level: 'perfect' is unknown in incan-gold; use random, rule-of-thumb"]),
+        (["--level", "random,random,random"], ["--level: incan-gold needs one or two, not 3"]),
+        (["--players", "2"], ["--players 2: incan-gold has hidden information"]),
+        (["--second"], ["--second: nobody chooses who begins in incan-gold"]),
     ],
 )
 def test_what_secrets_do_not_allow_is_refused_in_one_line(run, options, texts):
@@ -177,13 +177,13 @@ def test_agents_of_other_variants_are_refused(run):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--level", "hard"], ["--level: 'hard' is not allowed at tapnswap, only random, casual, trained, perfect"]),
-        (["--level", "random,casual"], ["--level: 2 are not allowed at tapnswap, only one"]),
+        (["--level", "hard"], ["--level: 'hard' is unknown in tapnswap; use random, casual, trained, perfect"]),
+        (["--level", "random,casual"], ["--level: tapnswap needs one, not 2"]),
         (["--agent", "no.h5"], ["no.h5: there is no such file"]),
-        (["--agent", "no.h5", "--players", "2"], ["--agent goes with --level trained and one person"]),
-        (["--players", "2", "--level", "random"], ["--level and --second go with one person only"]),
-        (["--players", "2", "--second"], ["--level and --second go with one person only"]),
-        (["--agent", "x.h5", "--level", "random"], ["--agent goes with --level trained"]),
+        (["--agent", "no.h5", "--players", "2"], ["--agent requires --level trained and one person"]),
+        (["--players", "2", "--level", "random"], ["--level and --second require one person"]),
+        (["--players", "2", "--second"], ["--level and --second require one person"]),
+        (["--agent", "x.h5", "--level", "random"], ["--agent requires --level trained"]),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):

@@ -76,8 +76,8 @@ def test_curves_are_drawn(run, folder):
     ("options", "texts"),
     [
         (["--against", "me"], ["opponent: 'me' is not allowed, it must be one of random, self"]),
-        (["--set", "rate=x"], ["rate: 'x' is not allowed, it must be a number"]),
-        (["--set", "hidden=8"], ["--set hidden=8: allowed are NAME=VALUE with scheme, epsilon, rate, discount"]),
+        (["--set", "rate=x"], ["rate: 'x' is not allowed; it must be a number"]),
+        (["--set", "hidden=8"], ["--set hidden=8: must be NAME=VALUE; the names are scheme, epsilon, rate, discount"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),
         (["--from", "no.h5"], ["no.h5: there is no such file"]),
         (["-o", "no/x.h5"], ["there is no folder no"]),
@@ -91,9 +91,9 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--against", "self"], ["--against goes with --method q only"]),
-        (["--set", "filters=x"], ["filters: 'x' is not allowed, it must be numbers with commas between them"]),
-        (["--set", "filters=8"], ["filters: (8,) are impossible, the features of tapnswap are not planes"]),
+        (["--against", "self"], ["--against requires --method q"]),
+        (["--set", "filters=x"], ["filters: 'x' is not allowed; it must be numbers separated by commas"]),
+        (["--set", "filters=8"], ["filters: (8,) are impossible, the features of tapnswap have no places"]),
     ],
 )
 @needs_jax
@@ -105,10 +105,10 @@ def test_wrong_options_of_networks_are_refused_in_one_line(run, folder, options,
 @pytest.mark.parametrize(
     ("game", "text"),
     [
-        ("tapnswap:limit=x", "limit: 'x' is not allowed, it must be a whole number"),
+        ("tapnswap:limit=x", "limit: 'x' is not allowed; it must be a whole number"),
         ("tapnswap:limit=1", "limit: 1 is not allowed"),
         ("tapnswap:limit=17", "limit: 17 is not allowed"),
-        ("tapnswap:taps_only", "taps_only: '' is not allowed, it must be true or false"),
+        ("tapnswap:taps_only", "taps_only: '' is not allowed; it must be true or false"),
         ("tapnswap:size=3", "tapnswap: has no option 'size', only limit, roll_over"),
         ("chess:size=3", "game: 'chess' is unknown"),
     ],
@@ -119,7 +119,7 @@ def test_wrong_variants_are_refused(run, game, text):
 
 def test_an_agent_keeps_its_method(run):
     run(*TABLE, "--games", "20")
-    run(*TABLE, "--from", "tapnswap.h5", "--set", "epsilon=0.1").refused("--set: the agent of --from keeps its")
+    run(*TABLE, "--from", "tapnswap.h5", "--set", "epsilon=0.1").refused("--set cannot be combined with --from")
     run(*TABLE, "--from", "tapnswap.h5", "--method", "dqn").refused("tapnswap.h5: is not an agent of --method dqn")
     run(*TABLE, "--from", "tapnswap.h5", "-o", "tapnswap.svg", "--plot", "tapnswap.svg").refused("written twice")
 

@@ -76,8 +76,8 @@ def test_a_table_and_its_rows_are_printed(run, monkeypatch):
     assert list(dict.fromkeys(stages)) == [
         "game",
         "train",
-        "judge: 0 simulations; JAX compiles first",
-        "judge: 2 simulations; JAX compiles first",
+        "judge: 0 simulations, after compiling",
+        "judge: 2 simulations, after compiling",
     ]
     assert "\nsearches\n  simulations  " in done.out
 
@@ -97,8 +97,11 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("tictactoe", "--method", "muzero", "--set", "hidden=8"), "--set hidden=8: allowed are NAME=VALUE with model"),
-        (("tictactoe", "--method", "muzero", "--against", "self"), "--against goes with --method q only"),
+        (
+            ("tictactoe", "--method", "muzero", "--set", "hidden=8"),
+            "--set hidden=8: must be NAME=VALUE; the names are model",
+        ),
+        (("tictactoe", "--method", "muzero", "--against", "self"), "--against requires --method q"),
         (("tictactoe", "--method", "muzero", "--set", "priority=3"), "priority: 3.0 is not allowed"),
         (("tictactoe", "--method", "muzero", "--set", "unroll=0"), "unroll: 0 is not allowed with a learned model"),
         (("tapnswap", "--method", "muzero", "--set", "filters=4"), "filters: (4,) are impossible, the features"),

@@ -148,7 +148,7 @@ def test_deletion_wants_a_yes_and_nothing_destructive_comes_from_the_environment
     for name in ("DELETE", "ANONYMISE", "YES"):
         monkeypatch.setenv(f"PUNISH_FAST_{name}", "1")
     run("records", "player", "Ann", "--db", db).refused("nothing to do")
-    run("records", "player", "Ann", "--db", db, "--delete").refused("--delete removes Ann and", "--yes")
+    run("records", "player", "Ann", "--db", db, "--delete").refused("--delete permanently removes Ann and", "--yes")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("typer.confirm", lambda *_args, **_options: False)
     run("records", "player", "Ann", "--db", db, "--delete").refused("nothing was deleted", code=1)
@@ -164,7 +164,7 @@ def test_rules_that_do_not_fit_the_games_are_refused(run, db):
     [
         ([], ["nothing to do", "--export"]),
         (["--export", "--delete"], ["--export and --delete"]),
-        (["--delete", "-o", "x"], ["--output goes with --export"]),
+        (["--delete", "-o", "x"], ["--output cannot be combined with"]),
         (["--export", "--json"], ["--json", "--output"]),
         (["--export", "-o", "x.db"], ["x.db", "not be replaced"]),
         (["--export", "-o", "none/x"], ["none/x"]),

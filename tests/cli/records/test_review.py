@@ -33,7 +33,7 @@ def test_both_players_are_judged(run):
         assert all(losses[worst["breath"]] >= 0.01 for worst in player["worst"])
     text = run(*REVIEW).out
     for player in report["players"]:
-        assert f"{player['name']} lost {100 * player['loss']:.1f} points of win chance in all." in text
+        assert f"{player['name']} lost {100 * player['loss']:.1f} points of win probability in all." in text
         for worst in player["worst"]:
             choice = next(choice for choice in player["choices"] if choice["breath"] == worst["breath"])
             words = f"In breath {choice['breath']}, {choice['best']} would have won {choice['win_probability']:.1%}"
@@ -55,11 +55,11 @@ def test_without_a_judge_the_best_choices_are_solved_for(run, folder):
 def test_what_cannot_be_reviewed_is_refused(run, reviewing):
     run("records", "review", "7", *REVIEW[3:]).refused("x.db: has no game 7; punish-fast records list")
     run("solve", "--rules", "house.toml", "--objective", "discounted", "-o", "discounted.h5", "-q")
-    run(*REVIEW[:-1], "discounted.h5").refused("allowed are chances to win; see: punish-fast solve --objective")
+    run(*REVIEW[:-1], "discounted.h5").refused("instead of win probabilities; see: punish-fast solve --objective")
     rules = (reviewing / "house.toml").read_text().replace("hp = 2", "hp = 1")
     (reviewing / "frail.toml").write_text(rules)
     run("solve", "--rules", "frail.toml", "-o", "other.h5", "-q")
-    run(*REVIEW[:-1], "other.h5").refused("is no position under the rules")
+    run(*REVIEW[:-1], "other.h5").refused("is not a position under the rules")
 
 
 @pytest.mark.usefixtures("reviewing")

@@ -186,7 +186,7 @@ def test_choices_without_probabilities_lead_to_one_state(tmp_path):
     }
     model = changed(tmp_path, {"#branches": 3}, files, drop=["branch-probability-type"])
     assert model.mdp.data.tolist() == [1.0] * 4
-    with pytest.raises(ReadError, match="has choices with several branches, but no probabilities"):
+    with pytest.raises(ReadError, match="has no probabilities, but choices with several branches"):
         changed(tmp_path, drop=["branch-probability-type"])
 
 
@@ -307,13 +307,13 @@ def test_a_missing_file_is_named_unless_it_may_be_left_out(tmp_path, name):
     ("index", "match"),
     [
         ({"format-version": 2}, "format-version 2, allowed is 1"),
-        ({"transition-system": []}, "has no transition-system"),
-        ({"annotations": []}, "annotations are not objects"),
-        ({"annotations": {"aps": {"x": 3}}}, "annotations are not objects"),
-        ({"annotations": {"aps": {"x": {}}}}, "aps x has no valid applies-to"),
+        ({"transition-system": []}, "describes no transition-system"),
+        ({"annotations": []}, "annotations are no objects"),
+        ({"annotations": {"aps": {"x": 3}}}, "annotations are no objects"),
+        ({"annotations": {"aps": {"x": {}}}}, "aps x does not say what it applies to"),
         (
             {"annotations": {"aps": {"x": {"applies-to": ["states"], "type": DOUBLE}}}},
-            "label x is not one bit for each state",
+            "label x is no bit for each state",
         ),
         (
             {"annotations": {"aps": {key: {"alias": "a", "applies-to": []} for key in "xy"}}},
@@ -339,5 +339,5 @@ def test_an_index_that_is_no_json_is_refused(tmp_path, content):
             member = tarfile.TarInfo(name)
             member.size = len(each)
             tar.addfile(member, io.BytesIO(each))
-    with pytest.raises(ReadError, match=r"index\.json (is not valid JSON|has no transition-system)"):
+    with pytest.raises(ReadError, match=r"index\.json (is not valid JSON|describes no transition-system)"):
         import_umb(path)
