@@ -64,13 +64,11 @@ class Visit:
         self.page.on("request", self._on_request)
 
     def go(self, route: str, waits_for: str) -> Page:
-        """Go to a route of the page, and wait until something is there."""
         self.page.goto(f"{self.address}/{route}")
         self.page.wait_for_selector(waits_for)
         return self.page
 
     def flaws(self) -> list[str]:
-        """What axe finds serious on the page as it is now."""
         from axe_playwright_python.sync_playwright import Axe
 
         found = Axe().run(self.page).response["violations"]
@@ -81,13 +79,11 @@ class Visit:
         ]
 
     def width(self) -> int:
-        """The width that the page needs."""
         width = self.page.evaluate("document.documentElement.scrollWidth")
         assert isinstance(width, int)
         return width
 
     def end(self) -> None:
-        """Leave."""
         self._context.close()
 
     def _on_console(self, message: Any) -> None:

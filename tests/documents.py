@@ -10,8 +10,6 @@ Fenced blocks of a page run in order, in one folder:
 Every other kind of block is only shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +39,6 @@ class Step:
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page."""
     begin, kind, text = 0, None, []
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         if not line.startswith("```"):
@@ -55,7 +52,6 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 def steps_of(page: Path) -> Iterator[Step]:
-    """Everything to run on a page."""
     for block in blocks_of(page):
         if block.kind == "python":
             yield Step(block.line, "python", "\n".join(block.text), None)

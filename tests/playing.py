@@ -1,7 +1,5 @@
 """Random games by the slow model of ``bench/reference.py``, as in logs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,12 +30,15 @@ def _play(action: int, deck: list[int]) -> reference.Play:
     return reference.plays_of(action, deck.pop() if reference.is_feint(action) else reference.NO_CARD)
 
 
+def without(cards: Sequence[int], *piles: reference.Counts) -> reference.Counts:
+    """The cards that are left without some piles."""
+    return tuple(count - sum(held) for count, *held in zip(cards, *piles, strict=True))
+
+
 def _deal(
     rules: Rules, generator: np.random.Generator, hands: Sequence[reference.Counts]
 ) -> tuple[list, reference.Counts, list]:
-    """Full hands, revealed cards and the deck."""
-    left = [count - sum(held) for count, *held in zip(rules.copies, *hands, strict=True)]
-    deck = generator.permutation(np.repeat(reference.CARDS, left)).tolist()
+    deck = generator.permutation(np.repeat(reference.CARDS, without(rules.copies, *hands))).tolist()
     full = []
     for hand in hands:
         drawn = [deck.pop() for _ in range(rules.hand_size - sum(hand))]
@@ -80,20 +81,11 @@ def follows(rules: Rules, breath: Breath, after: Breath | None) -> bool:
             continue
         kept = successor.hand, reference.minus(breath.enemy.hand, reference.counts_of([enemy.picked]))
         if successor.breath > rules.breaths:
-            more = [
-                reference.minus(hand, held) for hand, held in zip((after.own.hand, after.enemy.hand), kept, strict=True)
-            ]
-            pool = reference.minus(reference.minus(tuple(rules.copies), kept[0]), kept[1])
-            if rules.redeal == "discard":
-                pool = successor.discard
-            fits = min(min(pile) for pile in more) >= 0
-            fits &= (
-                min(reference.minus(reference.minus(reference.minus(pool, more[0]), more[1]), after.own.discard)) >= 0
-            )
-            fresh = successor._replace(
-                breath=1, hand=after.own.hand, enemy_hand=after.own.enemy_hand, discard=after.own.discard
-            )
-            if fits and fresh == after.own:
+            dealt = list(map(reference.minus, (after.own.hand, after.enemy.hand), kept))
+            pool = without(rules.copies, *kept) if rules.redeal != "discard" else successor.discard
+            fits = min(*dealt[0], *dealt[1], *without(pool, *dealt, after.own.discard)) >= 0
+            fresh = {name: getattr(after.own, name) for name in ("hand", "enemy_hand", "discard")}
+            if fits and successor._replace(breath=1, **fresh) == after.own:
                 return True
         elif successor == after.own and kept[1] == after.enemy.hand:
             return True

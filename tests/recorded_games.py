@@ -1,7 +1,5 @@
 """Recorded games of people who play at random, with their information states."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import duel_twin
@@ -15,8 +13,6 @@ from punish_fast.records.choices import Choices
 
 
 class Played(NamedTuple):
-    """One choice of one player."""
-
     game: int
     is_first: bool
     decimal: int
@@ -43,7 +39,6 @@ def play_games(rules: Rules, n_games: int, model: str = "view", seed: int = 0) -
 
 
 def part_of(choices: Choices, which: np.ndarray) -> Choices:
-    """Some of the choices."""
     return Choices(*(getattr(choices, name)[which] for name in ("decimal", "action", "game", "won", "player")))
 
 

@@ -1,7 +1,5 @@
 """Players of a session that are functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A server within the tests, and games played over HTTP."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +17,6 @@ Answer = dict[str, Any]
 
 
 def models_of(*names: str, rules: Rules = TINY) -> list[PunishPlayer]:
-    """Agents at shared tables."""
     tables: dict = {}
     return [PunishPlayer(name, tables, rules) for name in names]
 
@@ -42,27 +39,23 @@ def entries_of(client: TestClient) -> list[Answer]:
 
 
 def open_table(client: TestClient, opponent: str, **more: Any) -> Answer:
-    """A new table."""
     answer = client.post("/tables", json={"opponent": opponent, **more})
     assert answer.status_code == 201, answer.text
     return answer.json()
 
 
 def choose(client: TestClient, table: Answer, action: int) -> Any:
-    """The answer to a move."""
     body = {"action": action, "n_events": table["n_events"]}
     return client.post(f"/tables/{table['table']}/choice", json=body)
 
 
 def first(legal: list[Answer]) -> int:
-    """The first legal action."""
     return legal[0]["action"]
 
 
 def play_out(
     client: TestClient, table: Answer, pick: Callable[[list[Answer]], int] = first
 ) -> tuple[Answer, list[Answer]]:
-    """Play to the end: the last answer, and all events."""
     events = list(table["events"])
     while table["is_on"]:
         answer = choose(client, table, pick(table["legal"]))

@@ -1,7 +1,5 @@
 """What is installed: by the README, with every extra, and on every system."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from itertools import chain

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import random
 import shutil
 
@@ -16,13 +14,17 @@ from punish_fast.games.connect4.oracle import FILE, OpeningBook, opening_book, r
 GAME = Connect4()
 
 
-def test_random_positions_are_neither_over_nor_won():
+def test_random_positions_and_finished_books(tmp_path):
     generator = random.Random(3)
     found = [maker.random_position(generator, 20) for _ in range(50)]
     states = [state for state in found if state is not None]
     assert states
     assert all(state.n_stones == 20 for state in states)
     assert not any(maker.is_win(state, action) for state in states for action in GAME.actions(state))
+    shutil.copy(FILE, tmp_path / "book.npz")
+    assert maker.main(["book", str(tmp_path / "book.npz"), "--memory", "1"]) == 0
+    made, known = read_book(tmp_path / "book.npz"), opening_book()
+    assert (made.scores, made.columns) == (known.scores, known.columns)
 
 
 @pytest.mark.compiled
@@ -40,16 +42,13 @@ def test_sets_are_made_anew_from_a_seed_and_stored(tmp_path, monkeypatch):
     assert all(np.array_equal(read[name].scores, made[name].scores) for name in SETS)
 
 
-def test_stones_are_listed_by_column_from_the_bottom():
-    columns = connect4.columns_of(GAME.state_of("4453"))
-    assert columns[2:5] == [[2, 0, 0, 0, 0, 0], [1, 2, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
-
-
 def test_both_solvers_find_the_same_scores(capsys):
     pytest.importorskip("bitbully")
     assert connect4.main(["compare", "easy-ends", "--size", "20"]) == 0
     row = capsys.readouterr().out.splitlines()[-1].split("|")
     assert [cell.strip() for cell in row[1:4]] == ["easy-ends", "20", "0"]
+    columns = connect4.columns_of(GAME.state_of("4453"))
+    assert columns[2:5] == [[2, 0, 0, 0, 0, 0], [1, 2, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
 
 
 def test_another_score_is_counted(monkeypatch, capsys):
@@ -69,20 +68,9 @@ def test_a_position_is_reported_with_its_moves(monkeypatch, capsys):
         first, second = capsys.readouterr().out.splitlines()
         assert first.startswith(f"{GAME.text(state)}: {value}, ")
         assert second.startswith(f"columns 1 to 7: {moves}, ")
-
-
-def test_a_book_that_says_anything_else_is_noticed(monkeypatch, capsys):
-    monkeypatch.setattr(connect4, "_MEMORY", 1)
-    state = GAME.state_of("444444326555553233322676235")
+    # A book that says anything else is noticed.
     book = OpeningBook()
     book.scores = {GAME.position(state): 2, GAME.position(GAME.apply(state, 5)): -2}
     monkeypatch.setattr(connect4, "opening_book", lambda: book)
     assert [connect4.report(state, exact) for exact in (True, False)] == [2, 2]
     capsys.readouterr()
-
-
-def test_a_finished_book_is_made_again_without_search(tmp_path):
-    shutil.copy(FILE, tmp_path / "book.npz")
-    assert maker.main(["book", str(tmp_path / "book.npz"), "--memory", "1"]) == 0
-    made, known = read_book(tmp_path / "book.npz"), opening_book()
-    assert (made.scores, made.columns) == (known.scores, known.columns)

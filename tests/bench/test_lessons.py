@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -52,7 +50,7 @@ def test_the_page_has_all_blocks_and_small_figures():
     assert not re.search(r"\d+\.\d|\d %", without_blocks(text))
 
 
-def test_blocks_and_figures_are_rewritten(folder):
+def test_blocks_and_figures_are_rewritten(folder, capsys):
     code, text = make(folder, "--records", folder / "games.db")
     assert code == 0
     before = PAGE.read_text(encoding="utf-8")
@@ -65,10 +63,8 @@ def test_blocks_and_figures_are_rewritten(folder):
         with Image.open(folder / name) as image:
             assert image.width > 1000
     assert make(folder, "--records", folder / "games.db")[1] == text
-
-
-def test_without_records_the_block_on_people_stays_unchanged(folder, capsys):
-    (folder / "lessons-people.png").unlink(missing_ok=True)
+    # Without records, the block on people stays unchanged.
+    (folder / "lessons-people.png").unlink()
     code, text = make(folder)
     assert code == 0
     assert block(text, "people") == block(PAGE.read_text(encoding="utf-8"), "people")

@@ -1,7 +1,5 @@
 """Errors of learned models: perfect models have none, and others have those of slow loops."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,13 +17,8 @@ N_ACTIONS = 7
 
 
 @pytest.fixture(scope="module")
-def tictactoe():
-    return vectorise(TicTacToe())
-
-
-@pytest.fixture(scope="module")
-def learner(tictactoe):
-    return MuZeroLearner.new(tictactoe, METHOD, 1)
+def learner():
+    return MuZeroLearner.new(vectorise(TicTacToe()), METHOD, 1)
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +53,8 @@ def test_a_perfect_model_has_no_errors(learner, oracle, monkeypatch):
     assert [each.actions for each in found] == list(range(N_ACTIONS + 1))
     assert found[0].states == 60 > found[3].states > 0
     for each in found:
-        assert each.value == 0 or math.isnan(each.value)
-        assert each.reward == 0 or math.isnan(each.reward)
-        assert each.keeps_value == 1 or math.isnan(each.keeps_value)
-        assert each.illegal == 0 or math.isnan(each.illegal)
-        assert each.past_value == 0 or math.isnan(each.past_value)
+        for name, exact in (("value", 0), ("reward", 0), ("keeps_value", 1), ("illegal", 0), ("past_value", 0)):
+            assert getattr(each, name) == exact or math.isnan(getattr(each, name))
     assert found[-1].past_reward == 0
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -16,6 +14,10 @@ def small(name):
     return PROCESSES[name].make("small")
 
 
+def best_actions(name, discount):
+    return small(name).action[solution(name, discount).choice]
+
+
 @cache
 def solution(name, discount):
     if discount == REACHABILITY:
@@ -23,11 +25,6 @@ def solution(name, discount):
     return solve(small(name), discount, tolerance=1e-9)
 
 
-def best_actions(name, discount):
-    return small(name).action[solution(name, discount).choice]
-
-
-# States, rows and transitions.
 COUNTS = {
     "random": (300, 1200, 9473),
     "forest": (500, 1000, 1500),
@@ -56,16 +53,13 @@ def test_small_sizes_are_processes_of_known_size_with_sorted_columns_and_actions
     assert (np.diff(owner * 256 + mdp.action) > 0).all()
 
 
-def test_a_young_forest_is_cut_and_one_about_to_be_old_is_not():
+def test_forests_are_cut_at_the_right_age():
     best = best_actions("forest", 0.9)
     first = int(np.flatnonzero(best[1:] == forest.WAIT)[0]) + 1
     assert best[0] == forest.WAIT
     assert (best[1:first] == forest.CUT).all()
     assert (best[first:] == forest.WAIT).all()
     assert len(best) - 50 < first < len(best) - 5
-
-
-def test_the_forest_of_the_toolbox_has_its_published_policy():
     # The example of pymdptoolbox's documentation: three ages at discount 0.9 are never cut.
     mdp = forest.make(3)
     found = solve(mdp, 0.9, tolerance=1e-10)
@@ -99,9 +93,6 @@ def test_inventory_is_ordered_up_to_a_level_from_a_lower_one():
     assert np.array_equal(orders, np.arange(len(orders)))
     assert (level == level[0]).all()
     assert orders[-1] < level[0] < 60
-
-
-def test_a_day_of_inventory_by_hand():
     mdp = inventory.make(capacity=2, batch=1, mean_demand=1.0, largest_demand=2)
     p = np.array([1, 1, 0.5]) / 2.5
     # Two items in store and none ordered.
@@ -111,16 +102,12 @@ def test_a_day_of_inventory_by_hand():
     assert mdp.reward[-1] == pytest.approx(8 * (2 - stored) - 0.1 * stored)
 
 
-@pytest.mark.parametrize("name", ["queues", "replacement"])
-def test_values_fall_with_lengths_of_queues_and_with_wear(name):
-    v = solution(name, 0.9).v
-    side = int(len(v) ** 0.5)
-    v = v.reshape(side, side)
-    assert (np.diff(v, axis=0) <= 1e-8).all()
-    assert (np.diff(v, axis=1) <= 1e-8).all()
-
-
-def test_worn_machines_are_replaced_and_new_ones_kept():
+def test_worn_machines_are_replaced_and_values_fall_with_wear_and_lengths_of_queues():
+    for name in ("queues", "replacement"):
+        v = solution(name, 0.9).v
+        v = v.reshape(int(len(v) ** 0.5), -1)
+        assert (np.diff(v, axis=0) <= 1e-8).all()
+        assert (np.diff(v, axis=1) <= 1e-8).all()
     best = best_actions("replacement", 0.9).reshape(13, 13)
     assert replacement.ACTIONS[best[0, 0]] == (False, False)
     assert replacement.ACTIONS[best[-1, -1]] == (True, True)
@@ -160,14 +147,10 @@ def test_the_shared_coin_has_the_published_size_and_probability():
     over = sum(all(phase == "done" for phase, _ in state[0]) for state in known)
     # PRISM's case study lists 272 states and 492 transitions, with a loop in every last state.
     assert (len(known), sum(moves) + over) == (272, 492)
-    assert solution("consensus", REACHABILITY).v[start_of_coin()] == pytest.approx(13 / 120, abs=1e-9)
-
-
-def start_of_coin():
-    """The number of the start: of all reachable codes, those with both processes about to flip come first."""
-    known, _ = coin_states(2, 2)
+    # Of all reachable codes, those with both processes about to flip come first.
     flipping = sorted(counter for processes, counter in known if all(phase == "flip" for phase, _ in processes))
-    return flipping.index(6)
+    v = solution("consensus", REACHABILITY).v
+    assert v[flipping.index(6)] == pytest.approx(13 / 120, abs=1e-9)
 
 
 @pytest.mark.parametrize(("most", "window"), [(2, 2), (2, 3), (3, 2), (3, 3)])

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import ast
 import itertools
 import math
@@ -20,8 +18,8 @@ from punish_fast.punish import codes
 from punish_fast.punish.rules import PRESETS
 
 NO_CARDS = (0, 0, 0, 0, 0)
-# The position of the README.
 EXAMPLE = State(1, (0, 2, 0, 1, 2), 3, 0, 0, 3, 5, 0, 0, (0, 0, 3, 0, 0))
+RESTING = State(5, NO_CARDS, 3, 0, 0, 3, 5, 0, 0, NO_CARDS)
 PLAYS = [Play(0, 0)] + [Play(picked, drawn) for picked in range(1, 6) for drawn in range(6)]
 
 
@@ -41,21 +39,7 @@ def walk(rules: reference.Rules, seed: int) -> Iterator[State]:
 STATES = [(rules, state) for rules in (NOTEBOOK, TABLETOP, TINY) for seed in range(4) for state in walk(rules, seed)]
 
 
-def resting(breath: int = 1, **fields: object) -> State:
-    return State(breath, NO_CARDS, 3, 0, 0, 3, 5, 0, 0, NO_CARDS)._replace(**fields)
-
-
-def of_preset(name: str) -> reference.Rules:
-    return reference.Rules(**PRESETS[name]._asdict())
-
-
 # Independence
-
-
-def test_rules_with_an_unknown_field_are_refused():
-    rules = namedtuple("Rules", [*reference.Rules._fields, "strike_heals"])(*NOTEBOOK, 1)
-    with pytest.raises(TypeError, match="does not know the field strike_heals"):
-        reference.successors(rules, EXAMPLE)
 
 
 def test_the_reference_imports_only_the_standard_library():
@@ -67,54 +51,40 @@ def test_the_reference_imports_only_the_standard_library():
     assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
 
 
-@pytest.mark.parametrize(("rules", "name"), [(NOTEBOOK, "notebook"), (TABLETOP, "tabletop"), (TINY, "tiny")])
-def test_its_presets_are_those_of_the_package(rules, name):
-    assert rules == of_preset(name)
+def test_its_presets_are_those_of_the_package_and_unknown_fields_refused():
+    for rules, name in ((NOTEBOOK, "notebook"), (TABLETOP, "tabletop"), (TINY, "tiny")):
+        assert rules == reference.Rules(**PRESETS[name]._asdict())
+    rules = namedtuple("Rules", [*reference.Rules._fields, "no_such_rule"])(*NOTEBOOK, 1)
+    with pytest.raises(TypeError, match="does not know the field no_such_rule"):
+        reference.successors(rules, EXAMPLE)
 
 
 # Known numbers
 
 
-def test_deals_and_breath_1_states_of_the_notebook():
+def test_numbers_of_states_and_successors():
     assert len(list(reference.deals(NOTEBOOK))) == 2_150
     assert len(set(reference.breath_1_states(NOTEBOOK))) == 8_600
-
-
-@pytest.mark.parametrize("redeal", ["discard", "reshuffle"])
-def test_states_of_tiny(redeal):
-    layers = reference.enumerate_states(TINY._replace(redeal=redeal))
-    assert [len(layer) for layer in layers] == [46, 462, 50]
-    assert all(len(set(layer)) == len(layer) for layer in layers)
-
-
-def test_successors_of_the_longest_row():
-    # Two cards of different kinds are still in hand, and all others in the discard pile.
-    state = resting(5, hand=(1, 0, 0, 0, 0), enemy_hand=1, discard=(2, 2, 3, 3, 3))
+    for redeal in ("discard", "reshuffle"):
+        layers = reference.enumerate_states(TINY._replace(redeal=redeal))
+        assert [len(layer) for layer in layers] == [46, 462, 50]
+        assert all(len(set(layer)) == len(layer) for layer in layers)
+    # The longest row: two cards of different kinds are still in hand, and all others in the discard pile.
+    state = RESTING._replace(hand=(1, 0, 0, 0, 0), enemy_hand=1, discard=(2, 2, 3, 3, 3))
     assert len(reference.successors(NOTEBOOK, state)) == 1_088
+    # Feints of both players draw two cards.
+    assert reference.draws((1, 0, 2, 0, 0), 2) == dict.fromkeys([(1, 3), (3, 1), (3, 3)], Fraction(1, 3))
 
 
-def test_feints_of_both_draw_two_cards():
-    drawn = reference.draws((1, 0, 2, 0, 0), 2)
-    assert drawn == dict.fromkeys([(1, 3), (3, 1), (3, 3)], Fraction(1, 3))
-
-
-@pytest.mark.parametrize(
-    ("attack", "defence", "expected"),
-    [
-        *[(2, defence, 1) for defence in (0, 3, 4, 5)],
-        *[(4, defence, 2) for defence in (0, 2, 5)],
-        *[(5, defence, 3) for defence in (0, 2, 4)],
-        (2, 1, 0),
-        (4, 1, 1),
-        (5, 1, 2),
-        (4, 3, 0),
-        (5, 3, 0),
-        *[(card, card, 0) for card in range(6)],
-        *[(attack, defence, 0) for attack in (0, 1, 3) for defence in range(6)],
-    ],
-)
-def test_damage(attack, defence, expected):
-    assert reference.damage(NOTEBOOK, attack, defence) == expected
+def test_damage():
+    hits = {
+        **{(2, defence): 1 for defence in (0, 3, 4, 5)},
+        **{(4, defence): 2 for defence in (0, 2, 5)},
+        **{(5, defence): 3 for defence in (0, 2, 4)},
+        **{(4, 1): 1, (5, 1): 2},
+    }
+    for attack, defence in itertools.product(range(6), repeat=2):
+        assert reference.damage(NOTEBOOK, attack, defence) == hits.get((attack, defence), 0)
 
 
 def test_actions_of_the_example():
@@ -123,6 +93,8 @@ def test_actions_of_the_example():
     assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(own_exhausted=1)) == [REST]
     assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(breath=5)) == [REST]
     assert reference.legal_actions(NOTEBOOK, WIN) == [REST]
+    with pytest.raises(ValueError, match=r"^action is 10, allowed are \[20, 21, 40, 41, 50, 51\]$"):
+        reference.transition(NOTEBOOK, EXAMPLE, 10)
 
 
 def test_a_breath_of_the_example():
@@ -134,23 +106,17 @@ def test_a_breath_of_the_example():
     # A punish against a guard exhausts.
     after = reference.play(NOTEBOOK, EXAMPLE, Play(2, 5), Play(1, 0))
     assert after == State(2, (0, 1, 0, 1, 2), 3, 1, 1, 1, 4, 0, 0, (1, 1, 3, 0, 1))
-
-
-def test_if_both_players_fall_the_lower_priority_wins():
     weak = EXAMPLE._replace(own_hp=1, enemy_hp=1)
     assert reference.play(NOTEBOOK, weak, Play(2, 0), Play(4, 0)) == WIN
     assert reference.play(NOTEBOOK, weak, Play(5, 0), Play(4, 0)) == LOSS
     assert reference.play(NOTEBOOK, weak, Play(5, 0), Play(1, 4)) == LOSS
-
-
-def test_the_last_breath_heals_and_clears():
     tired = EXAMPLE._replace(breath=4, own_hp=3, enemy_hp=1, own_feinted=1, enemy_exhausted=1, enemy_hand=2)
     after = reference.play(NOTEBOOK, tired, Play(1, 0), Play(0, 0))
     assert after == State(5, (-1, 2, 0, 1, 2), 3, 0, 0, 2, 2, 0, 0, (1, 0, 3, 0, 0))
 
 
 def test_kept_cards_are_not_reshuffled():
-    state = resting(5, hand=(3, 1, 0, 0, 0), enemy_hand=2, discard=(0, 2, 3, 2, 0))
+    state = RESTING._replace(hand=(3, 1, 0, 0, 0), enemy_hand=2, discard=(0, 2, 3, 2, 0))
     for rules, pool in ((NOTEBOOK, state.discard), (TABLETOP, (0, 2, 3, 3, 3))):
         (row,) = reference.transitions(rules, state).values()
         for successor in row:
@@ -164,17 +130,18 @@ def test_kept_cards_are_not_reshuffled():
 
 @pytest.mark.parametrize(("rules", "state"), STATES)
 def test_rows_are_distributions_over_the_possible_successors(rules, state):
-    rows = reference.transitions(rules, state)
-    assert list(rows) == reference.legal_actions(rules, state)
-    for row in rows.values():
+    exact, rounded = reference.transitions(rules, state), reference.transitions(rules, state, one=1.0)
+    assert list(exact) == reference.legal_actions(rules, state)
+    for action, row in exact.items():
         assert sum(row.values()) == 1
         assert min(row.values()) > 0
-    assert set().union(*rows.values()) == reference.successors(rules, state)
-
-
-@pytest.mark.parametrize(("rules", "state"), STATES)
-def test_cards_are_conserved(rules, state):
-    for successor in reference.successors(rules, state) - {WIN, LOSS}:
+        assert all(type(p) is Fraction for p in row.values())
+        assert all(type(p) is float for p in rounded[action].values())
+        assert rounded[action] == pytest.approx({t: float(p) for t, p in row.items()}, rel=1e-13)
+    successors = reference.successors(rules, state)
+    assert set().union(*exact.values()) == successors
+    # Cards are conserved.
+    for successor in successors - {WIN, LOSS}:
         unseen = reference.unseen_cards(rules, successor)
         assert min(unseen) >= 0
         deck = sum(unseen) - successor.enemy_hand
@@ -200,15 +167,6 @@ def test_a_breath_is_symmetric_in_the_players(rules, state):
             else:
                 held = reference.minus(enemy_hand, reference.picked_card(enemy))
                 assert theirs == reference.mirror(ours, held)
-
-
-@pytest.mark.parametrize(("rules", "state"), STATES[::3])
-def test_rows_in_floats_are_the_exact_ones_rounded(rules, state):
-    exact, rounded = reference.transitions(rules, state), reference.transitions(rules, state, one=1.0)
-    for action, row in exact.items():
-        assert all(type(p) is Fraction for p in row.values())
-        assert all(type(p) is float for p in rounded[action].values())
-        assert rounded[action] == pytest.approx({t: float(p) for t, p in row.items()}, rel=1e-13)
 
 
 def test_proportions_merge_equal_outcomes():
@@ -245,11 +203,6 @@ def test_an_enemy_that_always_guards_takes_reduced_damage():
     # All three guards are unseen, so among five of seven cards there is one.
     row = reference.transition(NOTEBOOK, EXAMPLE, 40, guards, 1.0)
     assert row == pytest.approx({State(2, (0, 2, 0, 0, 2), 3, 0, 0, 2, 4, 0, 0, (1, 0, 3, 1, 0)): 1.0})
-
-
-def test_an_illegal_action_is_refused():
-    with pytest.raises(ValueError, match=r"^action is 10, allowed are \[20, 21, 40, 41, 50, 51\]$"):
-        reference.transition(NOTEBOOK, EXAMPLE, 10)
 
 
 # Value iteration

@@ -1,7 +1,5 @@
 """Every benchmark and script runs once on small games, and its checks hold."""
 
-from __future__ import annotations
-
 import json
 import signal
 
@@ -43,15 +41,12 @@ def test_the_page_is_up_to_date():
     assert report.PAGE.read_text(encoding="utf-8") == report.page_of(report.newest())
 
 
-def test_a_wrong_tensor_is_noticed():
+def test_a_wrong_tensor_is_noticed_and_solvers_agree(capsys):
     space = StateSpace(PRESETS["tiny"])
     mdp = build(space)
     assert reference_time.largest_difference(space, mdp, 0) < 1e-14
     mdp.data[0] += 1e-9
     assert reference_time.largest_difference(space, mdp, 0) > 1e-12
-
-
-def test_plain_solvers_and_ours_agree(capsys):
     assert plain.main(["--seeds", "0", "4", "--kind", "ring", "--largest", "64"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 processes, 0 not ok"
 
@@ -64,13 +59,10 @@ def test_peers_that_ran_out_of_time_have_bounds():
     assert new_report("mdp", Options(), "none").ok
 
 
-def test_rates_are_measured_and_duels_agree(capsys):
+def test_rates_are_measured_and_duels_are_tables(capsys, monkeypatch):
     arguments = ["tictactoe", "gwent", "duels", "--seconds", "0.01", "--games", "4000"]
     assert rates.main([*arguments, "--rules", "tiny"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + 3 + 1 + 2 + len(rates.DUELS)
-
-
-def test_duels_of_agents_are_tables(monkeypatch):
     monkeypatch.setattr(duels, "TEMPERATURES", (1.0,))
     space = StateSpace(PRESETS["tiny"])
     other = softmax(space.state_ptr, np.random.default_rng(1).random(len(space.action)), 0.1)

@@ -1,7 +1,5 @@
 """Commands and their files, as the tests of the command line have them."""
 
-from __future__ import annotations
-
 from cli.conftest import _files, folder, run
 
 __all__ = ["_files", "folder", "run"]

@@ -1,7 +1,5 @@
 """Damaging one field of a file while everything else stays sound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +33,6 @@ def remove(path: Path, name: str) -> None:
 
 
 def change(path: Path, name: str, change_array: Callable[[np.ndarray], np.ndarray]) -> None:
-    """Replace a dataset by what is made of it."""
     with editing(path) as file:
         array, is_packed = np.array(change_array(file[name][...])), file[name].chunks is not None
         del file[name]
@@ -44,8 +41,6 @@ def change(path: Path, name: str, change_array: Callable[[np.ndarray], np.ndarra
 
 
 def put(index: int | slice, value: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """The same array with ``value`` at ``index``."""
-
     def change_array(array: np.ndarray) -> np.ndarray:
         array[index] = value
         return array

@@ -3,8 +3,6 @@
 A mutation changes an open file and returns what it did, or None if it does not apply.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -19,16 +17,7 @@ from punish_fast.store.schema import ATTRIBUTES, DATASETS, Attribute
 DTYPES = ("float32", "int8", "uint64", "int64", ">f8", ">i8", "float64", "S8", "bool", "complex128", "longdouble")
 NUMBERS = (0, -1, 1, 2**31, 2**63 - 1, 0.5, -0.0, 1e-300, 1e100, 1e308, np.nan, np.inf, -np.inf)
 TEXTS = (
-    "",
-    "\n",
-    "a\nb",
-    "\x1b[31mred",
-    "é\u202e",
-    "x" * 5000,
-    "{",
-    "null",
-    "[" * 60000,
-    '{"kind": 3}',
+    *("", "\n", "a\nb", "\x1b[31mred", "é\u202e", "x" * 5000, "{", "null", "[" * 60000, '{"kind": 3}'),
     '{"kind": "\\n\\u001b[2J"}',
     '{"kind": "agent", "file": "a", "temperature": "hot"}',
     '{"kind": "agent", "file": ["a"]}',
@@ -74,16 +63,12 @@ def change_dtype(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
 
 
 def store_objects(file: h5py.File, dataset: Dataset, rng: random.Random) -> str:
-    shape, kind = file[dataset.name].shape, rng.randrange(4)
+    shape = file[dataset.name].shape
     del file[dataset.name]
-    if kind == 0:
-        file.create_dataset(dataset.name, shape, h5py.string_dtype())
-    elif kind == 1:
-        file.create_dataset(dataset.name, shape, h5py.ref_dtype)
-    elif kind == 2:
-        file.create_dataset(dataset.name, shape, h5py.vlen_dtype(np.float64))
-    else:
-        file.create_dataset(dataset.name, shape, np.dtype([("a", "f8"), ("b", "i4")]))
+    pair = np.dtype([("a", "f8"), ("b", "i4")])
+    dtypes = (h5py.string_dtype(), h5py.ref_dtype, h5py.vlen_dtype(np.float64), pair)
+    kind = rng.randrange(len(dtypes))
+    file.create_dataset(dataset.name, shape, dtypes[kind])
     return f"objects {kind}"
 
 
@@ -142,12 +127,12 @@ def change_numbers(file: h5py.File, dataset: Dataset, rng: random.Random) -> str
 
 def break_relation(file: h5py.File, dataset: Dataset, rng: random.Random) -> str | None:
     array = file[dataset.name][...]
-    if array.size < 2 or array.ndim == 0 or array.dtype.kind not in "iuf":
+    if array.ndim == 0 or len(array) < 2 or array.dtype.kind not in "iuf":
         return None
-    kind, place = rng.randrange(6), rng.randrange(len(array) - 1) if len(array) > 1 else 0
+    kind, place = rng.randrange(6), rng.randrange(len(array) - 1)
     with np.errstate(all="ignore"):
         if kind == 0:
-            array[[place, min(place + 1, len(array) - 1)]] = array[[min(place + 1, len(array) - 1), place]]
+            array[[place, place + 1]] = array[[place + 1, place]]
         elif kind == 1:
             array = array[::-1].copy()
         elif kind == 2:
@@ -163,12 +148,7 @@ def break_relation(file: h5py.File, dataset: Dataset, rng: random.Random) -> str
 
 
 OF_DATASETS = (
-    remove,
-    change_dtype,
-    store_objects,
-    change_shape,
-    store_nothing,
-    claim_much,
+    *(remove, change_dtype, store_objects, change_shape, store_nothing, claim_much),
     *(change_numbers,) * 4,
     *(break_relation,) * 4,
 )

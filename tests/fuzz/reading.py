@@ -1,7 +1,5 @@
 """Reading everything there is in a file through the public readers."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,16 +17,9 @@ from punish_fast.store.checkpoints import load_checkpoint
 from punish_fast.store.reader import Artefact, load
 from punish_fast.store.tensors import start_values
 
-# No file of a larger game is made; one that only claims to be of one is refused for that.
-_MOST_COPIES, _MOST_HP, _MOST_BREATHS = 8, 2, 2
-
 
 def read_everything(path: Path) -> dict[str, Any]:
-    """All that a file says, in a form that compares bit by bit.
-
-    Raises:
-        ReadError: it cannot be read.
-    """
+    """All that a file says, in a form that compares bit by bit."""
     try:
         file = load(path)
     except ReadError as error:
@@ -63,20 +54,17 @@ def _read_bundle(path: Path) -> dict[str, Any]:
 
 
 def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
-    """All arrays of a file."""
+    # No file of a larger game is made; one that only claims to be of one is refused for that.
+    is_small = file.rules.n_cards <= 8 and file.rules.hp <= 2 and file.rules.breaths <= 2
     if file.kind == "strategy":
-        return _arrays_of_strategy(file)
+        if not is_small:
+            raise ReadError(f"{file.path}: of a larger game")
+        arrays = {"policy": file.policy(_space(file.rules, file.information))}
+        if file.information == "view":
+            arrays |= dict(zip(("state", "p"), file.strategy(), strict=True))
+        return arrays
     if file.kind == "equilibrium":
-        file.must_have_rules(TRUE_RULES)
-        file.must_have_information("view")
-        learner = _learner(float(file.attributes["best_response_share"]) > 0)
-        saved = load_checkpoint(file, learner.tables)
-        try:
-            learner.resume(saved.iterations, {name: table.copy() for name, table in saved.tables.items()})
-        except ValueError as error:
-            raise ReadError(f"{file.path}: {error}") from None
-        assert np.isfinite(learner.average).all()
-        return saved.tables
+        return _tables_of(file)
     if file.kind == "checkpoint":
         return {"v": start_values(file.path, file.rules, "discounted")}
     arrays = {"code": file.code, "layer_ptr": file.layer_ptr}
@@ -87,40 +75,28 @@ def arrays_of(file: Artefact) -> dict[str, np.ndarray]:
     if file.kind == "agent":
         solution = file.solution()
         arrays |= {"v": solution.v, "q": solution.q, "choice": solution.choice}
-        if _is_small(file):
+        if is_small:
             arrays["policy"] = file.policy(_space(file.rules._replace(redeal="discard"), "view"))
     return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
-def _is_small(file: Artefact) -> bool:
-    rules = file.rules
-    return rules.n_cards <= _MOST_COPIES and rules.hp <= _MOST_HP and rules.breaths <= _MOST_BREATHS
+def _tables_of(file: Artefact) -> dict[str, np.ndarray]:
+    file.must_have_rules(TRUE_RULES)
+    file.must_have_information("view")
+    has_response = float(file.attributes["best_response_share"]) > 0
+    learner = Equilibrium(_graph(), share=0.5 if has_response else 0.0)
+    saved = load_checkpoint(file, learner.tables)
+    try:
+        learner.resume(saved.iterations, {name: table.copy() for name, table in saved.tables.items()})
+    except ValueError as error:
+        raise ReadError(f"{file.path}: {error}") from None
+    assert np.isfinite(learner.average).all()
+    return saved.tables
 
 
-def _arrays_of_strategy(file: Artefact) -> dict[str, np.ndarray]:
-    if not _is_small(file):
-        raise ReadError(f"{file.path}: of a larger game")
-    arrays = {"policy": file.policy(_space(file.rules, file.information))}
-    if file.information == "view":
-        arrays |= dict(zip(("state", "p"), file.strategy(), strict=True))
-    return arrays
+_graph = cache(lambda: Graph(_space(TRUE_RULES, "view")))
 
 
 @cache
 def _space(rules: Any, information: str) -> StateSpace:
     return StateSpace(rules, information)
-
-
-@cache
-def _graph() -> Graph:
-    return Graph(_space(TRUE_RULES, "view"))
-
-
-def _learner(has_response: bool) -> Equilibrium:
-    return Equilibrium(_graph(), share=0.5 if has_response else 0.0)
-
-
-def warm_up() -> None:
-    """Compile or load what reading needs."""
-    for has_response in (False, True):
-        _ = _learner(has_response).average

@@ -1,7 +1,5 @@
 """A sound file of every kind of the tiny game, and of every variety that its schema has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +24,6 @@ GAME = {"name": "tapnswap", "parameters": {}}
 
 
 def make(folder: Path) -> dict[str, Path]:
-    """Write them into a folder, and return them by name."""
     paths = {}
 
     def path(name: str) -> Path:

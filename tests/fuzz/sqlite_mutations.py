@@ -1,7 +1,5 @@
 """Damaged databases of recorded games: by their schema, by their rows, and by their bytes."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -70,7 +68,6 @@ _UPDATES = (
 
 
 def mutate(path: Path, generator: np.random.Generator) -> None:
-    """Make one to three mutations in a database."""
     for _ in range(generator.integers(1, 4)):
         if generator.random() < 0.3:
             path.write_bytes(damaged(path.read_bytes(), generator))

@@ -1,16 +1,15 @@
 """Random arguments and environments for every verb, drawn from what Typer knows of them."""
 
-from __future__ import annotations
-
 import random
 import re
+import shutil
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from cli.commands import EXAMPLES, all_verbs, make_files
 
-from fuzz.trial import attempt, contents, copy_tree, faults_of_folder, nothing_found, restore
+from fuzz.trial import attempt, contents, faults_of_folder, nothing_found, restore
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +55,6 @@ def made(_files, tmp_path_factory):
 
 
 def value_for(parameter: Any, generator: random.Random) -> str:
-    """A value that may be right, wrong or absurd."""
     # Versions of Typer agree on the name of a value, but not on its type.
     name = str(parameter.metavar)
     if is_output(parameter):
@@ -76,7 +74,6 @@ def is_output(parameter: Any) -> bool:
 
 
 def command_of(name: str, verb: Any, generator: random.Random) -> tuple[list[str], dict[str, str]]:
-    """Arguments and variables."""
     arguments, variables = list(EXAMPLES.get(name, ())) if generator.random() < 0.7 else [], {}
     options = [parameter for parameter in verb.params if parameter.name not in ("help", "upper_bound")]
     for parameter in generator.sample(options, min(len(options), generator.choice([0, 1, 1, 2, 3]))):
@@ -96,7 +93,7 @@ def command_of(name: str, verb: Any, generator: random.Random) -> tuple[list[str
 
 def test_random_arguments(run, made, folder, monkeypatch, request):
     seed, number = request.config.getoption("--fuzz-seed"), request.config.getoption("--fuzz-files")
-    copy_tree(made, folder)
+    shutil.copytree(made, folder, symlinks=True, dirs_exist_ok=True)
     pristine = contents(folder)
     links = ["link.h5"]
     verbs = all_verbs()
@@ -111,7 +108,7 @@ def test_random_arguments(run, made, folder, monkeypatch, request):
             for variable, value in variables.items():
                 patch.setenv(variable, value)
             done, faults = attempt(run, [*name.split(), *arguments], generator.choice(TYPED))
-        fixed = unchanged(name, verbs[name], arguments, done.code, pristine)
+        fixed = fixed_files(name, verbs[name], arguments, done.code, pristine)
         faults += faults_of_folder(folder, pristine, fixed)
         if faults:
             wrong.append((trial, name, arguments, variables, done.code, done.err[-600:], faults))
@@ -119,16 +116,11 @@ def test_random_arguments(run, made, folder, monkeypatch, request):
     nothing_found(wrong)
 
 
-def unchanged(name: str, verb: Any, arguments: list[str], code: int, pristine: dict[str, bytes]) -> list[str]:
-    """The files that may not have changed: all after a failure, else those that no output names."""
-    outputs = set()
+def fixed_files(name: str, verb: Any, arguments: list[str], code: int, pristine: dict[str, bytes]) -> list[str]:
+    """The files that must not change: all after a failure, otherwise those that no output names."""
     flags = {flag for parameter in verb.params if is_output(parameter) for flag in parameter.opts}
-    for flag, value in pairwise(arguments):
-        if flag in flags:
-            outputs |= {value, "agent.h5"} if value == "link.h5" else {value}
-    own = CHANGES.get(name, " ")
-    fixed = [each for each in pristine if not each.startswith(own)]
-    if code == 0:
-        default = {"tiny-naive.h5"}
-        fixed = [each for each in fixed if each not in outputs | default]
-    return fixed
+    outputs = {value for flag, value in pairwise(arguments) if flag in flags}
+    if "link.h5" in outputs:
+        outputs.add("agent.h5")
+    fixed = [each for each in pristine if not each.startswith(CHANGES.get(name, " "))]
+    return [each for each in fixed if code != 0 or each not in outputs | {"tiny-naive.h5"}]

@@ -1,7 +1,5 @@
 """Logs of recorded games that are damaged in any way."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,9 +1,8 @@
 """Signals at random instants of every verb that writes: files are old or whole, and nothing else is left."""
 
-from __future__ import annotations
-
 import json
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -15,7 +14,7 @@ from cli.commands import EXAMPLES, all_verbs, make_files
 from cli.killing import WITH_JIT, end, start_announced
 
 from fuzz.test_arguments import is_output
-from fuzz.trial import contents, copy_tree, faults_of_ending, nothing_found, restore
+from fuzz.trial import contents, faults_of_ending, nothing_found, restore
 from punish_fast.runtime.files import StoreError
 from punish_fast.store.checked_file import CheckedFile
 
@@ -81,7 +80,6 @@ def flaw_of(path: Path) -> str | None:
 
 
 def faults_of_files(folder: Path, before: dict[str, bytes], own: str, number: int) -> list[str]:
-    """Inputs that changed, torn outputs and temporary files."""
     after = contents(folder)
     faults = [
         f"changed {name}" for name in before if not name.startswith((own, "out.")) and after.get(name) != before[name]
@@ -96,7 +94,7 @@ def test_signals_at_random_instants(_files, folder, tmp_path_factory, request):
     pytest.importorskip("matplotlib")
     made = tmp_path_factory.mktemp("made")
     make_files(_files, tmp_path_factory, made)
-    copy_tree(made, folder)
+    shutil.copytree(made, folder, symlinks=True, dirs_exist_ok=True)
     for suffix in ("h5", "json", "png", "svg"):
         (folder / f"out.{suffix}").write_bytes(OLD)
     pristine = contents(folder)

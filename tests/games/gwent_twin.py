@@ -1,7 +1,5 @@
 """Gwent Lite with cards in lists and players as objects: slow, and written from the rules alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,8 +1,6 @@
 """A round of Incan Gold by recursion: over tuples of cards in small decks, and over states of the game itself."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from math import comb
@@ -22,8 +20,16 @@ def cards_of(deck: RoundDeck) -> Cards:
     return (*treasures, *hazards, *["artifact"] * deck.n_artifacts)
 
 
-def without(cards: Cards, place: int) -> Cards:
-    return cards[:place] + cards[place + 1 :]
+def after_draws(cards: Cards, seen: str, held: int, rest: int, relic: int, n: int) -> Iterator[tuple]:
+    """The arguments after each card that does not end the round, with ``n`` players inside."""
+    for place, card in enumerate(cards):
+        left = cards[:place] + cards[place + 1 :]
+        if card == "artifact":
+            yield left, seen, held, rest, 5
+        elif card.isdigit():
+            yield left, seen, held + int(card) // n, rest + int(card) % n, relic
+        elif card not in seen:
+            yield left, seen + card, held, rest, relic
 
 
 def solo_points(deck: RoundDeck, n_inside: int, leaves: Callable[[int, int], bool] | None = None) -> Fraction:
@@ -33,19 +39,8 @@ def solo_points(deck: RoundDeck, n_inside: int, leaves: Callable[[int, int], boo
     """
 
     @cache
-    def go_on(cards: Cards, seen: str, held: int, rest: int, relic: int) -> Fraction:
-        total = Fraction(0)
-        for place, card in enumerate(cards):
-            if card in seen:
-                continue
-            if card == "artifact":
-                after = (seen, held, rest, 5)
-            elif card.isdigit():
-                after = (seen, held + int(card) // n_inside, rest + int(card) % n_inside, relic)
-            else:
-                after = (seen + card, held, rest, relic)
-            total += decide(without(cards, place), *after)
-        return total / len(cards)
+    def go_on(*state) -> Fraction:
+        return sum((decide(*after) for after in after_draws(*state, n_inside)), Fraction(0)) / len(state[0])
 
     def decide(cards: Cards, seen: str, held: int, rest: int, relic: int) -> Fraction:
         pay = Fraction(held + rest + relic)
@@ -79,20 +74,10 @@ def round_of_three(deck: RoundDeck) -> float:
     """The expected points of each of three players in the symmetric equilibrium."""
 
     @cache
-    def go_on(cards: Cards, seen: str, held: int, rest: int, relic: int, n: int) -> float:
-        """The pay of each of ``n`` players inside when a card is drawn."""
-        total = 0.0
-        for place, card in enumerate(cards):
-            if card in seen:
-                continue
-            if card == "artifact":
-                after = (seen, held, rest, 5)
-            elif card.isdigit():
-                after = (seen, held + int(card) // n, rest + int(card) % n, relic)
-            else:
-                after = (seen + card, held, rest, relic)
-            total += decide(tuple(sorted(without(cards, place))), *after, n)
-        return total / len(cards)
+    def go_on(*state) -> float:
+        """The pay of each player inside, whose number comes last, when a card is drawn."""
+        pays = [decide(tuple(sorted(left)), *after, state[-1]) for left, *after in after_draws(*state)]
+        return sum(pays) / len(state[0])
 
     @cache
     def decide(cards: Cards, seen: str, held: int, rest: int, relic: int, n: int) -> float:

@@ -1,7 +1,5 @@
 """Incan Gold with a table, cards in lists and players as objects: slow, and written from the rules alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 GOLD = [1, 2, 3, 4, 5, 5, 7, 7, 9, 11, 11, 13, 14, 15]
@@ -10,8 +8,6 @@ HAZARDS = ["fire", "mummy", "rocks", "snakes", "spiders"]
 
 @dataclass
 class Explorer:
-    """A player."""
-
     safe: int = 0
     purse: int = 0
     is_inside: bool = False
@@ -52,7 +48,6 @@ class Table:
         self._begin_round()
 
     def draw(self, card) -> None:
-        """Put a card of the deck on the table."""
         assert self.phase == "draw"
         self.deck.remove(card)
         is_second = card in HAZARDS and card in self.path
@@ -91,7 +86,6 @@ class Table:
             self._end_round()
 
     def points(self) -> list[int]:
-        """What every player has left with."""
         return [player.safe for player in self.players]
 
 

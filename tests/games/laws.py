@@ -4,16 +4,14 @@ States are tested in breadth-first order, so a small game is tested completely a
 random walks to the end sample the rest.
 """
 
-from __future__ import annotations
-
 import math
 import random
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 
-from punish_fast.games.contract import CHANCE, Game, GameError, VectorBoardGame, VectorChanceGame, VectorGame
+from punish_fast.games.contract import CHANCE, Game, GameError
 
 # Above the rounding of probabilities and returns.
 _TOLERANCE = 1e-9
@@ -37,9 +35,9 @@ def check_game(game: Game, max_states: int = 2000, n_walks: int = 50) -> int:
     return len(check.seen)
 
 
-def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
+def check_vector_game(vector: Any, n: int = 64) -> int:
     """Follow random games step by step, many at once and one by one; return the number of plies compared."""
-    game, generator = vector.game, random.Random(seed)
+    game, generator = vector.game, random.Random(0)
     singles, states = [game.initial()] * n, vector.initial(n)
     if math.prod(vector.feature_shape) != game.n_features:
         raise LawError(f"{game.name}: feature_shape {vector.feature_shape} is not of {game.n_features} features")
@@ -57,21 +55,19 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
             [game.player(single) != CHANCE and action in game.actions(single) for action in range(vector.n_moves)]
             for single in singles
         ]
+        features = np.array([game.features(single) for single in singles])
         expected = {
             "returns": (returns, np.array([game.returns(single) for single in singles], dtype=np.float32)),
             "ended": (ended, np.array([game.is_terminal(single) for single in singles])),
             "player": (vector.player(states), np.array([game.player(single) for single in singles], dtype=np.int8)),
             "legal": (vector.legal(states), np.array(legal)),
-            "features": (
-                vector.features(states)[~is_drawn],
-                np.array([game.features(single) for single in singles])[~is_drawn],
-            ),
-            "packed states": (_packed(vector, singles, states), states),
+            "features": (vector.features(states)[~is_drawn], features[~is_drawn]),
+            "packed states": (vector.pack(singles) if hasattr(vector, "pack") else states, states),
             "states": (states, states.astype(np.uint64).reshape(len(singles), vector.n_words)),
         }
         if is_drawn.any():
             drawn = [_probabilities(game, single) for single, each in zip(singles, is_drawn, strict=True) if each]
-            expected["probabilities"] = (_chance(vector).probabilities(states[is_drawn]), np.array(drawn))
+            expected["probabilities"] = (vector.probabilities(states[is_drawn]), np.array(drawn))
         for name, (found, wanted) in expected.items():
             if found.dtype != wanted.dtype or not np.array_equal(found, wanted):
                 raise LawError(f"{game.name}: {name} of many states at once are not those of the game")
@@ -79,17 +75,6 @@ def check_vector_game(vector: VectorGame, n: int = 64, seed: int = 0) -> int:
         kept = np.flatnonzero(~ended)
         singles, states = [singles[k] for k in kept], states[kept]
     return n_plies
-
-
-def _packed(vector: VectorGame, singles: Sequence[Any], states: np.ndarray) -> np.ndarray:
-    """The words of states of the game, or of those given if the game does not tell."""
-    return cast(VectorBoardGame, vector).pack(singles) if hasattr(vector, "pack") else states
-
-
-def _chance(vector: VectorGame) -> VectorChanceGame:
-    if not hasattr(vector, "probabilities"):
-        raise LawError(f"{vector.game.name}: it has chance states, but no probabilities")
-    return cast(VectorChanceGame, vector)
 
 
 def _probabilities(game: Game, state: Any) -> list[float]:
@@ -134,7 +119,6 @@ class _LawCheck:
         self._known: dict[Hashable, tuple[Any, ...]] = {}
 
     def state(self, state: Any) -> None:
-        """Test every law on a new state."""
         if state in self.seen:
             return
         self.seen[state] = repr(state)

@@ -1,7 +1,5 @@
 """Small games for tests of the contract and the code that uses it."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

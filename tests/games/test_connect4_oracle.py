@@ -1,14 +1,20 @@
-"""Perfect play of Connect Four."""
-
-from __future__ import annotations
+"""Perfect play of Connect Four, and the opening book."""
 
 import time
 
 import pytest
 
+from bench.make.connect4 import save_book
 from punish_fast.games.connect4.game import WIDTH, Connect4
 from punish_fast.games.connect4.known_scores import position_sets
-from punish_fast.games.connect4.oracle import Connect4Oracle
+from punish_fast.games.connect4.oracle import (
+    MOST_STONES,
+    MOST_STONES_OF_PLAY,
+    Connect4Oracle,
+    OpeningBook,
+    opening_book,
+    read_book,
+)
 from punish_fast.games.connect4.solver import distance_to_centre
 
 pytestmark = pytest.mark.kernels
@@ -63,20 +69,51 @@ def test_a_search_ends_at_its_deadline(oracle):
     assert time.monotonic() - begin < 3
 
 
-def test_openings_come_from_the_book(oracle):
+def test_openings_come_from_the_book_and_a_win_at_once_is_made(oracle):
     moves = oracle.move_values(GAME.initial())
-    assert [(move.value, move.plies, move.is_best) for move in moves] == [
-        (-1, 40, False),
-        (-1, 42, False),
-        (0, None, False),
-        (1, 41, True),
-        (0, None, False),
-        (-1, 42, False),
-        (-1, 40, False),
-    ]
+    outer = [(-1, 40, False), (-1, 42, False), (0, None, False)]
+    assert [(move.value, move.plies, move.is_best) for move in moves] == [*outer, (1, 41, True), *outer[::-1]]
     assert oracle.best_action(GAME.initial()) == WIDTH // 2
-
-
-def test_a_win_at_once_is_made(oracle):
     assert oracle.best_action(GAME.state_of("112233")) == 3
     assert oracle.best_action(GAME.state_of("7717276")) == 6
+
+
+def test_a_book_finds_positions_and_their_mirror_images(tmp_path):
+    book = OpeningBook()
+    first = next(GAME.state_of(text) for text in "17" if GAME.position(GAME.state_of(text)) == GAME.state_of(text))
+    book.scores |= {first: -2, GAME.position(GAME.state_of("4455")): 3}
+    book.columns[first] = 1 if first == GAME.state_of("1") else 5
+    save_book(book, tmp_path / "book.npz")
+    for found in (book, read_book(tmp_path / "book.npz")):
+        assert [found.score(GAME.state_of(text)) for text in ("1", "7", "4455", "4433", "4")] == [-2, -2, 3, 3, None]
+        assert [found.best_column(GAME.state_of(text)) for text in ("1", "7", "4455", "4")] == [1, 5, None, None]
+
+
+def successors(state):
+    return [GAME.apply(state, action) for action in GAME.actions(state)]
+
+
+def test_the_book_has_all_early_positions_and_each_is_worth_what_its_best_successor_is():
+    book, layer = opening_book(), {GAME.initial()}
+    # Who begins wins with the last but one stone of its own, but only by the centre.
+    assert [-book.score(each) for each in successors(GAME.initial())] == [-2, -1, 0, 1, 0, -1, -2]
+    for _ in range(MOST_STONES):
+        for state in layer:
+            scores = [-book.score(after) for after in successors(state)]
+            assert book.score(state) == max(scores) == scores[GAME.actions(state).index(book.best_column(state))]
+        layer = {GAME.position(after) for state in layer for after in successors(state)}
+    assert all(book.score(state) is not None for state in layer)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_whoever_plays_by_the_book_stays_in_it(seat):
+    book, layer = opening_book(), {GAME.initial()}
+    for n_stones in range(MOST_STONES_OF_PLAY + 1):
+        if n_stones % 2 == seat:
+            after = {state: GAME.apply(state, book.best_column(state)) for state in layer}
+            assert all(book.score(each) == -book.score(state) for state, each in after.items())
+            layer = set(after.values())
+        else:
+            layer = {each for state in layer for each in successors(state)}
+        layer = {GAME.position(state) for state in layer if not GAME.is_terminal(state)}
+    assert len(layer) > 100

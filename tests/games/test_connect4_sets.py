@@ -1,7 +1,5 @@
 """The position sets of Connect Four."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,8 +13,7 @@ from punish_fast.games.connect4.known_scores import (
     search_policy,
     shares,
 )
-from punish_fast.games.connect4.solver import Connect4Solver, plies_to_end
-from punish_fast.runtime._jit import config
+from punish_fast.games.connect4.solver import plies_to_end
 
 GAME = Connect4()
 
@@ -40,22 +37,16 @@ def test_sets_have_what_their_names_say(name):
     assert 0 < best.mean() < kept.mean() < 1
 
 
-def test_scores_are_those_of_the_solver():
-    found, solver = position_sets()["easy-ends"], Connect4Solver(memory=1)
-    sample = [number for number, state in enumerate(found.states) if state.n_stones > 30][
-        : 5 if config.DISABLE_JIT else 50
-    ]
-    for number in sample:
-        scores, _ = solver.score_moves(found.states[number])
-        assert [FULL if score is None else score for score in scores] == found.scores[number].tolist()
-
-
-def test_moves_that_keep_the_value_or_have_the_best_score():
+def test_moves_that_keep_the_value_and_perfect_play():
     made = PositionSet(np.zeros((3, 2), dtype=np.uint64), np.full((3, 7), FULL, dtype=np.int8))
     made.scores[:, :3] = [[3, 1, -2], [0, -1, 0], [-4, -2, FULL]]
     assert made.score.tolist() == [3, 0, -2]
     assert made.keeps_value()[:, :3].tolist() == [[True, True, False], [True, False, True], [True, True, False]]
     assert made.is_best()[:, :3].tolist() == [[True, False, False], [True, False, True], [False, True, False]]
+    for found in position_sets().values():
+        assert shares(found, search_policy(found, 42)) == (pytest.approx(1), pytest.approx(1))
+        into_full = (found.scores == FULL) / np.maximum((found.scores == FULL).sum(axis=1, keepdims=True), 1)
+        assert shares(found, into_full) == (0, 0)
 
 
 def limited_score(state: Connect4State, depth: int) -> int:
@@ -74,17 +65,9 @@ def test_a_search_of_some_depth_plays_by_what_it_sees(depth):
         found = position_sets()[name]
         policy = search_policy(found, depth)
         assert policy.sum(axis=1) == pytest.approx(np.ones(len(policy)))
-        for number in range(0, 1000, 100):
-            state = found.states[number]
+        for state, row in zip(found.states[::100], policy[::100], strict=True):
             actions = GAME.actions(state)
             # Without a move of its own, it sees nothing.
             seen = [-limited_score(GAME.apply(state, action), depth - 1) if depth else 0 for action in actions]
             wanted = [action for action, score in zip(actions, seen, strict=True) if score == max(seen)]
-            assert np.flatnonzero(policy[number]).tolist() == wanted
-
-
-def test_perfect_play_makes_no_mistake_and_full_columns_are_mistakes():
-    for found in position_sets().values():
-        assert shares(found, search_policy(found, 42)) == (pytest.approx(1), pytest.approx(1))
-        into_full = (found.scores == FULL) / np.maximum((found.scores == FULL).sum(axis=1, keepdims=True), 1)
-        assert shares(found, into_full) == (0, 0)
+            assert np.flatnonzero(row).tolist() == wanted

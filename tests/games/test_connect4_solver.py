@@ -1,7 +1,5 @@
 """The solver of Connect Four against slow ones."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 
@@ -75,18 +73,6 @@ def test_scores_of_moves_and_the_line_agree(solver, seed):
     assert plies_to_end(state, score) == (len(line) if score else None)
 
 
-def test_values_have_names():
-    assert [value_of(score) for score in (-3, 0, 1)] == ["loss", "draw", "win"]
-
-
-@pytest.mark.parametrize(
-    ("moves", "score"),
-    [("112233", 18), ("1122334", -18), ("547125662261271266215743771576315353334444", 0)],
-)
-def test_ends_need_no_search(solver, moves, score):
-    assert solver.solve(GAME.state_of(moves)) == (score, 0)
-
-
 def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     states = [position_after(FEWEST, seed) for seed in range(20)]
     before = threads()
@@ -102,7 +88,10 @@ def test_a_search_in_small_steps_finds_the_same(monkeypatch):
     assert np.array_equal(whole.score, Connect4Solver(memory=1).solve_many(states).score)
 
 
-def test_nothing_to_solve_is_solved(solver):
+def test_ends_need_no_search(solver):
+    for moves, score in (("112233", 18), ("1122334", -18), ("547125662261271266215743771576315353334444", 0)):
+        assert solver.solve(GAME.state_of(moves)) == (score, 0)
     assert len(solver.solve_many([]).score) == 0
     assert solver.score_moves(GAME.state_of("1122334")) == ([None] * 7, 0)
     assert solver.line(GAME.state_of("1122334"), -18) == []
+    assert [value_of(score) for score in (-3, 0, 1)] == ["loss", "draw", "win"]

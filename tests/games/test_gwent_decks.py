@@ -1,7 +1,5 @@
 """Decks of Gwent Lite: checks, random decks, and repairs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -21,31 +19,21 @@ from punish_fast.games.gwent.decks import (
 )
 
 
-def test_the_default_deck_uses_all_that_is_allowed():
+def test_decks_at_the_limits_are_allowed_and_others_refused():
     assert (len(DEFAULT_DECK), sum(DEFAULT_DECK)) == (25, 100)
-    assert checked_deck(DEFAULT_DECK) == DEFAULT_DECK
-
-
-@pytest.mark.parametrize("deck", [(1,) * 25, (1,) * 100, (*(1,) * 24, 76)], ids=["light", "long", "heavy"])
-def test_decks_at_the_limits_are_allowed(deck):
-    assert checked_deck(deck) == tuple(sorted(deck))
-
-
-@pytest.mark.parametrize(
-    ("deck", "message"),
-    [
-        ((1,) * 24, "deck: 24 cards are not allowed, it must have at least 25"),
-        ((1,) * 101, "deck: its sum is 101, it must be at most 100"),
-        ((*(1,) * 25, 0), "deck: the card 0 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, 77), "deck: the card 77 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, 1.5), "deck: the card 1.5 is not allowed, only whole numbers from 1 to 76"),
-        ((*(1,) * 25, "\x1b"), "deck: the card \\x1b is not allowed, only whole numbers from 1 to 76"),
-    ],
-)
-def test_other_decks_are_refused(deck, message):
-    with pytest.raises(GameError) as error:
-        checked_deck(deck)
-    assert str(error.value) == message
+    for deck in (DEFAULT_DECK, (1,) * 25, (1,) * 100, (*(1,) * 24, 76)):
+        assert checked_deck(deck) == tuple(sorted(deck))
+    for deck, message in (
+        ((1,) * 24, "24 cards are not allowed, it must have at least 25"),
+        ((1,) * 101, "its sum is 101, it must be at most 100"),
+        ((*(1,) * 25, 0), "the card 0 is not allowed, only whole numbers from 1 to 76"),
+        ((*(1,) * 25, 77), "the card 77 is not allowed, only whole numbers from 1 to 76"),
+        ((*(1,) * 25, 1.5), "the card 1.5 is not allowed, only whole numbers from 1 to 76"),
+        ((*(1,) * 25, "\x1b"), "the card \\x1b is not allowed, only whole numbers from 1 to 76"),
+    ):
+        with pytest.raises(GameError) as error:
+            checked_deck(deck)
+        assert str(error.value) == f"deck: {message}"
 
 
 @given(st.integers(0, 2**32), st.integers(MIN_CARDS, MAX_SUM))

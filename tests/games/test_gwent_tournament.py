@@ -1,7 +1,5 @@
 """Tournaments of decks: what is counted, how much of it is luck, and that seats and threads do not matter."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -76,6 +74,10 @@ def test_errors_and_spreads_by_hand():
     even = RoundRobin(np.zeros(3, dtype=int), 4, 12, 0)
     assert even.strength_variance < 0
     assert even.spread == 0
+    fresh = FreshGames(100, 60, 30)
+    assert fresh.strength == pytest.approx(0.3)
+    values = [1] * 60 + [-1] * 30 + [0] * 10
+    assert fresh.error == pytest.approx(np.std(values) / 10)
 
 
 @pytest.mark.compiled
@@ -91,10 +93,3 @@ def test_fresh_games_are_those_of_the_decks_in_turn():
     # A random deck has no advantage over random decks.
     draws = play_random_decks(random_decks(np.random.default_rng(8), 5000), "rule-of-thumb", 20_000, 9)
     assert abs(draws.strength) < 4 * (draws.error + 0.11 / math.sqrt(5000))
-
-
-def test_strength_and_its_error():
-    fresh = FreshGames(100, 60, 30)
-    assert fresh.strength == pytest.approx(0.3)
-    values = [1] * 60 + [-1] * 30 + [0] * 10
-    assert fresh.error == pytest.approx(np.std(values) / 10)

@@ -1,7 +1,5 @@
 """Incan Gold against a table with cards in lists."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -28,7 +26,6 @@ def deck_of(state) -> list[str]:
 
 
 def compare(state, table: Table) -> None:
-    """Compare a state with a table."""
     assert deck_of(state) == sorted(map(str, table.deck))
     assert list(state.totals) == table.points()
     assert list(state.inside) == [player.is_inside for player in table.players]
@@ -41,6 +38,7 @@ def compare(state, table: Table) -> None:
 
 def test_it_obeys_the_laws():
     assert check_game(PRINTED, max_states=50, n_walks=3) > 100
+    assert check_vector_game(PRINTED.vector, 8) > 200
 
 
 @pytest.mark.parametrize("game", [GAME, PRINTED], ids=["drawn", "taken"])
@@ -100,21 +98,15 @@ def test_returns_follow_from_the_totals():
     assert GAME.returns(GAME.initial()._replace(totals=(1, 0, 0))) == (0, 0, 0)
 
 
-def test_positions_are_cards_and_answers_from_the_beginning():
+def test_positions_pictures_and_variants():
     with pytest.raises(GameError, match=r"^position: word 2, 'go', is wrong, allowed: leave, stay$"):
         GAME.state_of("7 go")
     with pytest.raises(GameError, match=r"^position: word 21, '7', is wrong, allowed: nothing, the game is over$"):
         GAME.state_of(ROUND_OF_NOTHING * 5 + "7")
     with pytest.raises(GameError, match="only zero-sum games of two players can be enumerated"):
         enumerate_positions(GAME)
-
-
-def test_unknown_variants_are_refused():
     with pytest.raises(GameError, match=r"^artifact_value: 'found' is not allowed, it must be drawn or taken$"):
         IncanGold(IncanGoldVariant("found"))
-
-
-def test_pictures_show_the_table():
     text = GAME.draw(GAME.state_of("11 leave stay stay artifact"), 1, ("Ann", "Ben"))
     assert text.splitlines() == [
         "round 1 of 5: 11 artifact",
@@ -124,10 +116,6 @@ def test_pictures_show_the_table():
         "player 3: inside with 3, safe 0",
     ]
     assert set(HAZARDS) <= set(CARDS)
-
-
-def test_many_at_once_are_the_same_as_one_by_one():
-    assert check_vector_game(PRINTED.vector, 8) > 200
 
 
 @pytest.mark.parametrize("game", [GAME, PRINTED], ids=["drawn", "taken"])

@@ -1,13 +1,11 @@
 """The symmetric equilibrium of three players in a round of Incan Gold, against recursion over cards and over states."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from games.incan_gold_round_twin import round_of_three, symmetric_pay
 from punish_fast.games.incan_gold._rounds import equilibrium_of_three, equilibrium_of_two
-from punish_fast.games.incan_gold.rounds import RoundDeck, RoundEquilibrium, RoundSets, solve_equilibrium
+from punish_fast.games.incan_gold.rounds import RoundDeck, RoundSets, solve_equilibrium
 
 pytestmark = pytest.mark.kernels
 
@@ -19,17 +17,11 @@ DECKS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def whole() -> RoundEquilibrium:
-    """The equilibrium with all cards."""
-    return solve_equilibrium(RoundSets())
-
-
-@pytest.mark.parametrize("deck", DECKS)
-def test_the_equilibrium_has_the_value_of_a_recursion(deck):
-    expected = round_of_three(deck)
-    for is_best in (True, False):
-        assert solve_equilibrium(RoundSets(deck), is_best).points == pytest.approx(expected, abs=1e-9)
+def test_the_equilibrium_has_the_value_of_a_recursion():
+    for deck in DECKS:
+        expected = round_of_three(deck)
+        for is_best in (True, False):
+            assert solve_equilibrium(RoundSets(deck), is_best).points == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -50,8 +42,10 @@ def test_decisions_are_in_equilibrium(seed):
             assert worth >= max(of_staying, of_leaving) - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
-def test_the_first_round_has_one_value(whole):
+def test_the_first_round_has_one_value():
+    whole = solve_equilibrium(RoundSets())
     assert whole.points == pytest.approx(5.712599, abs=1e-6)
     worst = solve_equilibrium(whole.sets, is_best=False)
     # Since the best and the worst equilibrium of every decision agree, there is no other symmetric one.

@@ -1,7 +1,5 @@
 """Players of whole games of Incan Gold, many games at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -50,8 +48,7 @@ def test_policies_are_looked_up_by_players_hazards_and_points():
 
 def test_answers_have_their_probabilities():
     states = np.repeat(after("7")[1], 40_000, axis=0)
-    generator = np.random.default_rng(1)
-    answers = policy_mover(random_policy(0.3))(states, VECTORS.legal(states), generator)
+    answers = policy_mover(random_policy(0.3))(states, VECTORS.legal(states), np.random.default_rng(1))
     assert answers.mean() == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / 40_000))
 
 
@@ -114,6 +111,9 @@ def test_players_have_names():
         "rule-of-thumb": [1, 1, 1, 1],
     }.items():
         assert player_named(name).stay(states).tolist() == stay
+    for name in ("", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-\u0665"):
+        with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
+            player_named(name)
 
 
 def test_the_rule_of_thumb_leaves_by_hazards_and_points():
@@ -128,9 +128,3 @@ def test_the_rule_of_thumb_leaves_by_hazards_and_points():
         assert rule_of_thumb(single) == answer
         assert player_named("rule-of-thumb").stay(states).tolist() == [answer]
     assert player_named("-".join(["leave-at", *map(str, LEAVE_AT)])).stay(states).tolist() == [answer]
-
-
-def test_unknown_players_are_refused():
-    for name in ("", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-\u0665"):
-        with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
-            player_named(name)

@@ -1,7 +1,5 @@
 """Agents judged, against lines of play written out one by one."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, astuple
 
 import numpy as np
@@ -68,12 +66,16 @@ def test_losing_lines_are_those_written_out(perfect, name):
     assert astuple(found) == tuple(len(lines_of(positions.game, AGENTS[name], seat)) for seat in (0, 1))
 
 
-def test_an_agent_that_plays_the_centre_only_is_judged_by_hand(perfect):
+def test_agents_are_judged_by_hand(perfect):
     judgement = judge(perfect, choose(perfect.positions, AGENTS["the centre only"]))
     # As X it takes the centre and then again; as O it takes it unless X has it.
     assert astuple(judgement.losing_lines) == (8, 8 * 7 + 1)
     assert (judgement.first.illegal, judgement.second.illegal) == pytest.approx((1, 1))
     assert (judgement.first.win, judgement.second.win) == pytest.approx((0, 0))
+    judgement = judge(perfect, perfect.policy())
+    assert astuple(judgement.losing_lines) == (0, 0)
+    assert (judgement.keeps_value, judgement.keeps_choice) == (1, 1)
+    assert (judgement.first.loss, judgement.second.loss, judgement.first.illegal) == pytest.approx((0, 0, 0))
 
 
 def test_lines_of_nim_are_counted_by_hand():
@@ -83,13 +85,6 @@ def test_lines_of_nim_are_counted_by_hand():
     assert astuple(losing_lines(positions, always_one)) == (1, 2)
     # All of 1111 and 22, and of 112, 121 and 211.
     assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
-
-
-def test_perfect_play_has_no_losing_line_and_keeps_every_value(perfect):
-    judgement = judge(perfect, perfect.policy())
-    assert astuple(judgement.losing_lines) == (0, 0)
-    assert (judgement.keeps_value, judgement.keeps_choice) == (1, 1)
-    assert (judgement.first.loss, judgement.second.loss, judgement.first.illegal) == pytest.approx((0, 0, 0))
 
 
 def test_symmetry_changes_no_judgement_of_random_play(perfect):
@@ -120,7 +115,7 @@ def test_safe_responses_never_lose_and_the_best_ones_may(perfect):
         assert (score.loss > 1e-9) == loses
 
 
-def test_an_illegal_move_loses_with_the_probability_that_is_missing():
+def test_illegal_moves_lose_and_endless_games_are_refused():
     perfect = solve_game(enumerate_positions(Nim(2)))
     # With 2 left, take 1 or 2; with 1 left, take it.
     assert perfect.positions.action.tolist() == [1, 2, 1]
@@ -128,9 +123,6 @@ def test_an_illegal_move_loses_with_the_probability_that_is_missing():
     assert astuple(judgement.first) == pytest.approx((0.5, 0, 0.25, 0.25))
     # The enemy takes 2 and wins, or leaves 1, where the policy has no legal move.
     assert astuple(judgement.second) == pytest.approx((0, 0, 0.5, 0.5))
-
-
-def test_games_that_may_never_end_are_refused():
     perfect = solve_game(enumerate_positions(TapnSwap()))
     with pytest.raises(GameError, match=r"^tapnswap: play can go on for ever, so agents cannot be judged$"):
         judge(perfect, perfect.positions.uniform())

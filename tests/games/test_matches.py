@@ -1,7 +1,5 @@
 """Exact scores and best responses against plain sweeps and simulated games."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -62,13 +60,17 @@ def test_winning_policies_win_as_often_as_best_responses(game, is_safe):
         assert score.win == pytest.approx(win, abs=1e-12) or is_safe
 
 
-def test_known_probabilities_against_uniform_play(tapnswap):
+def test_known_probabilities_and_their_error_bounds(tapnswap):
     response = best_response(tapnswap, tapnswap.uniform())
     assert response.first == pytest.approx(0.999997275072857, abs=1e-13)
     assert response.second == pytest.approx(1.0, abs=1e-13)
     both = exact_score(tapnswap, tapnswap.uniform(), tapnswap.uniform())
     assert both.win == pytest.approx(0.398413794960370, abs=1e-13)
     assert both.draw == pytest.approx(0, abs=1e-13)
+    enemy = tapnswap.uniform()
+    response = best_response(tapnswap, enemy)
+    wrong = replace(response, win=response.win + 1e-6 * (response.win < 0.9))
+    assert 1e-6 <= error_bound(tapnswap, enemy, wrong) < 2e-6
 
 
 @pytest.mark.parametrize("variant", VARIANTS[:4], ids=NAMES[:4])
@@ -101,22 +103,12 @@ def test_interval_iteration_bounds_best_responses_whether_or_not_play_ends(varia
     assert error_bound(positions, enemy, best_response(positions, enemy)) < 1e-12
 
 
-def test_the_error_bound_exposes_wrong_responses(tapnswap):
-    enemy = tapnswap.uniform()
-    response = best_response(tapnswap, enemy)
-    wrong = replace(response, win=response.win + 1e-6 * (response.win < 0.9))
-    assert 1e-6 <= error_bound(tapnswap, enemy, wrong) < 2e-6
-
-
-def test_no_response_beats_perfect_play(tapnswap):
+def test_perfect_and_endless_play(tapnswap):
     perfect = solve_game(tapnswap)
     response = best_response(tapnswap, perfect.policy())
     wins = (perfect.value == 1).astype(float)
     assert response.win == pytest.approx(wins, abs=1e-12)
     assert (response.first, response.second) == (0, 1)
-
-
-def test_endless_play_is_a_draw(tapnswap):
     positions = enumerate_positions(Corridor({5: 1.0}))
     stay = np.zeros(positions.n_rows)
     stay[positions.state_ptr[:-1][~positions.is_terminal]] = 1.0

@@ -1,23 +1,23 @@
-"""The positions of games and the successors of actions."""
+"""The positions of games and the successors of actions, one by one and many at once."""
 
-from __future__ import annotations
-
+import numpy as np
 import pytest
 
-from games.small import Nim
+from games.laws import check_vector_game
+from games.small import Corridor, Nim
 from games.test_tapnswap import NAMES, VARIANTS
 from punish_fast.games.contract import GameError
+from punish_fast.games.registry import GAMES, make_game, vectorise
 from punish_fast.games.solve.positions import enumerate_positions
+from punish_fast.games.solve.vector_games import vectorise_positions
 from punish_fast.games.tapnswap import TapnSwap, TapnSwapState, Variant
+
+pytestmark = pytest.mark.kernels
 
 
 @pytest.fixture(scope="module")
 def tapnswap():
     return enumerate_positions(TapnSwap())
-
-
-def test_tapnswap_has_191_positions_of_which_14_end_it(tapnswap):
-    assert (len(tapnswap), int(tapnswap.is_terminal.sum()), tapnswap.n_rows) == (191, 14, 539)
 
 
 @pytest.mark.parametrize("variant", VARIANTS[:3], ids=NAMES[:3])
@@ -40,6 +40,7 @@ def test_states_are_found_in_any_order_of_hands(tapnswap):
     assert tapnswap.find(TapnSwapState((1, 2), (1, 1), 1)) == tapnswap.find(TapnSwapState((2, 1), (1, 1), 0))
     with pytest.raises(GameError, match=r"^position: 4-4 4-4 player 1 cannot be reached from the initial position$"):
         tapnswap.find(TapnSwapState((4, 4), (4, 4), 0))
+    assert (len(tapnswap), int(tapnswap.is_terminal.sum()), tapnswap.n_rows) == (191, 14, 539)
 
 
 def test_without_folding_every_state_is_a_position(tapnswap):
@@ -48,21 +49,38 @@ def test_without_folding_every_state_is_a_position(tapnswap):
     assert {plain.game.position(state) for state in plain.states} == set(tapnswap.number)
     assert plain.find(TapnSwapState((1, 1), (2, 1), 1)) != plain.find(TapnSwapState((1, 1), (1, 2), 1))
     assert plain.digest != tapnswap.digest
-
-
-def test_different_games_have_different_digests():
     games = [TapnSwap(variant) for variant in VARIANTS] + [Nim(5), Nim(6)]
     digests = [enumerate_positions(game).digest for game in games]
     assert len(set(digests)) == len(games)
     assert enumerate_positions(TapnSwap(Variant())).digest == digests[0]
 
 
-def test_games_of_chance_are_refused():
+def test_games_of_chance_and_too_large_ones_are_refused(monkeypatch):
     with pytest.raises(GameError, match=r"^coin-nim: games with chance states cannot be enumerated$"):
         enumerate_positions(Nim(dice=True))
-
-
-def test_too_large_games_are_refused(monkeypatch):
     monkeypatch.setattr("punish_fast.games.solve.positions._MAX_POSITIONS", 100)
     with pytest.raises(GameError, match=r"^tapnswap: has more than 100 positions$"):
         enumerate_positions(TapnSwap())
+
+
+@pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if "train" in entry.verbs])
+def test_games_of_the_registry_are_the_same_many_at_once(name):
+    vector = vectorise(make_game(name, {}))
+    assert vector.game.name == name
+    assert check_vector_game(vector, 6) > 6
+
+
+def test_turns_may_be_kept_and_states_are_numbers_of_positions():
+    vector = vectorise_positions(Corridor({5: 1.0}, keeps=True))
+    assert check_vector_game(vector, 8) > 8
+    after, _, _ = vector.step(vector.initial(1), np.array([0]))
+    assert vector.player(after) == 0
+    with pytest.raises(GameError, match="games with chance states cannot be enumerated"):
+        vectorise_positions(Nim(dice=True))
+    vector = vectorise_positions(TapnSwap())
+    positions = vector.positions
+    states = vector.initial(2)
+    after, _, _ = vector.step(states, positions.action[[0, positions.rows(0)[-1]]])
+    assert states.tolist() == [[0], [0]]
+    assert after[:, 0].tolist() == positions.after[[0, positions.rows(0)[-1]]].tolist()
+    assert [positions.states[number].player for number in after[:, 0].tolist()] == vector.player(after).tolist()

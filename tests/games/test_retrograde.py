@@ -1,7 +1,5 @@
 """Values and distances, and their certificate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -53,24 +51,14 @@ def test_the_first_player_loses_tapnswap_in_26(tapnswap):
 
 
 @pytest.mark.parametrize(
-    ("variant", "value", "distance"),
-    [
-        (Variant(rolls_over=True), 0, -1),
-        (Variant(may_empty=False), 0, -1),
-        (Variant(swaps=False), -1, 8),
-        (Variant(limit=3), 0, -1),
-        (Variant(limit=4), 1, 17),
-        (Variant(limit=6), 0, -1),
-    ],
-)
-def test_values_of_the_variants(variant, value, distance):
-    perfect = solved(TapnSwap(variant))
-    assert (perfect.value[0], perfect.distance[0]) == (value, distance)
-
-
-@pytest.mark.parametrize(
     ("game", "value", "distance"),
     [
+        (TapnSwap(Variant(rolls_over=True)), 0, -1),
+        (TapnSwap(Variant(may_empty=False)), 0, -1),
+        (TapnSwap(Variant(swaps=False)), -1, 8),
+        (TapnSwap(Variant(limit=3)), 0, -1),
+        (TapnSwap(Variant(limit=4)), 1, 17),
+        (TapnSwap(Variant(limit=6)), 0, -1),
         (Corridor({}), 0, -1),
         (Corridor({1: -1.0}), 1, 1),
         (Corridor({1: 1.0}), 0, -1),
@@ -80,7 +68,7 @@ def test_values_of_the_variants(variant, value, distance):
         (Corridor({2: -1.0, 5: 1.0}, keeps=True), 1, 2),
     ],
 )
-def test_small_walks(game, value, distance):
+def test_values_of_variants_and_small_walks(game, value, distance):
     perfect = solved(game)
     assert (perfect.value[0], perfect.distance[0]) == (value, distance)
 

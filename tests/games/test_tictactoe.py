@@ -1,7 +1,5 @@
 """Tic-tac-toe against a plain model of lists of squares."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -47,68 +45,41 @@ def test_the_rules_are_those_of_the_plain_model(boards):
         assert GAME.board(state, 1)["cells"] == [".XO".index(cell) for cell in cells]
 
 
-def turned(cells: str) -> str:
-    return "".join(cells[3 * (2 - column) + row] for row in range(3) for column in range(3))
-
-
-def mirrored(cells: str) -> str:
-    return "".join(cells[3 * row + 2 - column] for row in range(3) for column in range(3))
-
-
 def test_positions_are_boards_up_to_turns_and_mirror_images(boards):
     classes = {}
     for cells in boards:
-        images = [cells]
-        for _ in range(3):
-            images.append(turned(images[-1]))
-        images += [mirrored(image) for image in images]
-        classes[cells] = min(images)
+        grid = np.array(list(cells)).reshape(3, 3)
+        turned = [np.rot90(each, k) for each in (grid, grid.T) for k in range(4)]
+        classes[cells] = min("".join(each.ravel()) for each in turned)
     assert len(set(classes.values())) == 765
     assert len({(classes[cells], GAME.position(GAME.state_of(cells))) for cells in boards}) == 765
     assert GAME.counts() == {"states": 5478, "canonical_states": 765}
 
 
 def test_rows_of_equivalent_states_lead_to_the_same_positions():
-    positions = enumerate_positions(GAME)
-    plain = enumerate_positions(GAME, is_folded=False)
+    positions, plain = (enumerate_positions(GAME, is_folded=is_folded) for is_folded in (True, False))
     for state in plain.states:
         after = [positions.find(GAME.apply(state, action)) for action in GAME.actions(state)]
         assert positions.after[positions.rows_of(state)].tolist() == after
         assert plain.action[plain.rows_of(state)].tolist() == GAME.actions(state)
-
-
-def test_tic_tac_toe_is_a_draw_and_values_do_not_depend_on_symmetry():
-    folded, plain = (
-        check_perfect_play(solve_game(enumerate_positions(GAME, is_folded=each))) for each in (True, False)
-    )
+    # The game is a draw, and values do not depend on symmetry.
+    folded, whole = (check_perfect_play(solve_game(each)) for each in (positions, plain))
     assert (folded.value[0], folded.distance[0]) == (0, -1)
-    numbers = [folded.positions.find(state) for state in plain.positions.states]
-    assert np.array_equal(plain.value, folded.value[numbers])
-    assert np.array_equal(plain.distance, folded.distance[numbers])
+    numbers = [positions.find(state) for state in plain.states]
+    assert np.array_equal(whole.value, folded.value[numbers])
+    assert np.array_equal(whole.distance, folded.distance[numbers])
 
 
-def test_features_are_the_movers_stones_first():
-    features = GAME.features(GAME.state_of("XX. O.. ..."))
-    assert np.flatnonzero(features[:9]).tolist() == [3]
-    assert np.flatnonzero(features[9:]).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("text", ["X../.O./...", "x...o....", " X.. | .O. | ... ", "X..\n.O.\n..."])
-def test_states_are_read_from_text(text):
-    assert GAME.state_of(text) == TicTacToeState(1, 16)
+def test_states_are_read_from_text():
+    for text in ("X../.O./...", "x...o....", " X.. | .O. | ... ", "X..\n.O.\n..."):
+        assert GAME.state_of(text) == TicTacToeState(1, 16)
     assert GAME.state_of("X../.../...") == TicTacToeState(0, 1)
-
-
-@pytest.mark.parametrize("text", ["", "X", "X../.O./....", "X../.o./..2", "X-O", "\x1b"])
-def test_other_texts_are_refused(text):
-    with pytest.raises(GameError, match=r"^position: .* is wrong, allowed: three rows of X, O and \. for an empty"):
-        GAME.state_of(text)
-
-
-@pytest.mark.parametrize("text", ["XX. ... ...", "O.. ... ...", "XXX OO. O..", "XXX OOO ...", "XX. OOO X.X"])
-def test_boards_that_play_cannot_reach_are_refused(text):
-    with pytest.raises(GameError, match=r"^position: '.*' cannot be reached, allowed: as many X as O, or one more"):
-        GAME.state_of(text)
+    for text in ("", "X", "X../.O./....", "X../.o./..2", "X-O", "\x1b"):
+        with pytest.raises(GameError, match=r"^position: .* is wrong, allowed: three rows of X, O and \. for an empty"):
+            GAME.state_of(text)
+    for text in ("XX. ... ...", "O.. ... ...", "XXX OO. O..", "XXX OOO ...", "XX. OOO X.X"):
+        with pytest.raises(GameError, match=r"^position: '.*' cannot be reached, allowed: as many X as O, or one more"):
+            GAME.state_of(text)
 
 
 PICTURE = """\
@@ -121,18 +92,13 @@ X Anna, O Ben
  7 | 8 | X"""
 
 
-@pytest.mark.parametrize("viewer", [0, 1])
-def test_the_board_is_drawn_with_names(viewer):
-    assert GAME.draw(GAME.state_of("X...O...X"), viewer, ("Anna", "Ben")) == PICTURE
-
-
-def test_a_page_is_told_squares_and_the_lines_that_end_the_game():
-    assert GAME.board(GAME.state_of("X...O...X"), 1) == {
-        "rows": 3,
-        "columns": 3,
-        "cells": [1, 0, 0, 0, 2, 0, 0, 0, 1],
-        "own": 2,
-        "line": [],
-    }
+def test_pictures_boards_and_features_show_the_squares():
+    state = GAME.state_of("X...O...X")
+    for viewer in (0, 1):
+        assert GAME.draw(state, viewer, ("Anna", "Ben")) == PICTURE
+    cells = [1, 0, 0, 0, 2, 0, 0, 0, 1]
+    assert GAME.board(state, 1) == {"rows": 3, "columns": 3, "cells": cells, "own": 2, "line": []}
     assert GAME.board(GAME.state_of("XXXOO...."), 0)["line"] == [0, 1, 2]
     assert GAME.board(GAME.state_of("XOXOXOXOX"), 0)["line"] == [0, 2, 4, 6, 8]
+    features = GAME.features(GAME.state_of("XX. O.. ..."))
+    assert [np.flatnonzero(part).tolist() for part in (features[:9], features[9:])] == [[3], [0, 1]]

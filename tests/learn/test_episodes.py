@@ -1,11 +1,13 @@
-"""Whole games, played and traced again."""
-
-from __future__ import annotations
+"""Whole games, played and traced again; matches, and the best threshold responders of Incan Gold."""
 
 import numpy as np
 import pytest
 
-from punish_fast.games.learn.episodes import NONE, EpisodeError, play, play_out, retrace
+from punish_fast.games.gwent.decks import DEFAULT_DECK, deck_rows
+from punish_fast.games.gwent.players import play_games, rule_player
+from punish_fast.games.incan_gold.game import IncanGold
+from punish_fast.games.incan_gold.players import best_responder, player_named
+from punish_fast.games.learn.episodes import NONE, EpisodeError, match_of, play, play_match, play_out, retrace
 from punish_fast.games.learn.movers import ValueMover, random_mover
 from punish_fast.games.registry import make_game, vectorise
 from punish_fast.games.solve.vector_games import vectorise_positions
@@ -42,12 +44,9 @@ def test_traces_agree_with_the_game(name, max_plies, generator):
     assert played.is_legal[action != NONE].all()
 
 
-def test_seats_move_by_their_own_values(tictactoe, generator):
+def test_seats_move_by_their_own_values_and_illegal_actions_end_a_game(tictactoe, generator):
     action = play(tictactoe, [ValueMover(lowest), ValueMover(lambda states: -lowest(states))], 3, generator, 9)
     assert action.tolist() == [[0, 8, 1, 7, 2]] * 3
-
-
-def test_illegal_actions_end_a_game(tictactoe, generator):
     action = play(tictactoe, [ValueMover(lowest, keeps_rules=False)] * 2, 2, generator, 9)
     assert action.tolist() == [[0, 0]] * 2
     played = retrace(tictactoe, action)
@@ -56,13 +55,10 @@ def test_illegal_actions_end_a_game(tictactoe, generator):
     assert not played.returns.any()
 
 
-def test_openings_are_random(tictactoe, generator):
+def test_openings_are_random_and_long_games_stop(tictactoe, generator):
     action = play(tictactoe, [ValueMover(lowest)] * 2, 200, generator, 9, n_random=2)
     assert len(np.unique(action[:, :2], axis=0)) > 50
     assert len(np.unique(action, axis=0)) == len(np.unique(action[:, :2], axis=0))
-
-
-def test_long_games_stop(generator):
     vector = vectorise_positions(TapnSwap(Variant(rolls_over=True)))
     action = play(vector, [random_mover] * 2, 20, generator, 6)
     assert action.shape == (20, 6)
@@ -86,28 +82,72 @@ def test_whole_games_have_the_returns_of_the_rules_and_illegal_actions_lose(tict
 
 
 @pytest.mark.parametrize(
-    ("action", "text"),
+    ("name", "action", "text"),
     [
         # The artifact is drawn for a second time; a player answers with a card.
-        ([[16, 1, 1, 1, 16]], "one is impossible for chance"),
-        ([[16, 2]], "a number of a player is not from 0 to 1"),
+        ("incan-gold", [16, 1, 1, 1, 16], "one is impossible for chance"),
+        ("incan-gold", [16, 2], "a number of a player is not from 0 to 1"),
+        ("tictactoe", [9], "a number is not from -1 to 8"),
+        ("tictactoe", [-2], "a number is not from -1 to 8"),
+        ("tictactoe", [0, NONE, 1], "one follows the end of its game"),
+        ("tictactoe", [0, 0, 1], "one follows the end of its game"),
+        ("tictactoe", [0, 3, 1, 4, 2, 5], "one follows the end of its game"),
     ],
 )
-def test_what_chance_and_players_cannot_do_is_refused(action, text):
+def test_what_are_no_games_is_refused(name, action, text):
     with pytest.raises(EpisodeError, match=text):
-        retrace(vectorise(make_game("incan-gold", {})), np.array(action, dtype=np.int16))
+        retrace(vectorise(make_game(name, {})), np.array([action], dtype=np.int16))
 
 
-@pytest.mark.parametrize(
-    ("action", "text"),
-    [
-        ([[9]], "a number is not from -1 to 8"),
-        ([[-2]], "a number is not from -1 to 8"),
-        ([[0, NONE, 1]], "one follows the end of its game"),
-        ([[0, 0, 1]], "one follows the end of its game"),
-        ([[0, 3, 1, 4, 2, 5]], "one follows the end of its game"),
-    ],
-)
-def test_what_are_no_games_is_refused(tictactoe, action, text):
-    with pytest.raises(EpisodeError, match=text):
-        retrace(tictactoe, np.array(action, dtype=np.int16))
+def test_first_places_are_shared():
+    returns = [[1, -1, -1], [0, 0, -1], [0, 0, 0], [-1, 1, -1], [-1, 0, 0], [0, -1, 0]]
+    match = match_of(np.array(returns, dtype=np.float32))
+    assert (match.games, match.win, match.tie, match.loss) == (6, 1 / 6, 3 / 6, 2 / 6)
+    assert match.first == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 2) / 6)
+    assert match.errors["win"] == pytest.approx(np.sqrt(5 / 36 / 6))
+
+
+def test_the_player_sits_everywhere_equally_often():
+    vector, asked = IncanGold().vector, []
+
+    def player(states, _legal, _generator):
+        asked.append(vector.player(states))
+        return np.zeros(len(states), dtype=np.int64)
+
+    # It leaves after the first card of each round.
+    found = play_match(vector, player, player_named("random"), 31)
+    assert {name: each.games for name, each in found.items()} == {"first": 11, "second": 11, "third": 11, "all": 33}
+    assert np.bincount(np.concatenate(asked)).tolist() == [55, 55, 55]
+
+
+@pytest.mark.compiled
+def test_the_best_responder_is_found():
+    found = best_responder(IncanGold().vector, player_named("leave-at-12"), 600, seed=1, thresholds=(2, 8, 30))
+    assert found.leave_at == 8
+    assert len(found.tried) == 3
+    assert found.tried[1] == max(found.tried)
+    # Other games than those that chose it.
+    assert found.match.first != found.tried[1]
+    # Shares of games won alone and of first places against two of leave-at-12, in two million games.
+    assert abs(found.match.win - 0.8225) < 4 * found.match.errors["win"]
+    assert abs(found.match.first - 0.8419) < 4 * found.match.errors["first"]
+
+
+def test_illegal_actions_lose():
+    vector = vectorise(make_game("gwent", {}))
+    found = play_match(vector, lambda states, _legal, _generator: np.full(len(states), 10), rule_player, 20)
+    # A full hand has a tenth slot, the next one has none.
+    assert (found["both"].win, found["both"].tie, found["both"].loss) == (0, 0, 1)
+
+
+@pytest.mark.compiled
+def test_matches_agree_with_the_kernel_of_games():
+    vector = vectorise(make_game("gwent", {}))
+    found = play_match(vector, rule_player, random_mover, 1000, seed=5)["both"]
+    pairs = deck_rows([DEFAULT_DECK] * 2)[np.newaxis]
+    returns = play_games(pairs, ("rule-of-thumb", "random"), 20_000, seed=7).returns
+    known = match_of(np.stack([returns, -returns], axis=1))
+    for name in ("win", "tie", "loss"):
+        # Few ties leave an error of its own uncertain.
+        error = (max(found.errors[name], 0.0005) ** 2 + known.errors[name] ** 2) ** 0.5
+        assert abs(getattr(found, name) - getattr(known, name)) < 4 * error

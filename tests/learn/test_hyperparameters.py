@@ -1,7 +1,5 @@
 """Hyperparameters: what is refused, and texts of `--set`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 
@@ -27,9 +25,8 @@ def test_a_method_follows_from_its_mapping_and_from_texts(method):
             method.of(wrong)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
+def test_wrong_values_are_refused():
+    for wrong, text in (
         ({"target": "x"}, "target: 'x' is not allowed, it must be one of mc, td"),
         ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
         ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
@@ -37,24 +34,16 @@ def test_a_method_follows_from_its_mapping_and_from_texts(method):
         ({"games": True}, "games: True is not allowed, it must be a whole number from 1 to 16384"),
         ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
         ({"rate": float("nan")}, "rate: nan is not allowed"),
-    ],
-)
-def test_wrong_values_are_refused(wrong, text):
-    with pytest.raises(LearnError, match=f"^{text}"):
-        DqnMethod(**wrong)
+    ):
+        with pytest.raises(LearnError, match=f"^{text}"):
+            DqnMethod(**wrong)
 
 
-def test_the_author_has_defaults_of_his_own():
+def test_defaults_depend_on_the_scheme_the_model_and_the_game():
     assert hyperparameters(scheme="author") == Hyperparameters("author", 0.5, None, 1.0)
     assert hyperparameters(scheme="author", rate=0.5).rate == 0.5
     assert changes_of(Hyperparameters, ["rate=none"]) == {"rate": None}
-
-
-def test_rules_need_no_unrolled_actions():
     assert (MuZeroMethod(unroll=7).n_unrolled, MuZeroMethod(unroll=7, model="rules").n_unrolled) == (7, 0)
-
-
-def test_large_boards_have_filters_and_games_their_own_defaults():
     methods = {
         name: MuZeroMethod.for_game(vectorise(make_game(name, {}))) for name in ("tictactoe", "connect4", "tapnswap")
     }
@@ -63,12 +52,10 @@ def test_large_boards_have_filters_and_games_their_own_defaults():
     assert MuZeroMethod.for_game(vectorise(make_game("connect4", {})), opening=3, filters=()).opening == 3
 
 
-@pytest.mark.parametrize("name", ["incan-gold", "gwent"])
-def test_games_with_chance_are_refused(name):
-    with pytest.raises(LearnError, match=rf"^muzero: {name} is not a zero-sum game of two players without chance$"):
-        MuZeroMethod().shape_for(vectorise(make_game(name, {})))
-
-
-def test_filters_need_places():
+def test_games_with_chance_and_filters_without_places_are_refused():
+    for name in ("incan-gold", "gwent"):
+        message = rf"^muzero: {name} is not a zero-sum game of two players without chance$"
+        with pytest.raises(LearnError, match=message):
+            MuZeroMethod().shape_for(vectorise(make_game(name, {})))
     with pytest.raises(LearnError, match=r"^filters: \(8,\) are impossible, the features of tapnswap have no places$"):
         MuZeroMethod(filters=(8,)).shape_for(vectorise(make_game("tapnswap", {})))

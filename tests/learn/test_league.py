@@ -1,7 +1,5 @@
 """Leagues: the same results after interruptions and with any number of processes."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np
@@ -30,7 +28,6 @@ def _whole(tmp_path_factory):
 
 @pytest.fixture
 def whole(_whole, tmp_path):
-    """A folder with two rounds, and their results."""
     shutil.copytree(_whole[0], tmp_path / "whole")
     return tmp_path / "whole", _whole[1]
 
@@ -39,7 +36,7 @@ def digests(folder):
     return {path.relative_to(folder): load_agent(path).digest for path in folder.glob("*/*.h5")}
 
 
-def test_names_tell_how_an_agent_is_trained():
+def test_names_tell_how_an_agent_is_trained(tmp_path):
     plans = grid_plans(GRID, 60)
     assert [plan.name for plan in plans] == [
         f"{scheme}-e{epsilon}-{against}"
@@ -50,6 +47,12 @@ def test_names_tell_how_an_agent_is_trained():
     assert plans[0].method == Hyperparameters("negamax", 0.2, 1.0, 0.95)
     assert plans[-1].method == Hyperparameters("author", 0.7, None, 1.0)
     assert len(grid_plans({}, 60)) == 40
+    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several values, each once$"):
+        grid_plans({"epsilon": [0.5, 0.5]}, 10)
+    with pytest.raises(LearnError, match=r"^scheme: 'x' is not allowed"):
+        grid_plans({"scheme": ["x"]}, 10)
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
+        played(tmp_path, games=0)
 
 
 def test_missing_work_is_repeated_exactly(whole):
@@ -63,14 +66,11 @@ def test_missing_work_is_repeated_exactly(whole):
     assert digests(folder) == expected
 
 
-def test_seeds_make_a_difference(whole, tmp_path):
+def test_points_add_up_and_seeds_make_a_difference(whole, tmp_path):
     played(tmp_path / "other", 0, seed=4)
     first, other = digests(whole[0]), digests(tmp_path / "other")
     assert all(first[name] != other[name] for name in other)
     assert len(set(other.values())) == len(other)
-
-
-def test_points_of_a_tournament_add_up(whole):
     for each in whole[1]:
         points = np.array(each.points)
         assert np.allclose(points + points.T, 1)
@@ -103,14 +103,11 @@ def test_an_agent_that_loses_to_its_former_self_is_rejected(tmp_path, monkeypatc
     assert not any(each.is_rejected for each in rounds[0].agents)
 
 
-@pytest.mark.parametrize("change", [{"games": 61}, {"seed": 4}])
-def test_a_folder_belongs_to_one_league(whole, change):
-    with pytest.raises(LeagueError, match=r"was trained otherwise; choose another folder$"):
-        played(whole[0], **change)
-
-
 def test_other_games_agents_and_files_are_refused(whole, tmp_path):
     folder = whole[0]
+    for change in ({"games": 61}, {"seed": 4}):
+        with pytest.raises(LeagueError, match=r"was trained otherwise; choose another folder$"):
+            played(folder, **change)
     with pytest.raises(Exception, match="its game is"):
         played(folder, game=TapnSwap(Variant(limit=6)))
     with pytest.raises(LeagueError, match="is of other agents; choose another folder"):
@@ -118,12 +115,3 @@ def test_other_games_agents_and_files_are_refused(whole, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(LeagueError, match="file: cannot be made"):
         played(tmp_path / "file")
-
-
-def test_impossible_grids_are_refused(tmp_path):
-    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several values, each once$"):
-        grid_plans({"epsilon": [0.5, 0.5]}, 10)
-    with pytest.raises(LearnError, match=r"^scheme: 'x' is not allowed"):
-        grid_plans({"scheme": ["x"]}, 10)
-    with pytest.raises(LearnError, match=r"^games: 0 is not allowed"):
-        played(tmp_path, games=0)

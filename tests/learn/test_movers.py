@@ -1,14 +1,12 @@
 """Players of many games at once: how often they take which action."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from punish_fast.games.learn.movers import ValueMover, drawn_actions, first_best_actions, softmax
+from punish_fast.games.learn.movers import ValueMover, drawn_actions, first_best_actions, random_mover, softmax
 
 N = 4000
 LEGAL = np.tile([True, False, True, True], (N, 1))
@@ -29,16 +27,14 @@ def shares(actions):
     return np.bincount(actions, minlength=4) / len(actions)
 
 
-def test_the_first_of_equals_is_taken():
+def test_greedy_play_takes_the_best_but_for_epsilon(generator):
+    even = [1 / 3, 0, 1 / 3, 1 / 3]
+    for epsilon, keeps_rules, wanted in ((0, True, np.eye(4)[2]), (0, False, np.eye(4)[1]), (1, True, even)):
+        found = shares(ValueMover(rising, 0, epsilon, keeps_rules)(STATES, LEGAL, generator))
+        assert found == pytest.approx(wanted, abs=0.03)
+    assert shares(random_mover(STATES, LEGAL, generator)) == pytest.approx(even, abs=0.03)
     values = np.array([[1.0, 2.0, 2.0], [5.0, 2.0, 2.0]])
     assert first_best_actions(values, np.array([[True] * 3, [False, True, True]])).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(("epsilon", "keeps_rules", "best"), [(0, True, 2), (0, False, 1), (1, True, None)])
-def test_greedy_play_takes_the_best_but_for_epsilon(generator, epsilon, keeps_rules, best):
-    found = shares(ValueMover(rising, 0, epsilon, keeps_rules)(STATES, LEGAL, generator))
-    wanted = [1 / 3, 0, 1 / 3, 1 / 3] if best is None else np.eye(4)[best]
-    assert found == pytest.approx(wanted, abs=0.03)
 
 
 def test_mixed_play_follows_the_values(generator):
@@ -48,6 +44,8 @@ def test_mixed_play_follows_the_values(generator):
     found = shares(ValueMover(rising, 2.0, epsilon=0.6)(STATES, LEGAL, generator))
     assert found == pytest.approx(0.4 * np.array([low, 0, high, high]) + np.array([0.2, 0, 0.2, 0.2]), abs=0.03)
     assert shares(ValueMover(rising, 0.1, keeps_rules=False)(STATES, LEGAL, generator))[1] == 1
+    for temperature, wanted in ((1e-310, [0, 0, 0, 1]), (1e-9, [0, 0, 0, 1]), (1e9, [1 / 3, 0, 1 / 3, 1 / 3])):
+        assert softmax(np.array([[-1.0, 9.0, 0.5, 1.0]]), LEGAL[:1], temperature)[0] == pytest.approx(wanted)
 
 
 @given(arrays(np.float64, (3, 4), elements=st.floats(-50, 50)), st.floats(0.01, 100))
@@ -58,12 +56,6 @@ def test_probabilities_add_up_and_never_break_rules(values, temperature):
     # A higher value is never less likely.
     legal, likely = values[:, [0, 2, 3]], found[:, [0, 2, 3]]
     assert (np.diff(np.take_along_axis(likely, legal.argsort(axis=1), axis=1)) >= -1e-12).all()
-
-
-@pytest.mark.parametrize("temperature", [1e-310, 1e-9, 1e9])
-def test_no_temperature_is_too_extreme(temperature):
-    found = softmax(np.array([[-1.0, 9.0, 0.5, 1.0]]), LEGAL[:1], temperature)[0]
-    assert found == pytest.approx([0, 0, 0, 1] if temperature < 1 else [1 / 3, 0, 1 / 3, 1 / 3])
 
 
 @given(arrays(np.float64, (5, 4), elements=st.sampled_from([0.0, 1e-300, 0.1, 3.0])), st.integers(0, 99))

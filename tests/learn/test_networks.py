@@ -1,7 +1,5 @@
 """Networks of action values against plain NumPy."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from importlib.util import find_spec
@@ -57,24 +55,16 @@ def test_values_are_those_of_plain_sums(architecture):
     found = evaluate(architecture, weights, x)
     assert (found.shape, found.dtype) == ((5, architecture.n_moves), np.float32)
     assert np.allclose(found, by_hand(architecture, weights, x), atol=1e-5)
+    many = evaluate(architecture, weights, np.tile(x, (14, 1)))
+    assert np.allclose(many, np.tile(found, (14, 1)), atol=1e-6)
 
 
-@needs_jax
-def test_many_states_have_the_values_of_each():
-    weights = random_weights(DENSE.shapes, np.random.default_rng(3))
-    x = np.random.default_rng(4).normal(size=(70, 5)).astype(np.float32)
-    assert np.allclose(evaluate(DENSE, weights, x)[:3], evaluate(DENSE, weights, x[:3]), atol=1e-6)
-
-
-def test_first_weights_are_within_their_bounds_and_biases_zero():
+def test_first_weights_are_within_their_bounds_and_a_missing_extra_is_named(monkeypatch):
     for weight, bias in layers_of(FILTERED, random_weights(FILTERED.shapes, np.random.default_rng(3))):
         side = int(np.prod(weight.shape[:-2]))
         limit = (6 / (side * (weight.shape[-2] + weight.shape[-1]))) ** 0.5
         assert 0.5 * limit < np.abs(weight).max() <= limit * (1 + 1e-6)
         assert not bias.any()
-
-
-def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(ExtraError, match=r'^jax is missing, install with: pip install "punish-fast\[learn\]"$'):
         evaluate(DENSE, random_weights(DENSE.shapes, np.random.default_rng(3)), np.zeros((1, 5), dtype=np.float32))

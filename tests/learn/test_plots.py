@@ -1,7 +1,5 @@
 """Pictures of learning."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import pytest

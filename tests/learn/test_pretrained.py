@@ -1,7 +1,5 @@
 """Networks that come with the package."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,6 +19,8 @@ from punish_fast.games.tictactoe import TicTacToe
 
 
 def test_a_network_is_read_as_it_was_written(tmp_path, monkeypatch, capsys):
+    assert file_of(Connect4()).exists()
+    assert not file_of(TicTacToe()).exists()
     monkeypatch.setattr(networks, "FOLDER", tmp_path)
     learner = DqnLearner.new(vectorise(TicTacToe()), DqnMethod(hidden=(8, 4)), seed=3)
     save_agent(tmp_path / "network.h5", learner)
@@ -48,29 +48,14 @@ def test_the_network_of_connect_four_knows_the_game():
         assert shares(found, policy).keeps_value > least, name
 
 
-def mover_of(vector):
-    """The network of a game, which takes its best actions."""
-    architecture, weights = pretrained_network(vector.game)
-    return ValueMover(values_of(vector, architecture, weights))
-
-
 @pytest.mark.compiled
-def test_the_network_of_incan_gold_beats_random_play_and_who_leaves_at_12():
+def test_the_networks_of_incan_gold_and_gwent_win():
     pytest.importorskip("optax", reason="no network can be asked: pip install optax")
-    vector = vectorise(make_game("incan-gold", {}))
-    for opponent, least in (("random", 0.95), ("leave-at-12", 0.82)):
-        assert play_match(vector, mover_of(vector), player_named(opponent), 900)["all"].win > least, opponent
-
-
-@pytest.mark.compiled
-def test_the_network_of_gwent_beats_random_play_and_the_rule_of_thumb():
-    pytest.importorskip("optax", reason="no network can be asked: pip install optax")
-    vector = vectorise(make_game("gwent", {"decks": "random"}))
-    for opponent, least in ((random_mover, 0.94), (rule_player, 0.5)):
-        found = play_match(vector, mover_of(vector), opponent, 900)
-        assert found["both"].win > least
-
-
-def test_only_games_that_take_long_have_one():
-    assert file_of(Connect4()).exists()
-    assert not file_of(TicTacToe()).exists()
+    for vector, seat, opponents in (
+        (make_game("incan-gold", {}).vector, "all", {player_named("random"): 0.95, player_named("leave-at-12"): 0.82}),
+        (make_game("gwent", {"decks": "random"}).vector, "both", {random_mover: 0.94, rule_player: 0.5}),
+    ):
+        architecture, weights = pretrained_network(vector.game)
+        mover = ValueMover(values_of(vector, architecture, weights))
+        for opponent, least in opponents.items():
+            assert play_match(vector, mover, opponent, 900)[seat].win > least

@@ -1,7 +1,5 @@
 """What games teach."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from games.small import Corridor
@@ -29,27 +27,26 @@ WON = [0, 3, 1, 4, 2]
 DRAWN = [0, 1, 2, 4, 3, 5, 7, 6, 8]
 
 
-def test_returns_go_back_along_each_players_own_moves(tictactoe):
+def test_returns_and_differences_of_whole_games(tictactoe):
     samples = samples_of(tictactoe, games(WON), "mc", 0.5)
     assert samples.action.tolist() == WON
     assert samples.value.tolist() == [0.25, -0.5, 0.5, -1, 1]
     assert not samples.sign.any()
-
-
-def test_differences_have_the_reward_at_the_end_and_else_the_successor(tictactoe):
     samples = samples_of(tictactoe, games(WON, DRAWN), "td", 0.5)
     assert samples.value.tolist() == [0, 0, 0, 0, 1] + [0] * 9
     assert samples.sign.tolist() == [-1] * 4 + [0] + [-1] * 8 + [0]
     # The state after an action is the one before the next.
     assert np.array_equal(samples.after[:4], samples.state[1:5])
+    assert not samples_of(tictactoe, games(WON[:3]), "mc", 0.5).value.any()
+    assert samples_of(tictactoe, games(WON[:3]), "td", 0.5).sign.tolist() == [-1, -1, -1]
 
 
-@pytest.mark.parametrize(("target", "n_samples"), [("mc", 1), ("td", 3)])
-def test_an_illegal_action_is_worth_a_loss(tictactoe, target, n_samples):
-    samples = samples_of(tictactoe, games([0, 1, 0]), target, 0.5)
-    assert len(samples.value) == n_samples
-    assert (samples.action[-1], samples.value[-1], samples.sign[-1]) == (0, -1, 0)
-    assert not samples.value[:-1].any()
+def test_an_illegal_action_is_worth_a_loss(tictactoe):
+    for target, n_samples in (("mc", 1), ("td", 3)):
+        samples = samples_of(tictactoe, games([0, 1, 0]), target, 0.5)
+        assert len(samples.value) == n_samples
+        assert (samples.action[-1], samples.value[-1], samples.sign[-1]) == (0, -1, 0)
+        assert not samples.value[:-1].any()
 
 
 def test_a_kept_turn_keeps_the_sign():
@@ -60,11 +57,6 @@ def test_a_kept_turn_keeps_the_sign():
     assert differences.sign.tolist() == [1, -1, 0]
     assert returns.value.tolist() == [-0.5, -1, 1]
     assert differences.value.tolist() == [0, 0, 1]
-
-
-def test_games_that_stopped_are_draws_and_go_on_in_differences(tictactoe):
-    assert not samples_of(tictactoe, games(WON[:3]), "mc", 0.5).value.any()
-    assert samples_of(tictactoe, games(WON[:3]), "td", 0.5).sign.tolist() == [-1, -1, -1]
 
 
 def test_samples_are_drawn_from_all_parts_as_if_they_were_one(tictactoe):

@@ -1,7 +1,5 @@
 """How strong networks are: exact measures against sampled ones, and against policies that are known."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np
@@ -81,7 +79,7 @@ def test_illegal_moves_are_mistakes(exact, networks):
     assert max(legal["mistakes"], is_illegal.sum()) <= free["mistakes"] <= legal["mistakes"] + is_illegal.sum()
 
 
-def test_points_of_a_match_add_up(tictactoe, exact, networks):
+def test_points_of_a_match_add_up(tictactoe, exact, networks, monkeypatch):
     one, other, third = networks
     found = exact.points(one, [other, third, one])
     assert found[0] == pytest.approx(1 - exact.points(other, [one])[0])
@@ -90,8 +88,6 @@ def test_points_of_a_match_add_up(tictactoe, exact, networks):
     assert all(0 <= points <= 1 for points in sampled)
     assert SampledStrength(tictactoe).points(one, [other, third]) == sampled
 
-
-def test_large_games_are_sampled(tictactoe, monkeypatch):
     def refuse(*_args, **_settings):
         raise GameError("too large")
 

@@ -1,7 +1,5 @@
 """Training: points of learning curves, snapshots, interrupts and checkpoints."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import numpy as np
@@ -39,12 +37,16 @@ def planned(vector, n_games, method=METHOD):
     return learner
 
 
-@pytest.mark.parametrize("n_games", [1, 101, 200_000])
-def test_points_ascend_to_the_end(n_games):
-    points = points_of(n_games)
-    assert points == sorted(set(points))
-    assert points[-1] == n_games
-    assert len(points) <= 30
+def test_points_ascend_to_the_end_and_streams_differ():
+    for n_games in (1, 101, 200_000):
+        points = points_of(n_games)
+        assert points == sorted(set(points))
+        assert points[-1] == n_games
+        assert len(points) <= 30
+    keys = [(seed, number, stream) for seed in (0, 2**63 - 1) for number in (0, 1, 2**40) for stream in range(4)]
+    drawn = {key: stream_of(*key).integers(2**62) for key in keys}
+    assert len(set(drawn.values())) == len(keys)
+    assert drawn == {key: stream_of(*key).integers(2**62) for key in keys}
 
 
 def test_perfect_play_makes_no_mistakes_and_random_play_many(table):
@@ -126,10 +128,3 @@ def test_training_stopped_at_random_instants_resumes_to_the_same_network(game, t
     assert learner.digest == whole.digest
     assert learner.curve == whole.curve
     assert np.array_equal(learner.snapshots, whole.snapshots)
-
-
-def test_each_use_in_each_round_has_random_numbers_of_its_own():
-    keys = [(seed, number, stream) for seed in (0, 2**63 - 1) for number in (0, 1, 2**40) for stream in range(4)]
-    drawn = {key: stream_of(*key).integers(2**62) for key in keys}
-    assert len(set(drawn.values())) == len(keys)
-    assert drawn == {key: stream_of(*key).integers(2**62) for key in keys}

@@ -1,7 +1,5 @@
 """Textbook Q-learning with dictionaries, on the same random numbers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 
@@ -14,8 +12,6 @@ _MASK = (1 << 64) - 1
 
 
 class Dice:
-    """The random numbers of a game."""
-
     def __init__(self, seed: int, game: int) -> None:
         words = _random.draw_words(np.uint64(game), 0, 1, np.uint64(seed))
         self.state = (int(words[0]) << 32) | int(words[1]) | 1
@@ -30,8 +26,6 @@ class Dice:
 
 
 class Table:
-    """Values and visits by position and action."""
-
     def __init__(self) -> None:
         self.q: dict[Any, float] = defaultdict(float)
         self.visits: dict[Any, int] = defaultdict(int)

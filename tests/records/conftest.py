@@ -1,7 +1,5 @@
 """Small databases and logs of games played at random, and the real ones where there are any."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing
@@ -85,7 +83,6 @@ def db(tmp_path: Path, space: StateSpace, log: Path) -> Path:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for a lock."""
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
 
 

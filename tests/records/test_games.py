@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -25,21 +23,34 @@ def plain(game: RecordedGame) -> RecordedGame:
     return replace(game, winner=sides[0], loser=sides[1])
 
 
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "x.db"
+def kept(path, *games, shift=0):
+    """A database of games, whose ids are moved by ``shift``."""
     with open_to_write(path, creates=True) as connection:
         writer = GameWriter(connection)
-        for game in some_games(12):
-            writer.write(game.id + 1, game, DIGEST)
+        for game in games:
+            writer.write(game.id + shift, game, DIGEST)
     return path
 
 
-def test_games_come_back_as_they_went_in(path):
+@pytest.fixture
+def path(tmp_path):
+    return kept(tmp_path / "x.db", *some_games(12), shift=1)
+
+
+def test_games_are_read_and_selected(path, original):
     found = stored(path)
     assert [number for number, _ in found] == [game.id + 1 for game in some_games(12)]
     assert [plain(game) for _, game in found] == some_games(12)
     assert query(path, "SELECT DISTINCT source_digest FROM games") == [(DIGEST,)]
+    by_id = dict(stored(original))
+    assert by_id[100].winner.actions == (40, 20)
+    assert by_id[100].loser.number == (0, 1)
+    assert (by_id[200].winner.name, by_id[200].winner.temperature, by_id[200].loser.temperature) == ("naive", 0.0, None)
+    names = {(game.winner.name, game.loser.name) for _, game in stored(path, Selection(humans_only=True))}
+    assert names
+    assert not any("naive" in pair for pair in names)
+    assert all("Ann" in (g.winner.name, g.loser.name) for _, g in stored(path, Selection(player="Ann")))
+    assert len(stored(path, Selection(until=FIRST_ID + 180))) == 4
 
 
 def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
@@ -48,11 +59,7 @@ def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
     robot = replace(game, winner=replace(game.winner, name="Robot", is_bot=True, temperature=0.25))
     person = replace(game, id=5, winner=replace(game.winner, name="Dan", is_bot=False))
     again = replace(robot, id=6, winner=replace(robot.winner, temperature=0.0))
-    other = tmp_path / "y.db"
-    with open_to_write(other, creates=True) as connection:
-        writer = GameWriter(connection)
-        for each in (robot, person, again):
-            writer.write(each.id, each, DIGEST)
+    other = kept(tmp_path / "y.db", robot, person, again)
     by_id = dict(stored(other))
     assert (by_id[robot.id].winner.is_bot, by_id[robot.id].winner.temperature) == (True, 0.25)
     assert (by_id[5].winner.is_bot, by_id[5].winner.temperature) == (False, None)
@@ -64,12 +71,7 @@ def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
     first = some_games(1)[0]
     later = replace(first, id=5, loser=replace(first.loser, is_bot=True, temperature=0.5))
     reserved = replace(first, id=6, winner=replace(first.winner, name="general_pawnn", is_bot=False))
-    path = tmp_path / "y.db"
-    with open_to_write(path, creates=True) as connection:
-        writer = GameWriter(connection)
-        for each in (first, later, reserved):
-            writer.write(each.id, each, DIGEST)
-    by_id = dict(stored(path))
+    by_id = dict(stored(kept(tmp_path / "y.db", first, later, reserved)))
     assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
     assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
     assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
@@ -106,18 +108,3 @@ def test_nobody_meets_oneself_under_a_number(tmp_path):
         ("joe (2)", "joe (2) (2)"),
         ("joe (2)", "joe (3)"),
     ]
-
-
-def test_games_of_an_original_database_are_read(original):
-    by_id = dict(stored(original))
-    assert by_id[100].winner.actions == (40, 20)
-    assert by_id[100].loser.number == (0, 1)
-    assert (by_id[200].winner.name, by_id[200].winner.temperature, by_id[200].loser.temperature) == ("naive", 0.0, None)
-
-
-def test_games_are_selected(path):
-    names = {(game.winner.name, game.loser.name) for _, game in stored(path, Selection(humans_only=True))}
-    assert names
-    assert not any("naive" in pair for pair in names)
-    assert all("Ann" in (g.winner.name, g.loser.name) for _, g in stored(path, Selection(player="Ann")))
-    assert len(stored(path, Selection(until=FIRST_ID + 180))) == 4

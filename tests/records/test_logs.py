@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -52,7 +50,7 @@ def test_games_survive_being_written_and_read(tmp_path, layout):
     assert written(log.games, layout) == path.read_text()
 
 
-def test_both_layouts_are_told_apart():
+def test_layouts_are_told_apart_and_tables_too():
     layout, (game,), _ = parse([BREATH, OTHER])
     assert (layout, game.winner.name, game.loser.actions, game.winner.is_bot) == ("breaths", "Ann", (10,), None)
     layout, (game,), _ = parse([GAME])
@@ -61,23 +59,6 @@ def test_both_layouts_are_told_apart():
     assert parse(GAME) == parse([GAME])
     assert parse([]) == ("breaths", (), ())
     assert parse(b"\xef\xbb\xbf[]") == ("breaths", (), ())
-
-
-def test_entries_may_stand_in_any_order_and_more_than_once():
-    game = some_games(1)[0]
-    entries = json.loads(write_log([game]))
-    assert parse(entries[::-1] + entries) == ("breaths", (game,), ())
-
-
-def test_a_breath_that_is_missing_leaves_a_gap():
-    game = next(game for game in some_games(20) if len(game.winner.number) == 3)
-    entries = [entry for entry in json.loads(write_log([game])) if entry["TurnsFromEnd"] != 1]
-    _, (parsed,), _ = parse(entries)
-    assert parsed.winner.number == (0, 2)
-    assert json.loads(write_log([parsed])) == entries
-
-
-def test_games_of_one_second_at_two_tables_are_two_games():
     others = [
         entry | {"UserName": entry["UserName"] + "2", "EnemyName": entry["EnemyName"] + "2"}
         for entry in (BREATH, OTHER)
@@ -86,11 +67,22 @@ def test_games_of_one_second_at_two_tables_are_two_games():
     assert [(game.id, game.winner.name) for game in games] == [(1600000000, "Ann"), (1600000000, "Ann2")]
 
 
+def test_entries_may_be_in_any_order_repeated_or_missing():
+    game = next(game for game in some_games(20) if len(game.winner.number) == 3)
+    entries = json.loads(write_log([game]))
+    assert parse(entries[::-1] + entries) == ("breaths", (game,), ())
+    kept = [entry for entry in entries if entry["TurnsFromEnd"] != 1]
+    _, (parsed,), _ = parse(kept)
+    assert parsed.winner.number == (0, 2)
+    assert json.loads(write_log([parsed])) == kept
+
+
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
         ([BREATH, OTHER | {"Result": -1}], "both players are said to have won"),
         ([BREATH | {"EnemyName": "Ann"}], "both players have the same name"),
+        ([BREATH | {"EnemyName": "Ann "}], "both players have the same name"),
         ([BREATH | {"Played": 5}, OTHER | {"Played": 6}], "its breaths have several times of play"),
         ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths have 0 turns from the end"),
         ([BREATH | {"TurnsFromEnd": 1}, OTHER | {"TurnsFromEnd": 1}], "the last breath is missing"),
@@ -159,9 +151,8 @@ def test_wrong_values_of_a_breath_are_named(field, values):
         assert [each.kind for each in refused] in (["malformed"], ["incomplete"], ["malformed", "incomplete"])
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
+def test_wrong_values_of_a_game_are_named():
+    for change, text in (
         ({"states": 5}, "states is 5"),
         ({"states": ["1010102002200000010"]}, "states is '10"),
         ({"states": [10**18]}, "states is 10"),
@@ -171,13 +162,11 @@ def test_wrong_values_of_a_breath_are_named(field, values):
         ({"bot_parameters": 0.5}, "bot_parameters is 0.5"),
         ({"bot_parameters": {"temperature": -1}}, "temperature is -1"),
         ({"bot_parameters": {"heat": 1}}, "bot_parameters has no temperature"),
-    ],
-)
-def test_wrong_values_of_a_game_are_named(change, text):
-    _, games, (refused,) = parse([GAME | {"winner": GAME["winner"] | change}, GAME])
-    assert len(games) == 1
-    assert refused.reason.startswith("entry 1: winner")
-    assert text in refused.reason
+    ):
+        _, games, (refused,) = parse([GAME | {"winner": GAME["winner"] | change}, GAME])
+        assert len(games) == 1
+        assert refused.reason.startswith("entry 1: winner")
+        assert text in refused.reason
 
 
 def test_places_that_cannot_be_read_are_refused(tmp_path):
@@ -185,11 +174,6 @@ def test_places_that_cannot_be_read_are_refused(tmp_path):
     for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / ("x" * 5000), tmp_path / "a\0b"):
         with pytest.raises(RecordsError):
             read_log(path)
-    if os.geteuid() != 0:
-        closed = tmp_path / "closed"
-        closed.touch(mode=0)
-        with pytest.raises(RecordsError, match="cannot be read"):
-            read_log(closed)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -206,21 +190,19 @@ def test_bots_stay_bots_whatever_their_settings(layout):
         assert (game.winner.is_bot, game.loser.is_bot) == (True, False)
 
 
-@pytest.mark.parametrize("value", [0, 1, "true", None])
-def test_a_mark_of_bots_is_true_or_false(value):
+def test_a_mark_of_bots_is_true_or_false():
     assert parse([BREATH | {"IsBot": True}, OTHER | {"IsBot": False}])[1][0].winner.is_bot
-    (refused,) = parse([BREATH, OTHER | {"IsBot": value}])[2]
-    assert re.fullmatch(r"entry 2: IsBot is .*, allowed are true and false", refused.reason)
-
-
-ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-32")
+    for value in (0, 1, "true", None):
+        (refused,) = parse([BREATH, OTHER | {"IsBot": value}])[2]
+        assert re.fullmatch(r"entry 2: IsBot is .*, allowed are true and false", refused.reason)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_logs_are_read_in_the_forms_that_programs_write(layout):
     games = tuple(some_games(3))
     text = written(games, layout).replace("\n", "\r\n")
-    assert [parse(text.encode(encoding))[1] == parse(text.encode())[1] for encoding in ENCODINGS] == [True] * 4
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-32"):
+        assert parse(text.encode(encoding))[1] == parse(text.encode())[1]
     lines = "\n".join(map(json.dumps, json.loads(text)))
     assert parse(lines.encode()) == parse(text.encode())
 
@@ -264,35 +246,31 @@ def test_games_beside_a_damaged_one_are_read(layout):
         assert (log.flaw, len(log.refused)) == ("", 1)
 
 
-@pytest.mark.parametrize(
-    ("damage", "is_taken"),
-    [
+def test_a_game_of_one_view_is_taken_beside_an_invalid_object_of_another_game():
+    """It is refused if the object may be of this game."""
+    one = [BREATH | {"UserName": "Cay", "GameID": 1600000001}]
+    assert len(parse(one)[1]) == 1
+    for damage, is_taken in (
         ({"Choice": 77}, True),
         ({"Played": -1, "GameID": 2**50}, True),
         ({"GameID": None}, False),
         ({"GameID": 1600000000000}, False),
         ({"EnemyName": ""}, False),
-    ],
-)
-def test_a_game_of_one_view_is_taken_beside_an_invalid_object_of_another_game(damage, is_taken):
-    """It is refused if the object may be of this game."""
-    one = [BREATH | {"UserName": "Cay", "GameID": 1600000001}]
-    assert len(parse(one)[1]) == 1
-    _, games, refused = parse([BREATH | damage, *one, OTHER])
-    assert [game.id for game in games if game.winner.name == "Cay"] == [1600000001] * is_taken
-    assert "entry 1" in refused[0].reason
+    ):
+        _, games, refused = parse([BREATH | damage, *one, OTHER])
+        assert [game.id for game in games if game.winner.name == "Cay"] == [1600000001] * is_taken
+        assert "entry 1" in refused[0].reason
 
 
-@pytest.mark.parametrize(("entry", "field"), [(GAME, "play_timestamp"), (BREATH, "GameID")])
-def test_seconds_are_not_milliseconds(entry, field):
-    text = f"entry 1: {field} is 1600000000000, which is in milliseconds, allowed are seconds"
-    with pytest.raises(RecordsError, match=text):
-        parse([entry | {field: 1600000000000}])
-    assert parse([entry | {field: 1600000000000}, entry])[2][0].reason == text
+def test_seconds_are_not_milliseconds():
+    for entry, field in ((GAME, "play_timestamp"), (BREATH, "GameID")):
+        text = f"entry 1: {field} is 1600000000000, which is in milliseconds, allowed are seconds"
+        with pytest.raises(RecordsError, match=text):
+            parse([entry | {field: 1600000000000}])
+        assert parse([entry | {field: 1600000000000}, entry])[2][0].reason == text
 
 
 def test_spellings_of_a_name_are_one_player():
     for spelling in ("José", unicodedata.normalize("NFD", "José"), " Jos\u200bé\u00a0"):
         _, (game,), _ = parse([GAME | {"winner": GAME["winner"] | {"username": spelling}}])
         assert game.winner.name == "José"
-    assert parse([BREATH | {"EnemyName": "Ann "}])[2][0].reason == "both players have the same name"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import warnings
 from xml.etree import ElementTree as ET
 
@@ -58,20 +56,26 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_players_without_a_panel_are_counted_in_the_title(tmp_path, monkeypatch):
+def test_players_without_a_panel_are_counted_and_form_needs_twenty_games(tmp_path, monkeypatch):
     names = np.array([f"player {k}" for k in range(5)])
     monkeypatch.setattr(plots, "_MOST_PANELS", 3)
-    for kind, n in (("over-time", 5), ("over-time", 3)):
-        draw(kind, made_up_results(names[:n]), tmp_path / "x.svg")
+    for n in (5, 3):
+        draw("over-time", made_up_results(names[:n], np.roll(names[:n], 1)), tmp_path / "x.svg")
         text = (tmp_path / "x.svg").read_text()
         assert ("(3 most active of 5 players)" in text) == (n == 5)
         assert "<!-- player 0" in text
+    for n, title in (
+        (19, "Win rates vary from game to game"),
+        (20, "a won 100% of the last 20 games, more than anyone"),
+    ):
+        draw("over-time", made_up_results(np.full(n, "a"), np.full(n, "b")), tmp_path / "x.svg")
+        assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()
 
 
-def made_up_results(names):
-    n = len(names)
+def made_up_results(winners, losers):
+    n = len(winners)
     flags = np.zeros(n, dtype=np.bool_)
-    return Results(np.arange(n), names, np.roll(names, 1), flags, flags, np.arange(1, n + 1), np.zeros(0))
+    return Results(np.arange(n), winners, losers, flags, flags, np.arange(1, n + 1), np.zeros(0))
 
 
 def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch):
@@ -82,14 +86,3 @@ def test_a_title_claims_no_trend_of_chance(tmp_path, results, monkeypatch):
     monkeypatch.setattr(plots, "set_headline", lambda _, title: titles.append(title))
     draw("games-win-rate", results, tmp_path / "x.svg")
     assert titles[0].startswith("Those who play more do not clearly win more often (rank correlation +")
-
-
-def test_form_needs_twenty_games(tmp_path):
-    for n, title in (
-        (19, "Win rates vary from game to game"),
-        (20, "a won 100% of the last 20 games, more than anyone"),
-    ):
-        flags = np.zeros(n, dtype=np.bool_)
-        results = Results(np.arange(n), np.full(n, "a"), np.full(n, "b"), flags, flags, np.ones(n), np.zeros(0))
-        draw("over-time", results, tmp_path / "x.svg")
-        assert f"<!-- {title}" in (tmp_path / "x.svg").read_text()

@@ -1,7 +1,5 @@
 """Processes that record games of the same two players into one database, are killed, or fill the disk."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
@@ -87,31 +85,21 @@ def test_games_that_processes_record_at_once_are_kept_each_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_process_loses_no_game_that_was_kept(tmp_path):
-    generator = np.random.default_rng(1)
+@pytest.mark.parametrize("fills_the_disk", [False, True])
+def test_a_process_that_ends_early_loses_no_game_that_was_kept(tmp_path, fills_the_disk):
+    generator, path = np.random.default_rng(1), tmp_path / "games.db"
     told: set[int] = set()
-    for _ in range(8):
+    for _ in range(7):
         child = start(tmp_path, 10**6)
-        go(child)
-        time.sleep(generator.uniform(0, 0.5))
-        child.kill()
-        lines = child.communicate()[0].splitlines(keepends=True)
-        told |= {int(line) for line in lines if line.endswith("\n")}
-        assert told <= set(stored(tmp_path))
-    assert told
-
-
-@pytest.mark.slow
-def test_a_full_disk_loses_no_game_that_was_kept(tmp_path):
-    generator = np.random.default_rng(2)
-    told: set[int] = set()
-    for _ in range(6):
-        path = tmp_path / "games.db"
-        size = (path.stat().st_size if path.exists() else 50_000) + int(generator.integers(100, 50_000))
-        child = start(tmp_path, 10**6)
-        go(child, size)
+        if fills_the_disk:
+            size = path.stat().st_size if path.exists() else 50_000
+            go(child, size + int(generator.integers(100, 50_000)))
+        else:
+            go(child)
+            time.sleep(generator.uniform(0, 0.5))
+            child.kill()
         out, err = child.communicate(timeout=60)
-        assert "WriteError: games.db: " in err
-        told |= set(map(int, out.split()))
+        assert ("WriteError: games.db: " in err) == fills_the_disk
+        told |= {int(line) for line in out.splitlines(keepends=True) if line.endswith("\n")}
         assert told <= set(stored(tmp_path))
     assert told

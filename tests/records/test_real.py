@@ -1,9 +1,8 @@
 """The real logs and the original's database of them, which hold games that are not ours: read in place."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
+from itertools import groupby
 
 import pytest
 from numba import config
@@ -29,21 +28,17 @@ def tabletop_space():
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, real_logs, tabletop_space):
-    """A new database of the logs, and the report."""
     path = tmp_path_factory.mktemp("real") / "games.db"
     return path, import_logs(tabletop_space, real_logs, path)
 
 
 def test_games_are_accepted_and_rejected_for_reasons(imported):
+    """A digest of all verdicts, kinds and reasons by game; the ids of games of one second are random."""
     _, report = imported
     assert (report.games, report.imported, report.known) == (1261, 1210, 0)
     assert report.count("rejected") == {ILLEGAL: 46, UNREACHABLE: 5}
     assert report.count("warning") == {FEINTS: 280, SAME_SECOND: 20, SUCCESSION: 6}
-
-
-def test_every_remark_is_as_it_was(imported):
-    """A digest of all verdicts, kinds and reasons by game; the ids of games of one second are random."""
-    remarks = [each for each in imported[1].remarks if each.kind != SAME_SECOND]
+    remarks = [each for each in report.remarks if each.kind != SAME_SECOND]
     lines = sorted(f"{each.game} {each.verdict} {each.kind} {each.reason}" for each in remarks)
     assert (len(lines), hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]) == (337, "0ae63147b95b39f4")
 
@@ -51,10 +46,9 @@ def test_every_remark_is_as_it_was(imported):
 def test_the_original_database_agrees_row_by_row(imported, real_db, real_logs):
     """In the order of play, but for what the original mixed up: it put games of one second under one id."""
     path, report = imported
-    ours, theirs = ({} for _ in range(2))
-    for table, found in ((ours, rows(path)), (theirs, rows(real_db))):
-        for game, *row in found:
-            table.setdefault(game, []).append(tuple(row))
+    ours, theirs = (
+        {game: list(found) for game, found in groupby(rows(db), key=lambda row: row[0])} for db in (path, real_db)
+    )
     ids = Counter(game.id for log in map(read_log, real_logs) for game in log.games)
     twice = {game for game, n in ids.items() if n > 1}
     assert (len(ids), len(twice)) == (1240, 21)

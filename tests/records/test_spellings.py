@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sqlite3
 import unicodedata
 from contextlib import closing
@@ -44,16 +42,13 @@ def test_spellings_are_merged_and_counted(players, n_merged, expected):
         assert connection.execute(PLAYERS).fetchall() == expected
 
 
-def test_games_of_merged_spellings_are_of_the_player_who_stays():
+def test_players_of_merged_spellings_keep_their_games():
     players = [(1, NFD, 0), (2, "Ben", 0), (3, "José", 0), (4, "Ben ", 0)]
     with database(players, [(100, 1, 2), (200, 4, 1), (300, 3, 4)]) as connection:
         assert merge_spellings(connection) == 2
         games = connection.execute("SELECT * FROM games ORDER BY game_id").fetchall()
         assert [game[:3] for game in games] == [(100, 3, 2), (200, 2, 3), (300, 3, 2)]
-
-
-def test_players_who_met_in_a_game_are_two():
-    """Nobody plays against themselves."""
+    # Nobody plays against themselves.
     with database([(1, "José", 0), (2, NFD, 0), (3, "José ", 0)], [(100, 2, 1), (200, 3, 1)]) as connection:
         assert merge_spellings(connection) == 1
         assert connection.execute(PLAYERS).fetchall() == [(1, "José", 0), (2, "José (2)", 0)]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -11,7 +9,7 @@ from scipy.stats import pearsonr, spearmanr
 from punish_fast.punish.codes import decimals_of
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
-from punish_fast.records.choices import Selection
+from punish_fast.records.choices import Selection, read_choices
 from punish_fast.records.database import RecordsError, open_to_read
 from punish_fast.records.summary import latest_game, list_games, read_results, summarise
 from records.conftest import run_sql
@@ -19,8 +17,15 @@ from records.conftest import run_sql
 SPACE = StateSpace(RULES)
 
 
-def test_a_summary_of_two_games(original):
-    summary = summarise(read_results(original), SPACE)
+def test_results_and_summary_of_two_games(original):
+    results = read_results(original)
+    assert results.game.tolist() == [100, 200]
+    assert results.winner.tolist() == ["Ann", "naive"]
+    assert results.loser.tolist() == ["Ben", "Ben"]
+    assert results.winner_is_bot.tolist() == [False, True]
+    assert results.loser_is_bot.tolist() == [False, False]
+    assert results.n_breaths.tolist() == [2, 1]
+    summary = summarise(results, SPACE)
     assert (summary["games"], summary["breaths"]) == (2, 6)
     # The first breath of both games is the same.
     assert (summary["starting_states"], summary["distinct_states"]) == (2, 4)
@@ -33,7 +38,13 @@ def test_a_summary_of_two_games(original):
 
 
 def test_counts_agree_with_the_games(db, games):
-    summary = summarise(read_results(db), SPACE)
+    results = read_results(db)
+    assert results.n_breaths.tolist() == [len(game.winner.number) for game in games]
+    assert results.winner.tolist() == [game.winner.name for game in games]
+    assert read_results(db, Selection(humans_only=True)).winner_is_bot.sum() == 0
+    chosen = read_results(db, Selection(player="Ann"))
+    assert len(chosen) == sum("Ann" in (game.winner.name, game.loser.name) for game in games)
+    summary = summarise(results, SPACE)
     states = {state for game in games for side in (game.winner, game.loser) for state in side.states}
     assert summary["distinct_states"] == len(states)
     starting = [state for state in map(str, states) if (state[0], state[6], state[9]) == ("1", "2", "2")]
@@ -48,13 +59,17 @@ def test_counts_agree_with_the_games(db, games):
 
 
 def test_what_is_not_defined_is_none(db, original):
-    nothing = summarise(read_results(db, Selection(until=5)), SPACE)
+    results = read_results(db, Selection(until=5))
+    assert all(len(array) == 0 for array in vars(results).values())
+    nothing = summarise(results, SPACE)
     assert nothing["correlation"] == {"linear": None, "rank": None}
     assert nothing["durations"]["mean"] is None
     assert nothing["players"] == []
     one = summarise(read_results(original, Selection(until=100)), SPACE)
     assert one["correlation"] == {"linear": None, "rank": None}
     json.dumps([nothing, one], allow_nan=False)
+    with pytest.raises(RecordsError, match="there is no player 'Zoe'"):
+        read_results(db, Selection(player="Zoe"))
 
 
 def test_what_the_notebook_says_of_its_games(real_db):
@@ -87,34 +102,6 @@ def test_rules_under_which_no_starting_state_exists_are_refused(original):
         summarise(played, SPACE)
 
 
-def test_results_of_an_original_database(original):
-    results = read_results(original)
-    assert results.game.tolist() == [100, 200]
-    assert results.winner.tolist() == ["Ann", "naive"]
-    assert results.loser.tolist() == ["Ben", "Ben"]
-    assert results.winner_is_bot.tolist() == [False, True]
-    assert results.loser_is_bot.tolist() == [False, False]
-    assert results.n_breaths.tolist() == [2, 1]
-    assert len(results.decimal) == 6
-
-
-def test_results_agree_with_the_games(db, games):
-    results = read_results(db)
-    assert results.n_breaths.tolist() == [len(game.winner.number) for game in games]
-    assert results.winner.tolist() == [game.winner.name for game in games]
-    assert read_results(db, Selection(humans_only=True)).winner_is_bot.sum() == 0
-    chosen = read_results(db, Selection(player="Ann"))
-    assert len(chosen) == sum("Ann" in (game.winner.name, game.loser.name) for game in games)
-
-
-def test_no_games_are_no_error(db):
-    results = read_results(db, Selection(until=5))
-    assert len(results) == 0
-    assert all(len(array) == 0 for array in vars(results).values())
-    with pytest.raises(RecordsError, match="there is no player 'Zoe'"):
-        read_results(db, Selection(player="Zoe"))
-
-
 def latest(path):
     with open_to_read(path) as connection:
         return latest_game(connection)
@@ -127,9 +114,6 @@ def test_games_are_listed_from_the_latest_on(original):
     ]
     assert [game["game"] for game in list_games(original, Selection(), 1)] == [200]
     assert [game["game"] for game in list_games(original, Selection(player="Ann"), 5)] == [100]
-
-
-def test_the_latest_game_is_that_of_a_person_if_there_is_one(original):
     assert latest(original) == 200
     run_sql(original, "UPDATE players SET is_bot = 1 WHERE username = 'Ben'")
     assert latest(original) == 100
@@ -157,3 +141,41 @@ def test_games_of_one_second_are_listed_once_page_by_page(original):
         (200, 300),
     ]
     assert latest(original) == 7_000_000_000_000_000
+
+
+def test_choices_of_an_original_database(original):
+    choices = read_choices(original, humans_only=False)
+    assert len(choices) == 6
+    assert choices.game.tolist() == [100, 100, 100, 100, 200, 200]
+    assert choices.won.tolist() == [True, True, False, False, True, False]
+    assert choices.player.tolist() == ["Ann", "Ann", "Ben", "Ben", "naive", "Ben"]
+    assert choices.action.tolist() == [40, 20, 10, 91, 20, 90]
+    assert choices.decimal[0] == 101010200220000001
+    assert [array.dtype.kind for array in vars(choices).values()] == ["i", "u", "i", "b", "U"]
+    with pytest.raises(RecordsError, match="no player 'Zoe', allowed are Ann, Ben, naive"):
+        read_choices(original, player="Zoe")
+    run_sql(original, "UPDATE players SET username = 'A' || char(10) || 'nn' WHERE player_id = 1")
+    with pytest.raises(RecordsError, match=r"allowed are 'A\\nnn', Ben, naive"):
+        read_choices(original, player="Zoe")
+    for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
+        with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):
+            Selection(**wrong)
+
+
+def test_choices_are_selected_and_in_order(original):
+    assert len(read_choices(original)) == 4
+    assert len(read_choices(original, winners=True)) == 2
+    assert len(read_choices(original, humans_only=False, until=100)) == 4
+    assert len(read_choices(original, humans_only=False, until=99)) == 0
+    assert set(read_choices(original, humans_only=False, player="Ben").player) == {"Ben"}
+    assert read_choices(original, humans_only=False, player="Ben", winners=True).decimal.dtype == np.int64
+    run_sql(original, "ALTER TABLE breaths ADD COLUMN number INT; UPDATE breaths SET number = 9 - rowid")
+    assert read_choices(original).action.tolist() == [20, 40, 91, 10]
+
+
+def test_human_choices_that_the_notebook_learned_from(real_db):
+    choices = read_choices(real_db, until=1668358800)
+    assert len(choices) == 5070
+    assert len(np.unique(choices.game)) == 667
+    assert len(np.unique(choices.decimal)) == 3991
+    assert len(read_choices(real_db, humans_only=False)) == 9382

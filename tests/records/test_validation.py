@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -27,7 +25,6 @@ def with_digit(game, breath, place, digit):
 
 @pytest.fixture(scope="module")
 def long_game():
-    """A game of at least three breaths."""
     return next(game for game in some_games(100, seed=3) if len(game.winner.number) >= 3)
 
 
@@ -46,9 +43,6 @@ def test_unreachable_states_and_illegal_actions_are_fatal(space, long_game):
         assert fault.reason.startswith(f"breath 1 of {wrong.winner.name}: action {action} (")
     both = with_side(long_game, actions=(91, *long_game.winner.actions[1:]), states=(*long_game.winner.states[:-1], 1))
     assert kinds(space, both) == [UNREACHABLE]
-
-
-def test_nobody_chooses_between_two_measures(space, long_game):
     between = space.state(int(space.layer_ptr[-2]))
     assert between.breath == space.rules.breaths + 1
     wrong = with_side(long_game, states=(to_decimal(between), *long_game.winner.states[1:]))
@@ -70,9 +64,6 @@ def test_views_must_mirror_each_other(space, long_game):
         actions=(other.winner.actions[0], *long_game.winner.actions[1:]),
     )
     assert VIEWS in kinds(space, swapped)
-
-
-def test_a_view_that_is_missing_is_noticed(space, long_game):
     empty = Side(long_game.loser.name, (), (), ())
     (faults,) = check_games(space, [replace(long_game, loser=empty)])
     assert [fault.kind for fault in faults] == [VIEWS]
@@ -80,26 +71,28 @@ def test_a_view_that_is_missing_is_noticed(space, long_game):
 
 
 def without_breath(game, k):
-    sides = []
-    for side in (game.winner, game.loser):
-        parts = {
-            field: getattr(side, field)[:k] + getattr(side, field)[k + 1 :] for field in ("number", "states", "actions")
-        }
-        sides.append(replace(side, **parts))
-    return replace(game, winner=sides[0], loser=sides[1])
+    def without(side):
+        parts = {name: getattr(side, name) for name in ("number", "states", "actions")}
+        return replace(side, **{name: part[:k] + part[k + 1 :] for name, part in parts.items()})
+
+    return replace(game, winner=without(game.winner), loser=without(game.loser))
 
 
-def test_a_breath_that_is_missing_is_noticed(space, long_game):
+def test_games_are_whole(space, long_game):
     (faults,) = check_games(space, [without_breath(long_game, 1)])
     assert [(fault.kind, fault.reason) for fault in faults] == [(SUCCESSION, "breath 2 is missing")]
-    assert kinds(space, without_breath(long_game, 0)) == [SUCCESSION]
-
-
-def test_a_game_begins_with_the_first_breath(space, long_game):
     late = without_breath(long_game, 0)
+    assert kinds(space, late) == [SUCCESSION]
     sides = [replace(side, number=tuple(n - 1 for n in side.number)) for side in (late.winner, late.loser)]
     (faults,) = check_games(space, [replace(late, winner=sides[0], loser=sides[1])])
     assert [fault.reason for fault in faults] == ["breath 1: the game begins with breath 2"]
+    (found,) = kinds(space, replace(long_game, winner=long_game.loser, loser=long_game.winner))
+    assert found in (SUCCESSION, FEINTS)
+    cut = without_breath(long_game, len(long_game.winner.number) - 1)
+    (faults,) = check_games(space, [cut])
+    assert [fault.reason for fault in faults] == [
+        f"after breath {len(cut.winner.number)}: the game ends but nobody has won"
+    ]
 
 
 def test_a_game_begins_with_all_hp():
@@ -118,35 +111,16 @@ def test_a_game_begins_with_all_hp():
     assert set(reasons) == {"breath 1: the game begins with HP already lost"}
 
 
-def test_the_winner_must_have_won(space, long_game):
-    (found,) = kinds(space, replace(long_game, winner=long_game.loser, loser=long_game.winner))
-    assert found in (SUCCESSION, FEINTS)
-    cut = without_breath(long_game, len(long_game.winner.number) - 1)
-    (faults,) = check_games(space, [cut])
-    assert [fault.reason for fault in faults] == [
-        f"after breath {len(cut.winner.number)}: the game ends but nobody has won"
-    ]
-
-
 def test_breaths_must_follow_from_each_other(space):
     games = [game for game in some_games(60, seed=4) if len(game.winner.number) >= 3]
+
+    def joined(one, two):
+        states, actions = one.states[:1] + two.states[1:], one.actions[:1] + two.actions[1:]
+        return replace(one, states=states, actions=actions, number=two.number)
+
     found = set()
     for one, two in pairwise(games):
-        mixed = replace(
-            one,
-            winner=replace(
-                one.winner,
-                states=one.winner.states[:1] + two.winner.states[1:],
-                actions=one.winner.actions[:1] + two.winner.actions[1:],
-                number=two.winner.number,
-            ),
-            loser=replace(
-                one.loser,
-                states=one.loser.states[:1] + two.loser.states[1:],
-                actions=one.loser.actions[:1] + two.loser.actions[1:],
-                number=two.loser.number,
-            ),
-        )
+        mixed = replace(one, winner=joined(one.winner, two.winner), loser=joined(one.loser, two.loser))
         found.update(kinds(space, mixed))
     assert SUCCESSION in found
     assert found <= {SUCCESSION, FEINTS}
@@ -157,9 +131,9 @@ def test_feints_written_to_the_wrong_player_are_a_fault_of_their_own(space):
     shared = []
     for game in some_games(120, seed=5):
         k = next((k for k, a in enumerate(game.winner.actions[:-1]) if a % 10), None)
-        if k is not None and not game.loser.actions[k] % 10 and game.loser.actions[k] != 90:
-            if str(game.loser.states[k])[8] == "1":
-                continue
+        if k is None or game.loser.actions[k] % 10 or game.loser.actions[k] == 90:
+            continue
+        if str(game.loser.states[k])[8] != "1":
             actions = list(game.loser.actions)
             actions[k] += 1
             shared.append(replace(game, loser=replace(game.loser, actions=tuple(actions))))

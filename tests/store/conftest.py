@@ -1,7 +1,5 @@
 """The tiny game, solved, and a file of each kind of it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass
@@ -63,13 +61,11 @@ def originals(game: Game, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 @pytest.fixture
 def copies(originals: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
-    """A copy of each file, to be damaged."""
     return {kind: Path(shutil.copy(path, tmp_path)) for kind, path in originals.items()}
 
 
 @pytest.fixture
 def values(game: Game) -> Values:
-    """The values of the solution."""
     return Values(game.solution.q, (20.0, -20.0))
 
 

@@ -1,7 +1,5 @@
 """Bundles: what is read is what was written, and damage is found."""
 
-from __future__ import annotations
-
 import h5py
 import numpy as np
 import pytest
@@ -50,14 +48,6 @@ def test_arrays_that_another_program_compressed_are_read(path, compression):
     assert np.array_equal(load_bundle(path, LAYOUTS).arrays["q"], np.ones((9, 2270)))
 
 
-def link(name, link):
-    def edit(file):
-        del file[name]
-        file[name] = link
-
-    return edit
-
-
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
@@ -67,8 +57,6 @@ def link(name, link):
         (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*, must be thing"),
         (lambda file: file.pop("/arrays/q"), "/arrays/q: missing"),
         (lambda file: file.pop("/arrays"), "/arrays/q: missing"),
-        (link("/arrays/q", h5py.SoftLink("/arrays/policy")), "/arrays/q: missing"),
-        (link("/arrays/q", h5py.ExternalLink("other.h5", "/q")), "/arrays/q: missing"),
         (put("/arrays/q", np.zeros((2, 7), np.float32)), "/arrays/q: dtype is float32, allowed is float64"),
         (put("/arrays/q", np.zeros(7)), r"/arrays/q: shape is \(7,\), allowed is i x j"),
         (put("/arrays/q", None, shape=(1 << 20, 1 << 20), dtype="f8"), "/arrays/q: shape is .*, larger than the file"),

@@ -1,9 +1,6 @@
 """Every check of the reader: damage to exactly one field is named."""
 
-from __future__ import annotations
-
 import gc
-import json
 import os
 import random
 import re
@@ -47,13 +44,15 @@ OF_AGENT = [
 OF_FILES = [*(("agent", name) for name in OF_AGENT), ("strategy", "/strategy/state"), ("strategy", "/strategy/p")]
 
 
+KIND_OF = {name: kind for kind, name in OF_FILES}
+
+
 def named(path, field, problem=""):
     """The one line of an error that names a file, its field and the problem."""
     return pytest.raises(ReadError, match=rf"\A{re.escape(f'{path}: {field}: ')}[^\n]*{problem}[^\n]*\Z")
 
 
 def read(path):
-    """Read all parts of a file."""
     file = load(path)
     if file.kind == "strategy":
         return file.strategy()
@@ -108,25 +107,19 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
         ("rules", ["", "{", "[]", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'], ""),
         ("enemy", [*NOT_A_NOTE], "not a JSON object"),
         ("enemy", ['{"kind": "agent", "temperature": "hot"}', '{"kind": "agent", "temperature": 0}'], "above 0"),
+        ("information", ["telepathy"], "'telepathy' is not known, allowed are view, memory"),
         ("terminal_values", [1.0, "20", [1, 2], [1.0, 2.0, 3.0]], "is not two numbers"),
         ("terminal_values", [[np.nan, -1.0], [np.inf, -1.0]], "is not allowed, it must be from -1e.100 to 1e.100"),
         ("origin", ["", "[1]", "null", "{", "[" * 50_000], "not a JSON object"),
     ],
 )
 def test_attributes_that_cannot_be(copies, name, values, problem):
-    path = copies["strategy" if name == "origin" else "agent"]
+    path = copies["strategy" if name in ("origin", "information") else "agent"]
     for value in values:
         with editing(path) as file:
             file.attrs[name] = value
         with named(path, name, problem):
             read(path)
-
-
-def test_a_log_of_other_sweeps_is_refused(copies):
-    for sweeps in (0, 1000):
-        set_attribute(copies["agent"], "sweeps", sweeps)
-        with named(copies["agent"], "/log/residual", "shape is"):
-            load(copies["agent"])
 
 
 def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies, originals):
@@ -141,23 +134,11 @@ def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies
             damage(copies[kind], name)
             with named(copies[kind], name, problem.format(dtype=DATASETS[name].dtype)):
                 read(copies[kind])
-
-
-@pytest.mark.parametrize("name", ["/states/code", "/rows/action", "/transitions/data", "/solution/q", "/strategy/p"])
-def test_dataset_one_too_long(copies, name):
-    path = copies[{name: kind for kind, name in OF_FILES}[name]]
-    change(path, name, lambda array: np.concatenate([array, array[-1:]]))
-    with pytest.raises(ReadError, match="shape is"):
-        read(path)
-
-
-def test_dataset_larger_than_its_file(copies):
-    path = copies["strategy"]
-    remove(path, "/strategy/state")
-    with editing(path) as file:
-        file.create_dataset("/strategy/state", shape=(1 << 40,), dtype="int32", chunks=(1 << 20,))
-    with named(path, "/strategy/state", "larger than the file"):
-        read(path)
+    for name in ("/states/code", "/rows/action", "/transitions/data", "/solution/q", "/strategy/p"):
+        path = shutil.copy(originals[KIND_OF[name]], copies[KIND_OF[name]])
+        change(path, name, lambda array: np.concatenate([array, array[-1:]]))
+        with pytest.raises(ReadError, match="shape is"):
+            read(path)
 
 
 def test_values_that_cannot_be(copies, originals):
@@ -191,6 +172,14 @@ def test_values_that_cannot_be(copies, originals):
         change(path, name, damage)
         with named(path, name, problem):
             read(path)
+    for name, damage, field in (
+        ("/rows/reward", lambda reward: reward * np.nan, "/transitions/reward: a value is not finite"),
+        ("/solution/q", lambda q: q * 3, "/solution/v: must be the largest `q` of each state"),
+    ):
+        path = shutil.copy(originals["agent"], copies["agent"])
+        change(path, name, damage)
+        with pytest.raises(ReadError, match=field):
+            read(path)
 
 
 def test_a_layer_but_not_the_whole_model_may_be_empty(copies, game, tmp_path):
@@ -205,24 +194,17 @@ def test_a_layer_but_not_the_whole_model_may_be_empty(copies, game, tmp_path):
         _ = load(path).code
 
 
-def test_rewards_and_values_must_fit_the_rest(copies, originals):
-    for name, damage, field in (
-        ("/rows/reward", lambda reward: reward * np.nan, "/transitions/reward: a value is not finite"),
-        ("/solution/q", lambda q: q * 3, "/solution/v: must be the largest `q` of each state"),
-    ):
-        path = shutil.copy(originals["agent"], copies["agent"])
-        change(path, name, damage)
-        with pytest.raises(ReadError, match=field):
-            read(path)
-
-
-@pytest.mark.parametrize("name", ["/log/rmse", "/log/choice_changes"])
-def test_log_of_a_jacobi_run(game, tmp_path, name):
+def test_logs_of_another_length_are_refused(copies, game, tmp_path):
+    for sweeps in (0, 1000):
+        set_attribute(copies["agent"], "sweeps", sweeps)
+        with named(copies["agent"], "/log/residual", "shape is"):
+            load(copies["agent"])
     path = tmp_path / "jacobi.h5"
-    save(path, game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=4))
-    change(path, name, lambda array: array[1:])
-    with named(path, name, "shape is"):
-        load(path).solution()
+    for name in ("/log/rmse", "/log/choice_changes"):
+        save(path, game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=4))
+        change(path, name, lambda array: array[1:])
+        with named(path, name, "shape is"):
+            load(path).solution()
 
 
 def test_one_row_is_checked_when_read_alone(copies, originals):
@@ -267,32 +249,28 @@ def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(origi
 
 
 def test_kinds_are_not_taken_for_each_other(originals, game):
-    with pytest.raises(ReadError, match="is a tensor, allowed are agents and strategies"):
-        load(originals["tensor"]).policy(game.space)
+    for kind, ask, problem in (
+        ("tensor", lambda file: file.policy(game.space), "is a tensor, allowed are agents and strategies"),
+        ("tensor", Artefact.solution, "kind: .*has no solution"),
+        ("tensor", lambda file: file.terminal_values, "kind: .*has no solution"),
+        ("strategy", Artefact.solution, "kind: .*has no solution"),
+        ("strategy", Artefact.mdp, r"strategy\.h5: "),
+        ("strategy", lambda file: file.enemy, "enemy: .*not a JSON object"),
+        ("agent", Artefact.strategy, "kind: .*a strategy is needed"),
+    ):
+        with pytest.raises(ReadError, match=problem):
+            ask(load(originals[kind]))
     with pytest.raises(PolicyError, match="is a strategy, only agents have values"):
         load(originals["strategy"]).policy(game.space, temperature=1.0)
-    with named(originals["tensor"], "kind", "has no solution"):
-        load(originals["tensor"]).solution()
-    with named(originals["strategy"], "kind", "has no solution"):
-        load(originals["strategy"]).solution()
-    with named(originals["agent"], "kind", "a strategy is needed"):
-        load(originals["agent"]).strategy()
-    with pytest.raises(ReadError):
-        load(originals["strategy"]).mdp()
-    with named(originals["strategy"], "enemy", "not a JSON object"):
-        _ = load(originals["strategy"]).enemy
-    with named(originals["tensor"], "kind", "has no solution"):
-        _ = load(originals["tensor"]).terminal_values
 
 
-def test_bytes_of_attributes_may_be_of_fixed_length(copies):
-    set_attribute(copies["agent"], "enemy", np.bytes_(json.dumps({"kind": "unknown"})))
-    assert load(copies["agent"]).enemy == {"kind": "unknown"}
-
-
-def test_an_older_file_against_naive_is_one_against_uniform_play(copies):
-    set_attribute(copies["agent"], "enemy", json.dumps({"kind": "naive"}))
-    assert load(copies["agent"]).enemy == {"kind": "built-in", "name": "random"}
+def test_enemies_of_older_files_and_texts_of_fixed_length_are_read(copies):
+    for value, enemy in (
+        (np.bytes_(b'{"kind": "unknown"}'), {"kind": "unknown"}),
+        ('{"kind": "naive"}', {"kind": "built-in", "name": "random"}),
+    ):
+        set_attribute(copies["agent"], "enemy", value)
+        assert load(copies["agent"]).enemy == enemy
 
 
 def test_terminals_of_an_agent_are_worth_what_they_pay_for_ever(originals, game, tmp_path):
@@ -330,25 +308,22 @@ def test_states_that_no_game_reaches(copies, game):
 def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
     space = StateSpace(PRESETS["tiny"])
     save(tmp_path / "a.h5", space, build(space))
-
-    def read():
-        load(tmp_path / "a.h5").mdp()
-
-    read()
-    duration = min(_seconds(read) for _ in range(5))
+    load(tmp_path / "a.h5").mdp()
+    begin = time.perf_counter()
+    load(tmp_path / "a.h5").mdp()
+    duration = time.perf_counter() - begin
     # Garbage of other tests must not be finalized in between: an interrupt in a finalizer is lost.
     gc.collect()
     previous = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr("sys.unraisablehook", lambda lost: swallowed.append(lost.exc_value))
     generator, swallowed, interrupted = random.Random(1), [], 0
     try:
-        # How many come in time depends on how busy the machine is.
+        # The number that come in time depends on how busy the machine is.
         for _ in range(1000):
-            # Anything else than an interrupt, such as an error of a file that cannot be read, fails here.
+            # Anything other than an interrupt, such as an error of a file that cannot be read, fails here.
             try:
                 signal.setitimer(signal.ITIMER_REAL, generator.uniform(1e-4, duration))
-                read()
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                load(tmp_path / "a.h5").mdp()
             except KeyboardInterrupt:
                 interrupted += 1
             finally:
@@ -357,11 +332,4 @@ def test_an_interrupt_waits_until_a_file_is_read(tmp_path, monkeypatch):
                 break
     finally:
         signal.signal(signal.SIGALRM, previous)
-    assert swallowed == []
-    assert interrupted == 20
-
-
-def _seconds(work):
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
+    assert (swallowed, interrupted) == ([], 20)

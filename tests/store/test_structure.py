@@ -1,7 +1,5 @@
 """Links, virtual datasets, external storage and false sizes are found before anything is read."""
 
-from __future__ import annotations
-
 import re
 
 import h5py
@@ -16,16 +14,11 @@ from punish_fast.store.reader import load
 @pytest.mark.parametrize(
     ("put", "what"),
     [
-        (lambda file, name: file.update({name: h5py.SoftLink("/nowhere")}), "missing, a link is in its place"),
-        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "missing, a link is in its place"),
-        (
-            lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}),
-            "missing, a link is in its place",
-        ),
-        (lambda file, name: file.update({name: file["/"]}), "missing, something else is in its place"),
-        (lambda file, name: file.create_group(name), "missing, something else is in its place"),
-        (lambda file, name: file.update({name: np.dtype("f8")}), "missing, something else is in its place"),
-        (lambda file, name: file.update({name: h5py.Empty("f8")}), "missing, something else is in its place"),
+        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "a link is in its place"),
+        (lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}), "a link is in its place"),
+        (lambda file, name: file.update({name: file["/"]}), "something else is in its place"),
+        (lambda file, name: file.update({name: np.dtype("f8")}), "something else is in its place"),
+        (lambda file, name: file.update({name: h5py.Empty("f8")}), "something else is in its place"),
         (
             lambda file, name: file.create_dataset(name, (558,), "f8", external=[("/etc/passwd", 0, 4464)]),
             "is stored in another file or dataset",

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from punish_fast.games.registry import make_game, vectorise

@@ -1,7 +1,5 @@
 """MuZero learners: the same bits again, reanalysis, interrupts, and a game learned from nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What games teach: targets, unrolled states and priorities, against slow loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

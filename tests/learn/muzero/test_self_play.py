@@ -1,7 +1,5 @@
 """Self-play: games of the rules, with what each search found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -49,9 +47,6 @@ def test_random_actions_are_as_many_as_asked_for(tictactoe):
     assert not opening[:, 4:].any()
     # As many games have a random first move as have not, but for those that chance upon the move found.
     assert 0.4 < opening[:, 0].mean() < 0.95
-
-
-def test_long_games_stop(tictactoe):
     assert played(tictactoe, max_plies=3)[0].action.shape == (30, 3)
 
 

@@ -1,17 +1,23 @@
-"""What is told of a process in whatever format: where games begin, and what is refused."""
+"""Exported processes: initial states, refused ones, files of every format, and NumPy archives."""
 
-from __future__ import annotations
-
+import errno
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 
-from punish_fast.punish.rules import PRESETS
+from punish_fast import __version__
+from punish_fast.punish.codes import to_decimal
+from punish_fast.punish.rules import PRESETS, from_mapping
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
+from punish_fast.runtime.files import OutputError, WriteError
 from punish_fast.store.formats import labelled_process
 from punish_fast.store.formats.labelled_process import process_of
+from punish_fast.store.formats.npz import export_npz
+from punish_fast.store.formats.umb import export_umb
 from punish_fast.store.reader import load
 
 
@@ -22,21 +28,9 @@ def test_games_begin_at_the_first_breath_with_all_hp(tiny, tiny_mdp):
     expected = [state.breath == 1 and state.own_hp == state.enemy_hp == full for state in states]
     assert is_initial.tolist() == [*expected, False, False]
     assert is_initial.sum() == tiny.n_openings
-
-
-def test_games_do_not_begin_hurt():
     space = StateSpace(PRESETS["tiny"]._replace(healing=0))
     is_initial = process_of(space, build(space), None).is_initial
     assert 0 < is_initial.sum() == space.n_openings < space.states_by_breath[0]
-
-
-def test_a_space_and_a_file_tell_the_same(game, originals):
-    of_space = process_of(game.space, game.mdp, load(originals["agent"]).enemy)
-    file = load(originals["agent"])
-    of_file = process_of(file, file.mdp(), file.enemy)
-    assert np.array_equal(of_space.fields, of_file.fields)
-    assert (of_space.rules, of_space.enemy) == (of_file.rules, of_file.enemy)
-    assert np.array_equal(of_space.is_initial, of_file.is_initial)
 
 
 def test_positions_are_told_in_blocks(game, monkeypatch):
@@ -46,26 +40,68 @@ def test_positions_are_told_in_blocks(game, monkeypatch):
     assert np.array_equal(whole.fields, blocks.fields)
     assert np.array_equal(whole.decimals, blocks.decimals)
     assert whole.decimals.dtype == np.int64
+    assert whole.enemy == {"kind": "unknown"}
 
 
-def test_an_enemy_may_be_unknown(game):
-    assert process_of(game.space, game.mdp, None).enemy == {"kind": "unknown"}
-
-
-def test_a_process_of_other_states_is_refused(game):
-    other = StateSpace(PRESETS["tiny"]._replace(hp=1))
-    with pytest.raises(ValueError, match=rf"^export: the process has 558 states, the space {other.n_states}$"):
-        process_of(other, game.mdp, None)
-
-
-def test_a_process_with_other_terminals_is_refused(game):
-    mdp = replace(game.mdp, terminal_reward=np.zeros(3))
-    with pytest.raises(ValueError, match=r"^export: the process has 3 terminals, allowed are win and loss$"):
-        process_of(game.space, mdp, None)
-
-
-def test_a_process_with_other_actions_is_refused(game):
-    action = game.mdp.action.copy()
+def test_a_process_of_other_states_terminals_or_actions_is_refused(game):
+    other, action = StateSpace(PRESETS["tiny"]._replace(hp=1)), game.mdp.action.copy()
     action[7] = 60
-    with pytest.raises(ValueError, match=r"^export: the process has actions other than 10, 11, .*, 90$"):
-        process_of(game.space, replace(game.mdp, action=action), None)
+    for space, changes, message in (
+        (other, {}, rf"558 states, the space {other.n_states}$"),
+        (game.space, {"terminal_reward": np.zeros(3)}, "3 terminals, allowed are win and loss$"),
+        (game.space, {"action": action}, r"actions other than 10, 11, .*, 90$"),
+    ):
+        with pytest.raises(ValueError, match=rf"^export: the process has {message}"):
+            process_of(space, replace(game.mdp, **changes), None)
+
+
+@pytest.mark.parametrize("export", [export_umb, export_npz])
+def test_a_file_is_exported_like_what_was_saved(game, originals, tmp_path, monkeypatch, export):
+    monkeypatch.setattr("time.time", lambda: 1.5)
+    file = load(originals["agent"])
+    export(tmp_path / "file", file, file.mdp(), file.enemy)
+    export(tmp_path / "memory", game.space, game.mdp, file.enemy)
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "memory").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "memory"]
+
+
+@pytest.mark.parametrize(("export", "method"), [(export_umb, "tarfile.TarFile.addfile"), (export_npz, "numpy.savez")])
+def test_a_failure_leaves_the_old_file(game, tmp_path, monkeypatch, export, method):
+    def fail(file, *_args, **_arrays):
+        getattr(file, "fileobj", file).write(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(method, fail)
+    with pytest.raises(WriteError, match=r"x: cannot be written .*; nothing was changed"):
+        export(path, game.space, game.mdp)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OutputError, match="there is no folder"):
+        export(tmp_path / "no" / "x", game.space, game.mdp)
+
+
+def test_numpy_archives_hold_the_process(tiny, tiny_mdp, tmp_path):
+    export_npz(tmp_path / "x.npz", tiny, tiny_mdp, {"kind": "naive"})
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as file:
+        archive = dict(file)
+    for name in ("state_ptr", "layer_ptr", "action", "reward", "terminal_reward", "data", "indices", "indptr"):
+        array = getattr(tiny_mdp, name)
+        assert np.array_equal(archive[name], array)
+        assert archive[name].dtype == (np.int32 if name == "indptr" else array.dtype)
+    states = [tiny.state(row) for row in range(tiny.n_states)]
+    assert archive["code"].tolist() == [*map(to_decimal, states), -1, -2]
+    assert archive["is_initial"].tolist() == [s.breath == 1 for s in states] + [False, False]
+    assert from_mapping(json.loads(str(archive["rules"]))) == tiny.rules
+    assert json.loads(str(archive["enemy"])) == {"kind": "naive"}
+    assert str(archive["package_version"]) == __version__
+
+
+def test_scipy_reads_the_transitions(tiny, tiny_mdp, tmp_path):
+    export_npz(tmp_path / "x.npz", tiny, tiny_mdp)
+    matrix = scipy.sparse.load_npz(tmp_path / "x.npz")
+    assert isinstance(matrix, scipy.sparse.csr_array)
+    assert matrix.shape == (tiny_mdp.n_rows, tiny_mdp.n_columns)
+    assert (matrix != tiny_mdp.to_scipy()).nnz == 0
+    assert np.abs(matrix.sum(axis=1) - 1).max() < 1e-12

@@ -1,7 +1,5 @@
 """The notebook's files: nothing is lost on the way there and back, and nothing wrong is believed."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -31,21 +29,10 @@ from punish_fast.store.formats.notebook_json import (
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
 
-# Rush and strike in hand, punish revealed, all HP.
-KNOWN = "101010200220000001"
-
 
 def random_strategy(space, seed, covered=0.7):
     state, p = random_table(space, seed, covered)
     return Probabilities(policy_of_table(space, state, p), np.isin(np.arange(space.n_states), state))
-
-
-def strategy_of(game):
-    return Probabilities(game.policy, np.ones(game.space.n_states, dtype=bool))
-
-
-def empty(space):
-    return Probabilities(random_policy(space, 1), np.zeros(space.n_states, dtype=bool))
 
 
 def test_every_state_and_action_has_its_value(game, written):
@@ -58,13 +45,6 @@ def test_every_state_and_action_has_its_value(game, written):
         rows = slice(*space.state_ptr[row : row + 2])
         assert list(actions) == [str(action) for action in space.action[rows]]
         assert list(actions.values()) == game.solution.q[rows].tolist()
-
-
-def test_values_come_back_to_the_bit(game, values, written):
-    back = read_notebook(written[1], game.space)
-    assert isinstance(back, Values)
-    assert back.q.tobytes() == values.q.tobytes()
-    assert back.terminals == values.terminals
 
 
 @given(
@@ -107,18 +87,27 @@ def test_a_strategy_has_all_legal_actions_of_the_states_it_covers(game, tmp_path
 
 
 def test_a_strategy_that_covers_nothing_is_an_empty_object(game, tmp_path):
-    export_notebook(tmp_path / "empty.json", game.space, empty(game.space))
+    empty = Probabilities(random_policy(game.space, 1), np.zeros(game.space.n_states, dtype=bool))
+    export_notebook(tmp_path / "empty.json", game.space, empty)
     assert json.loads((tmp_path / "empty.json").read_text()) == {}
     back = read_notebook(tmp_path / "empty.json", game.space)
     assert np.array_equal(back.policy, uniform_policy(game.space))
     assert not back.covered.any()
 
 
+def round_trip(game, folder, solution, discount=0.95):
+    """Save an agent, export its values, and import them; return the content and both files."""
+    save(folder / "a.h5", game.space, game.mdp, solution)
+    first = load(folder / "a.h5")
+    content = content_of(first, game.space)
+    export_notebook(folder / "a.json", game.space, content)
+    imported = import_notebook(folder / "a.json", folder / "b.h5", game.space.rules, discount=discount)
+    assert isinstance(imported, Values)
+    return content, first, load(folder / "b.h5")
+
+
 def test_agents_come_back_from_the_notebook(game, tmp_path):
-    save(tmp_path / "a.h5", game.space, game.mdp, game.solution)
-    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
-    assert isinstance(import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules), Values)
-    first, second = load(tmp_path / "a.h5"), load(tmp_path / "b.h5")
+    _, first, second = round_trip(game, tmp_path, game.solution)
     assert second.solution().fingerprint == first.solution().fingerprint
     assert second.solution().q.tobytes() == first.solution().q.tobytes()
     assert np.array_equal(second.solution().choice, first.solution().choice)
@@ -129,19 +118,9 @@ def test_agents_come_back_from_the_notebook(game, tmp_path):
     assert not second.has_transitions
     export_notebook(tmp_path / "b.json", game.space, content_of(second, game.space))
     assert (tmp_path / "b.json").read_bytes() == (tmp_path / "a.json").read_bytes()
-
-
-def test_an_imported_agent_plays_and_starts_others(game, written, tmp_path):
-    import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
-    file = load(tmp_path / "b.h5")
-    answer = solve(build(game.space, file.policy(game.space)))
-    assert answer.converged
-    again = solve(game.mdp, start=file.solution().v)
-    assert again.sweeps <= game.solution.sweeps
-
-
-def test_terminal_values_of_an_imported_agent_are_finite(game, written, tmp_path):
-    import_notebook(written[1], tmp_path / "b.h5", game.space.rules)
+    # It plays and starts others.
+    assert solve(build(game.space, second.policy(game.space))).converged
+    assert solve(game.mdp, start=second.solution().v).sweeps <= game.solution.sweeps
     set_attribute(tmp_path / "b.h5", "terminal_values", [np.inf, -1.0])
     with pytest.raises(ReadError, match=r"terminal_values: inf is not allowed, it must be from -1e\+100 to 1e\+100"):
         load(tmp_path / "b.h5")
@@ -150,44 +129,37 @@ def test_terminal_values_of_an_imported_agent_are_finite(game, written, tmp_path
 @pytest.mark.parametrize("sweeps", [1, 2, 17])
 def test_terminals_of_published_sweeps_are_worth_what_they_were(game, tmp_path, sweeps):
     """After ``n`` sweeps that begin with the reward, a win is worth ``1 + g + ... + g^n``."""
-    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, method="jacobi", sweeps=sweeps))
-    win, loss = load(tmp_path / "a.h5").terminal_values
+    _, first, second = round_trip(game, tmp_path, solve(game.mdp, method="jacobi", sweeps=sweeps))
+    win, loss = first.terminal_values
     assert win == pytest.approx((1 - 0.95 ** (sweeps + 1)) / 0.05, rel=1e-14)
     assert loss == -win
-    export_notebook(tmp_path / "a.json", game.space, content_of(load(tmp_path / "a.h5"), game.space))
-    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules)
-    assert load(tmp_path / "b.h5").terminal_values == (win, loss)
+    assert second.terminal_values == (win, loss)
 
 
 @pytest.mark.parametrize("schedule", ["layered", "jacobi"])
 def test_undiscounted_agents_come_back(game, tmp_path, schedule):
-    save(tmp_path / "a.h5", game.space, game.mdp, solve(game.mdp, discount=1, method=schedule, tolerance=1e-6))
-    content = content_of(load(tmp_path / "a.h5"), game.space)
+    solution = solve(game.mdp, discount=1, method=schedule, tolerance=1e-6)
+    content, _, second = round_trip(game, tmp_path, solution, discount=1)
     assert content.terminals == (1.0, -1.0)
-    export_notebook(tmp_path / "a.json", game.space, content)
-    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
-    assert load(tmp_path / "b.h5").solution().q.tobytes() == content.q.tobytes()
-    assert load(tmp_path / "b.h5").attributes["objective"] == "discounted"
+    assert second.solution().q.tobytes() == content.q.tobytes()
+    assert second.attributes["objective"] == "discounted"
 
 
 def test_chances_to_win_become_values_that_the_notebook_knows(game, tmp_path):
     chances = solve(game.mdp, objective="win-probability")
-    save(tmp_path / "a.h5", game.space, game.mdp, chances)
-    file = load(tmp_path / "a.h5")
-    assert file.terminal_values == (1.0, 0.0)
-    content = content_of(file, game.space)
+    content, first, second = round_trip(game, tmp_path, chances, discount=1)
+    assert first.terminal_values == (1.0, 0.0)
     assert content.terminals == (1.0, -1.0)
     assert np.array_equal(content.q, 2 * chances.q - 1)
-    export_notebook(tmp_path / "a.json", game.space, content)
-    import_notebook(tmp_path / "a.json", tmp_path / "b.h5", game.space.rules, discount=1)
-    back = load(tmp_path / "b.h5").solution()
+    back = second.solution()
     assert (back.objective, back.discount) == ("discounted", 1.0)
     assert np.abs((1 + back.q) / 2 - chances.q).max() <= 1e-15
     assert np.abs(back.v - solve(game.mdp, discount=1).v).max() <= 1e-9
 
 
 def test_strategies_come_back_from_the_notebook(game, tmp_path):
-    export_notebook(tmp_path / "soft.json", game.space, strategy_of(game))
+    strategy = Probabilities(game.policy, np.ones(game.space.n_states, dtype=bool))
+    export_notebook(tmp_path / "soft.json", game.space, strategy)
     assert isinstance(import_notebook(tmp_path / "soft.json", tmp_path / "soft.h5", game.space.rules), Probabilities)
     assert load(tmp_path / "soft.h5").origin == {"method": "imported", "file": "soft.json"}
     file = load(tmp_path / "soft.h5")
@@ -213,11 +185,4 @@ def test_nothing_is_written_of_a_file_that_is_refused(game, tmp_path):
         import_notebook(tmp_path / "x.json", tmp_path / "x.h5", game.space.rules)
     assert (tmp_path / "x.h5").read_bytes() == b"old"
     with pytest.raises(OutputError):
-        export_notebook(tmp_path / "no" / "x.json", game.space, empty(game.space))
-
-
-@pytest.mark.full
-def test_values_of_the_whole_notebook_come_back_to_the_bit(notebook, tmp_path):
-    q = np.random.default_rng(1).uniform(-20, 20, len(notebook.action))
-    export_notebook(tmp_path / "q.json", notebook, Values(q, (20.0, -20.0)))
-    assert read_notebook(tmp_path / "q.json", notebook).q.tobytes() == q.tobytes()
+        export_notebook(tmp_path / "no" / "x.json", game.space, random_strategy(game.space, 1))

@@ -1,7 +1,5 @@
 """What a file of the notebook says fits the game, or is named."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -33,28 +31,22 @@ def changed(*path_and_value):
     [
         (changed(KNOWN, None), f"state {KNOWN}: action 20: missing"),
         (changed(KNOWN, "41", None), f"state {KNOWN}: action 41: missing"),
-        (changed(KNOWN, {}), f"state {KNOWN}: action 20: missing"),
         (changed(KNOWN, "10", 1.0), f"state {KNOWN}: action 10 is not legal there"),
         (changed(KNOWN, "90", 0.0), f"state {KNOWN}: action 90 is not legal there"),
         (changed(KNOWN, "60", 1.0), f"state {KNOWN}: action '60', allowed are 10, 11, 20"),
-        (changed(KNOWN, "rush", 1.0), f"state {KNOWN}: action 'rush', allowed are 10"),
         (changed(KNOWN, "20", "1.0"), f"state {KNOWN}: action 20: '1.0' is no finite number"),
         (changed(KNOWN, "20", True), f"state {KNOWN}: action 20: True is no finite number"),
-        (changed(KNOWN, "20", [1.0]), f"state {KNOWN}: action 20: [1.0] is no finite number"),
         (changed(KNOWN, "20", {"x": 1}), f"state {KNOWN}: action 20: an object is no finite number"),
         (changed(KNOWN, "20", 20.1), f"state {KNOWN}: action 20: 20.1, allowed are -20 to 20 at discount 0.95"),
-        (changed(KNOWN, 1.0), f"state {KNOWN}: 1.0 is no object"),
         (changed(KNOWN, [["20", 1.0]]), f"state {KNOWN}: [['20', 1.0]] is no object"),
         (changed("999999999999999999", {"90": 1.0}), "more than the 558 states"),
         (changed("10", {"90": 1.0}), "state '10': allowed are 18 digits, and -1 and -2"),
         (changed("+01010200220000001", {"90": 1.0}), "state '+01010200220000001': allowed are 18 digits"),
         (changed("\uff1101010200220000001", {"90": 1.0}), "allowed are 18 digits"),
-        (changed("-3", {"90": 1.0}), "state '-3': allowed are"),
         (changed("x" * 10_000, {"90": 1.0}), "allowed are 18 digits"),
         (changed("-1", None), "state -1: missing"),
         (changed("-1", "90", -21.0), "state -1: action 90: -21.0, allowed are -20 to 20"),
         (changed("-1", {"10": 1.0}), "state -1: allowed is an object with the action 90 alone"),
-        (changed("-1", {}), "state -1: allowed is an object"),
         (changed("-1", 20.0), "state -1: allowed is an object"),
         (changed("-1", "90", "x"), "state -1: action 90: 'x' is no finite number"),
         (changed("-2", "90", 0.5), "state -1: action 90: 20.0, allowed is 1 in a strategy"),
@@ -63,26 +55,26 @@ def changed(*path_and_value):
 def test_what_does_not_fit_is_named(game, written, tmp_path, change, text):
     content, _ = written
     change(content)
+    refused(write(tmp_path / "x.json", content), text, game.space)
+
+
+def refused(path, text, space):
     with pytest.raises(ReadError) as caught:
-        read_notebook(write(tmp_path / "x.json", content), game.space)
-    assert str(caught.value).startswith(f"{tmp_path / 'x.json'}: ")
+        read_notebook(path, space)
+    assert str(caught.value).startswith(f"{path}: ")
     assert text in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
 
-def test_a_state_that_no_game_reaches_is_named(game, written, tmp_path):
-    content, _ = written
-    content["101010200220000002"] = content.pop(KNOWN)
-    with pytest.raises(ReadError, match="state 101010200220000002: no game by these rules reaches it"):
-        read_notebook(write(tmp_path / "x.json", content), game.space)
-
-
-def test_whole_numbers_are_numbers(game, written, tmp_path):
+def test_a_state_that_no_game_reaches_is_named_and_whole_numbers_are_read(game, written, tmp_path):
     content, _ = written
     content[KNOWN]["20"] = 3
-    q = read_notebook(write(tmp_path / "x.json", content), game.space).q
-    assert 3.0 in q
+    assert 3.0 in read_notebook(write(tmp_path / "x.json", content), game.space).q
+    content["101010200220000002"] = content.pop(KNOWN)
+    refused(
+        write(tmp_path / "x.json", content), "state 101010200220000002: no game by these rules reaches it", game.space
+    )
 
 
 def test_a_strategy_may_hold_the_terminals(game, tmp_path):
@@ -100,7 +92,6 @@ def test_what_is_no_such_json_is_refused(game, tmp_path):
         (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} appears twice"),
         ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 appears twice"),
         (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
-        (f'{{"{KNOWN}":{{"20":{"9" * 5000}}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
         (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON, NaN is no JSON"),
         (f'{{"{KNOWN}":{{"20":-Infinity}}}}', "-Infinity is no JSON"),
         (f'{{"{KNOWN}":{{"20":0.9}}}}', f"state {KNOWN} has probabilities that add up to 0.9"),
@@ -112,26 +103,17 @@ def test_what_is_no_such_json_is_refused(game, tmp_path):
         (f'{{"{KNOWN}":{{"20":1}}}} {{}}', "not JSON"),
         (f"{{'{KNOWN}':1}}", "not JSON"),
         ("", "not JSON, Expecting value: line 1 column 1"),
-        ("   ", "not JSON"),
         ("null", "allowed is one object of states"),
         ("[]", "allowed is one object of states"),
-        ('[{"a":1}]', "allowed is one object of states"),
         ("[" * 100_000, "not JSON"),
-        ('{"a":' * 100_000, "not JSON"),
         ("\ufeff{}", "not JSON"),
         ("[" * 600_000, "larger than 560,000 bytes, more than the states of the game need"),
     ):
         path.write_bytes(text.encode())
-        with pytest.raises(ReadError) as caught:
-            read_notebook(path, game.space)
-        assert str(caught.value).startswith(f"{path}: ")
-        assert "\n" not in str(caught.value)
-        assert problem in str(caught.value)
+        refused(path, problem, game.space)
     path.write_bytes(b'{"\xff\xfe":1}')
-    with pytest.raises(ReadError, match="not JSON, 'utf-8' codec"):
-        read_notebook(path, game.space)
-    with pytest.raises(ReadError, match="is a folder"):
-        read_notebook(tmp_path, game.space)
+    refused(path, "not JSON, 'utf-8' codec", game.space)
+    refused(tmp_path, "is a folder", game.space)
 
 
 @pytest.mark.parametrize("indent", [None, 4])

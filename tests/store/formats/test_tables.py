@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 
 from punish_fast.store.formats.tables import write_csv

@@ -1,7 +1,5 @@
 """Archives from anywhere: whatever is wrong with one is told in one line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -10,8 +8,6 @@ import tarfile
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from punish_fast.runtime.files import ReadError
 from punish_fast.store.formats import umb_archive
@@ -69,6 +65,11 @@ def with_members(path, *parts: bytes, mode: str = "w"):
     return path
 
 
+def extended(records: bytes, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """A PAX header with records, which are padded to whole blocks."""
+    return header("x", len(records), kind) + records.ljust(len(records) + -len(records) % 512, b"\0")
+
+
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_headers_that_lie_are_refused(tmp_path, mode):
     for kind in (tarfile.REGTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE):
@@ -76,34 +77,25 @@ def test_headers_that_lie_are_refused(tmp_path, mode):
             path = with_members(tmp_path / "x.umb", header("ignored", size, kind), b"text", mode=mode)
             with pytest.raises(ReadError, match=r"x\.umb: .*(cut off|too many|have more|bytes|end of data|truncated)"):
                 import_umb(path)
-
-
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_pax_headers_that_lie_are_refused(tmp_path, mode):
     for records in (b"34 size=1000000000000000000000000\n", b"0 size=1\n"):
-        extended = header("x", len(records), tarfile.XHDTYPE) + records.ljust(512, b"\0")
+        path = with_members(tmp_path / "x.umb", extended(records), header("y"), mode=mode)
         with pytest.raises(ReadError, match=r"x\.umb: "):
-            import_umb(with_members(tmp_path / "x.umb", extended, header("y"), mode=mode))
+            import_umb(path)
 
 
-def test_too_many_members_are_refused(tmp_path):
-    headers = (
-        (header("folder/ignored"), "has more than 20,000 members"),
-        (header("folder", 0, tarfile.DIRTYPE), "has more than 20,000 members"),
-        (header("x", 0, tarfile.XGLTYPE), "has more than 20,000 members"),
-    )
-    for block, reason in headers:
-        path = with_members(tmp_path / "x.umb", block * 20_001, mode="w:gz")
-        with pytest.raises(ReadError, match=reason):
+def test_too_many_members_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(umb_archive, "_MOST_MEMBERS", 50)
+    for block in (header("ignored"), header("folder", 0, tarfile.DIRTYPE), header("x", 0, tarfile.XGLTYPE)):
+        path = with_members(tmp_path / "x.umb", block * 51, mode="w:gz")
+        with pytest.raises(ReadError, match="has more than 50 members"):
             import_umb(path)
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_sparse_members_are_refused_before_their_maps_are_read(tmp_path, mode):
     records = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n25 GNU.sparse.realsize=5\n"
-    extended = header("x", len(records), tarfile.XHDTYPE) + records.ljust(512, b"\0")
     sparse = b"100000000\n" + b"0\n" * 5_000_000
-    with_map = extended, header("y", len(sparse)), sparse.ljust(len(sparse) + -len(sparse) % 512, b"\0")
+    with_map = extended(records), header("y", len(sparse)), sparse.ljust(len(sparse) + -len(sparse) % 512, b"\0")
     old = header("y", 0, tarfile.GNUTYPE_SPARSE), b"\1" * 10_000_384
     for parts in (with_map, old):
         path = with_members(tmp_path / "x.umb", *parts, mode=mode)
@@ -115,24 +107,18 @@ def test_sparse_members_are_refused_before_their_maps_are_read(tmp_path, mode):
 
 @pytest.mark.parametrize("text", [b"1" * 500_000, b"1 hdrcharset=" * 40_000, b"2 " * 250_000 + b"="])
 def test_pax_records_are_refused_in_linear_time(tmp_path, text):
-    extended = header("x", len(text), tarfile.XHDTYPE) + text.ljust(len(text) + -len(text) % 512, b"\0")
     begin = time.process_time()
     with pytest.raises(ReadError, match=r"x\.umb: [^\n]*$"):
-        import_umb(with_members(tmp_path / "x.umb", extended, header("y")))
+        import_umb(with_members(tmp_path / "x.umb", extended(text), header("y")))
     assert time.process_time() - begin < 1
 
 
-def test_global_records_are_ignored(tmp_path):
-    records = b"19 path=index.json\n11 size=77\n"
-    extended = header("x", len(records), tarfile.XGLTYPE) + records.ljust(512, b"\0")
-    path = archive(tmp_path / "x.umb", *small_model())
-    path.write_bytes(extended + path.read_bytes())
-    assert import_umb(path).mdp.n_states == 3
-
-
-def test_members_that_the_index_does_not_ask_for_may_be_large_and_come_twice(tmp_path):
+def test_global_records_and_other_members_are_ignored(tmp_path):
+    """Members that the index does not mention may be large and occur twice."""
     size = (1 << 26) + 512
     path = with_members(tmp_path / "x.umb", header("state-valuations.bin") * 2, header("annotations/x.bin", size))
+    records = extended(b"19 path=index.json\n11 size=77\n", tarfile.XGLTYPE)
+    path.write_bytes(records + path.read_bytes())
     with path.open("ab") as file:
         file.truncate(path.stat().st_size + size)
     assert import_umb(path).mdp.n_states == 3
@@ -187,7 +173,9 @@ def test_long_names_and_any_order_are_read(tmp_path, form, mode):
     files[f"annotations/aps/{key}/states/values.bin"] = files.pop("annotations/aps/id1/states/values.bin")
     members = {**files, "index.json": json.dumps(index).encode(), "valuations/states/valuations.bin": b"12345"}
     with tarfile.open(tmp_path / "x.umb", mode, format=form, pax_headers={"comment": "all of them"}) as tar:
-        tar.addfile(header_of("annotations", tarfile.DIRTYPE))
+        folder = tarfile.TarInfo("annotations")
+        folder.type = tarfile.DIRTYPE
+        tar.addfile(folder)
         for name, content in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
@@ -196,57 +184,50 @@ def test_long_names_and_any_order_are_read(tmp_path, form, mode):
     assert model.labels["the goal"].tolist() == [False, False, True]
 
 
-def header_of(name: str, kind: bytes) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.type = kind
-    return member
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"text", b"\x1f\x8b", b"\x1f\x8b\x08\0\0\0\0\0\0\0abc", b"BZhabc", b"\xfd7zXZ\0abc"]
-)
-def test_what_is_no_archive_is_refused(tmp_path, content):
-    (tmp_path / "x.umb").write_bytes(content)
-    with pytest.raises(ReadError, match=r"x\.umb: "):
-        import_umb(tmp_path / "x.umb")
-
-
-def test_a_file_that_cannot_be_opened_is_named(tmp_path):
+def test_what_is_no_archive_is_refused(tmp_path):
+    path = tmp_path / "x.umb"
     with pytest.raises(ReadError, match=r"x\.umb: there is no such file$"):
-        import_umb(tmp_path / "x.umb")
+        import_umb(path)
     with pytest.raises(ReadError, match=r"is a folder$"):
         import_umb(tmp_path)
+    empty = b"\x1f\x8b\x08\0\0\0\0\0\0\0abc"
+    for content in (b"", b"text", b"\x1f\x8b", empty, b"BZhabc", b"\xfd7zXZ\0abc"):
+        path.write_bytes(content)
+        with pytest.raises(ReadError, match=r"x\.umb: "):
+            import_umb(path)
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_damage_of_any_kind_is_told_or_harmless(tmp_path, mode):
-    """Bytes changed, cut out, doubled or cut off."""
+    """Bytes changed, cut out, doubled or cut off, mostly other than zeros."""
     whole = archive(tmp_path / "x.umb", *small_model(), mode).read_bytes()
     draws, read = random.Random(1), 0
     for _ in range(100):
         content = bytearray(whole)
         for _ in range(draws.randint(1, 4)):
-            # Mostly where there is something.
-            places = [k for k in range(0, len(content), 7) if content[k]] or [0]
-            place = draws.choice(places)
-            damage = draws.randrange(4)
+            place = draws.choice([k for k in range(0, len(content), 7) if content[k]] or [0])
+            length, damage = draws.randint(1, 600), draws.randrange(4)
             if damage == 0:
                 content[place] = draws.randrange(256)
             elif damage == 1:
-                del content[place : place + draws.randint(1, 600)]
+                del content[place : place + length]
             elif damage == 2:
-                content[place:place] = content[place : place + draws.randint(1, 600)]
+                content[place:place] = content[place : place + length]
             else:
-                del content[place:]
-            if not content:
-                break
+                del content[max(place, 1) :]
         (tmp_path / "y.umb").write_bytes(content)
-        try:
-            import_umb(tmp_path / "y.umb")
-            read += 1
-        except ReadError as error:
-            assert "\n" not in str(error)
+        read += is_read(tmp_path / "y.umb")
     assert read < 50
+
+
+def is_read(path):
+    """Return True if a file is read, False if it is refused in one line."""
+    try:
+        import_umb(path)
+    except ReadError as error:
+        assert "\n" not in str(error)
+        return False
+    return True
 
 
 def test_damage_below_the_compression_is_told_or_harmless(tmp_path):
@@ -261,15 +242,4 @@ def test_damage_below_the_compression_is_told_or_harmless(tmp_path):
             checked[148:156] = b" " * 8
             content[header + 148 : header + 156] = b"%06o\0 " % sum(checked)
         (tmp_path / "y.umb").write_bytes(gzip.compress(bytes(content), 1))
-        try:
-            import_umb(tmp_path / "y.umb")
-        except ReadError as error:
-            assert "\n" not in str(error)
-
-
-@given(st.binary(max_size=2000))
-def test_any_bytes_are_refused(tmp_path_factory, content):
-    path = tmp_path_factory.getbasetemp() / "any.umb"
-    path.write_bytes(content)
-    with pytest.raises(ReadError):
-        import_umb(path)
+        is_read(tmp_path / "y.umb")

@@ -1,7 +1,5 @@
 """Models that Storm makes of PRISM programs have Storm's answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -36,26 +34,6 @@ rewards "flips"
     [load] true : 0.25;
 endrewards
 """
-# Two processes walk a shared counter at random until it is at one end [after Aspnes and Herlihy 1990].
-CONSENSUS = """
-mdp
-const int K = 6;
-global counter : [0..2*K] init K;
-module first
-    p : [0..2] init 0;
-    [] p=0 -> 0.5:(p'=1) + 0.5:(p'=2);
-    [] p=1 & counter>0 & counter<2*K -> (counter'=counter-1)&(p'=0);
-    [] p=2 & counter>0 & counter<2*K -> (counter'=counter+1)&(p'=0);
-    [] counter=0 | counter=2*K -> true;
-endmodule
-module second = first [p=q] endmodule
-label "low" = counter=0;
-label "high" = counter=2*K;
-label "end" = counter=0 | counter=2*K;
-rewards "steps"
-    counter>0 & counter<2*K : 1;
-endrewards
-"""
 # A gambler bets up to three of his coins, and may wait, which is paid nothing.
 GAMBLER = """
 mdp
@@ -75,7 +53,7 @@ rewards "bets"
     [bet3] true : 3;
 endrewards
 """
-PROGRAMS = {"die": DIE, "consensus": CONSENSUS, "gambler": GAMBLER}
+PROGRAMS = {"die": DIE, "gambler": GAMBLER}
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +88,23 @@ def storm_values(model: Any, formula: str) -> np.ndarray:
     return np.array(result.get_value_vector(), dtype=float)
 
 
-def assert_agrees(models, name: str, formula: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("die", 'Pmax=? [F "six"]'),
+        ("die", 'Pmin=? [F "six"]'),
+        ("gambler", 'Pmax=? [F "rich"]'),
+        ("gambler", 'Pmin=? [F "broke"]'),
+        ("gambler", 'Pmax=? [!"broke" U "rich"]'),
+        ("die", 'R{"flips"}max=? [F "done"]'),
+        ("die", 'R{"flips"}min=? [F "done"]'),
+        ("die", 'R{"flips"}max=? [F "six"]'),
+        ("gambler", 'R{"bets"}min=? [F "over"]'),
+        ("gambler", 'R{"bets"}max=? [F "over"]'),
+        ("gambler", 'R{"bets"}min=? [F "rich"]'),
+    ],
+)
+def test_probabilities_and_rewards_are_those_of_storm(models, name, formula):
     model, path = models[name]
     found = solve_objective(import_umb(path), parse_objective(formula), tolerance=TOLERANCE)
     theirs = storm_values(model, formula)
@@ -121,48 +115,7 @@ def assert_agrees(models, name: str, formula: str) -> None:
     assert np.abs(found.v[finite] - theirs[finite]).max() <= found.error_bound + TOLERANCE
 
 
-@pytest.mark.parametrize(
-    ("name", "formula"),
-    [
-        ("die", 'Pmax=? [F "six"]'),
-        ("die", 'Pmin=? [F "six"]'),
-        ("consensus", 'Pmax=? [F "low"]'),
-        ("consensus", 'Pmin=? [F "low"]'),
-        ("consensus", 'Pmin=? [F "end"]'),
-        ("gambler", 'Pmax=? [F "rich"]'),
-        ("gambler", 'Pmin=? [F "broke"]'),
-        ("gambler", 'Pmax=? [!"broke" U "rich"]'),
-    ],
-)
-def test_probabilities_are_those_of_storm(models, name, formula):
-    assert_agrees(models, name, formula)
-
-
-@pytest.mark.parametrize(
-    ("name", "formula"),
-    [
-        ("die", 'R{"flips"}max=? [F "done"]'),
-        ("die", 'R{"flips"}min=? [F "done"]'),
-        ("die", 'R{"flips"}max=? [F "six"]'),
-        ("consensus", 'R{"steps"}min=? [F "end"]'),
-        ("consensus", 'R{"steps"}max=? [F "end"]'),
-        ("gambler", 'R{"bets"}min=? [F "over"]'),
-        ("gambler", 'R{"bets"}max=? [F "over"]'),
-        ("gambler", 'R{"bets"}min=? [F "rich"]'),
-    ],
-)
-def test_rewards_are_those_of_storm(models, name, formula):
-    assert_agrees(models, name, formula)
-
-
-def test_discounted_rewards_are_those_of_storm(models):
-    model, path = models["gambler"]
-    theirs = storm_values(model, 'R{"bets"}max=? [Cdiscount=0.9]')
-    found = solve_objective(import_umb(path), parse_objective('max R{"bets"}'), 0.9, TOLERANCE)
-    assert np.abs(found.v - theirs).max() <= found.error_bound + TOLERANCE
-
-
-def test_names_are_those_of_the_program(models):
+def test_names_and_discounted_rewards_are_those_of_the_program(models):
     model, path = models["gambler"]
     process = import_umb(path)
     assert set(process.labels) >= {"init", "rich", "broke", "over"}
@@ -171,16 +124,6 @@ def test_names_are_those_of_the_program(models):
     assert process.initial.tolist() == list(model.initial_states)
     assert process.mdp.n_states == model.nr_states == 13
     assert process.mdp.n_rows == model.nr_choices
-
-
-def test_models_of_other_kinds_are_refused_by_name(tmp_path):
-    stormpy = pytest.importorskip("stormpy")
-    from stormpy.io import export_to_umb
-
-    from punish_fast.runtime.files import ReadError
-
-    text = "ctmc\nmodule queue\n n : [0..3] init 0;\n <> n<3 -> 2:(n'=n+1);\n <> n>0 -> 3:(n'=n-1);\nendmodule\n"
-    (tmp_path / "x.prism").write_text(text)
-    export_to_umb(stormpy.build_model(stormpy.parse_prism_program(str(tmp_path / "x.prism"))), tmp_path / "x.umb")
-    with pytest.raises(ReadError, match=r"x\.umb: is a continuous-time model \(CTMC\), allowed is discrete time$"):
-        import_umb(tmp_path / "x.umb")
+    theirs = storm_values(model, 'R{"bets"}max=? [Cdiscount=0.9]')
+    found = solve_objective(process, parse_objective('max R{"bets"}'), 0.9, TOLERANCE)
+    assert np.abs(found.v - theirs).max() <= found.error_bound + TOLERANCE
