@@ -51,8 +51,8 @@ class PolicyPlayer:
     """A player that follows a policy in a given game."""
 
     name: str  # name shown in tables
-    # For Punish float64 ``[n_rows]``, the probability of each row of the state space in its state. For other games a
-    # function from a state to weights of its legal actions.
+    # For Punish, float64 ``[n_rows]``: the probability of each action in its state. For other games, a function from a
+    # state to weights of its legal actions.
     policy: Any
     temperature: float | None = None  # softmax temperature; None if the player does not use softmax
     response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to the policy from its file, or None

@@ -138,7 +138,7 @@ class PlaySession:
         if seat in self._choices:
             raise ChoiceError(f"seat {seat}: has already chosen; take the choice back first")
         if action not in self.legal(seat):
-            raise ChoiceError(f"action {action}: is illegal; legal are {', '.join(map(str, self.legal(seat)))}")
+            raise ChoiceError(f"action {action}: is illegal; use one of {', '.join(map(str, self.legal(seat)))}")
         self._choices[seat] = action
 
     def take_back(self, seat: int) -> None:

@@ -25,7 +25,7 @@ _ALL = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 class AddressError(PunishFastError, ValueError):
-    """Raised when an address cannot be listened on or is invalid. The message states the reason."""
+    """Raised when an address is invalid or the server cannot listen on it. The message states the reason."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -40,9 +40,9 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         number = getattr(error, "errno", None)
         if number in (errno.EADDRINUSE, errno.EACCES):
-            raise AddressError(f"port: {port} of {host} cannot be listened on ({os.strerror(number)})") from None
+            raise AddressError(f"port: cannot listen on port {port} of {host} ({os.strerror(number)})") from None
         reason = getattr(error, "strerror", None) or error
-        raise AddressError(f"host: {host} port {port} cannot be listened on ({reason})") from None
+        raise AddressError(f"host: cannot listen on {host}, port {port} ({reason})") from None
 
 
 def address_of(listening: socket.socket) -> str:

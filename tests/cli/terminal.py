@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from cli.conftest import COMMAND, clean_environment
 
 # What a prompt ends with.
-_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looks away.", "next question:")
+_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looking away.", "next question:")
 _PATIENCE = 60.0
 
 

@@ -108,7 +108,7 @@ def test_two_people_do_not_see_each_others_hands(folder):  # noqa: ARG001
     turns = drawn.split("\x1b[2J")
     assert len(turns) == 2
     assert "Ann, your move" in plain(turns[0])
-    assert "Ben: press Enter when the other player looks away" in plain(turns[1])
+    assert "Ben: press Enter when the other player is looking away" in plain(turns[1])
 
 
 def test_two_agents_can_be_watched(run):

@@ -118,7 +118,7 @@ def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
     ("arguments", "texts"),
     [
         (["nobody"], ["'nobody': no such file"]),
-        (["--host", "192.0.2.1"], ["--host: 192.0.2.1 port 0 cannot be listened on"]),
+        (["--host", "192.0.2.1"], ["--host: cannot listen on 192.0.2.1, port 0"]),
         (["--allow-host", "https://games.example"], ["--allow-host: 'https://games.example' is not a host name"]),
         (["--proxy", "games.example"], ["--proxy: 'games.example' does not appear to be"]),
         (["--db", "token"], ["token: file is not a database"]),
@@ -137,7 +137,7 @@ def test_a_port_that_is_taken_is_refused(run):
         taken.listen()
         port = taken.getsockname()[1]
         run(*TINY, "--check", "--port", str(port)).refused(
-            f"--port: {port} of 127.0.0.1 cannot be listened on (Address already in use)"
+            f"--port: cannot listen on port {port} of 127.0.0.1 (Address already in use)"
         )
 
 

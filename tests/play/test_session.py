@@ -124,7 +124,7 @@ def test_a_breath_that_was_revealed_is_not_undone(table):
 
 def test_what_the_rules_or_the_moment_forbid_is_refused(table):
     session = begun(table)
-    with pytest.raises(ChoiceError, match="action 90: is illegal; legal are"):
+    with pytest.raises(ChoiceError, match="action 90: is illegal; use one of"):
         session.choose(0, 90)
     with pytest.raises(ChoiceError, match="seat 2: has nothing to choose"):
         session.choose(2, 10)

@@ -1,4 +1,4 @@
-"""``punish-fast enemy pawnn``: train a network on a strategy and save its own strategy."""
+"""``punish-fast enemy pawnn``: train a network on a strategy and save the network's strategy."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class ShowOptions(CommonOptions):
         if self.state is not None:
             if words:
                 raise UsageError(
-                    f"the state code {self.state} is the whole position; --{next(iter(words))} cannot be added"
+                    f"the state code {self.state} describes the whole position; --{next(iter(words))} cannot be added"
                 )
             if not (self.state.isascii() and self.state.isdecimal() and len(self.state) == 18):
                 raise StateError(f"state code {self.state[:40]!r}: must be 18 digits, the first not 0")
@@ -71,7 +71,7 @@ class ShowOptions(CommonOptions):
         if not words:
             return None
         if self.hand is None or self.discard is None:
-            raise UsageError("a position in words needs --hand and --discard, such as --hand rrspp --discard ddd")
+            raise UsageError("a position needs --hand and --discard, such as --hand rrspp --discard ddd")
         for name in ("hp", "feinted"):
             if name in words and words[name] not in _SIDES:
                 words[name] = _pair(name, words[name])

@@ -18,7 +18,7 @@ from punish_fast.cli.frame.errors import PrintError, UsageError
 
 
 class _Stream(io.TextIOWrapper):
-    """Stdout, which raises PrintError, or stderr, which is silent after an error.
+    """Stdout, which raises PrintError on errors, or stderr, which ignores them.
 
     Typer would replace the streams and end the process if it saw a BrokenPipeError.
     """

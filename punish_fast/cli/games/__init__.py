@@ -1,4 +1,4 @@
-"""``punish-fast games``: a family of verbs, each in its own file."""
+"""``punish-fast games``: a family of commands, each in its own file."""
 
 from __future__ import annotations
 

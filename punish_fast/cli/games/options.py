@@ -65,11 +65,7 @@ class LearningOptions(GameOptions):
 
 
 def report_on(game: Game, verb: str, options: GameOptions) -> None:
-    """Print the report of ``verb`` on a game.
-
-    The report is made by the function of that name in the game's module of this package, or in `listed` if the game has
-    no module.
-    """
+    """Print the report of ``verb``, a function in the game's module of this package or else in `listed`."""
     own = f"{__package__}.{game.name.replace('-', '_')}"
     module = import_module(own if find_spec(own) else f"{__package__}.listed")
     stages = Stages(options.quiet)

@@ -269,7 +269,7 @@ class _Session:
         if not sys.stdin.isatty():
             return
         if name is not None:
-            self._ask(f"\n  {name}: press Enter when the other player looks away. ")
+            self._ask(f"\n  {name}: press Enter when the other player is looking away. ")
             return
         self.console.clear()
         # Also clear the scrollback.

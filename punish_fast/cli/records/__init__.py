@@ -1,4 +1,4 @@
-"""``punish-fast records``: a family of verbs, each in its own file."""
+"""``punish-fast records``: a family of commands, each in its own file."""
 
 from __future__ import annotations
 
