@@ -46,7 +46,7 @@ def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple
 def make(strategy: Path) -> None:
     """Write the file of the veteran from a strategy file."""
     file = load(strategy)
-    veteran.must_be_at_home(file.rules)
+    veteran.must_support(file.rules)
     space = StateSpace(file.rules)
     policy = file.policy(space)
     visits = self_play(Graph(space), policy).state_visits

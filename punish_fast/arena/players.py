@@ -137,7 +137,7 @@ class Player:
         if self.file is not None:
             self.file.must_have_rules(rules, any_redeal=True)
         elif self._source == veteran.NAME:
-            veteran.must_be_at_home(rules)
+            veteran.must_support(rules)
 
     def settled(self, temperature: float | None) -> float | None:
         """Return the player's own softmax temperature, or else ``temperature``; None if the player has no values.
@@ -182,7 +182,7 @@ def _(player: str | Path, space: StateSpace) -> np.ndarray:
     return Player(str(player)).policy(space)
 
 
-def noted_enemy(agent: Artefact) -> Player:
+def recorded_enemy(agent: Artefact) -> Player:
     """Return the enemy that an agent or a tensor was made against: a built-in player, or a file in the same folder."""
     note = agent.enemy
     source = note.get("name", "")

@@ -29,25 +29,25 @@ class VeteranError(PunishFastError, ValueError):
     """Raised when the veteran does not support the rules; the message names them."""
 
 
-def is_at_home(rules: Rules) -> bool:
+def supports(rules: Rules) -> bool:
     """Return True if the veteran supports these rules."""
     return true_rules(rules) == PRESETS["tabletop"]
 
 
 def default_opponent(rules: Rules) -> str:
     """Return the default opponent: the veteran if it supports these rules, otherwise ``naive``."""
-    return NAME if is_at_home(rules) else "naive"
+    return NAME if supports(rules) else "naive"
 
 
-def must_be_at_home(rules: Rules) -> None:
+def must_support(rules: Rules) -> None:
     """Check that the veteran supports these rules."""
-    if not is_at_home(rules):
+    if not supports(rules):
         raise VeteranError(f"{NAME}: plays only under the standard rules, not {name_of(rules)}; use naive instead")
 
 
 def veteran_policy(space: StateSpace) -> np.ndarray:
     """Return the policy of the veteran, float64 ``[n_rows]``, in the states of the view."""
-    must_be_at_home(space.rules)
+    must_support(space.rules)
     with np.load(FILE, allow_pickle=False) as file:
         covered = np.unpackbits(file["covered"], count=space.n_states).astype(np.bool_)
         units = file["units"]

@@ -11,7 +11,7 @@ game ``g``, and the mean ``m``, it is
     sqrt(G / (G - 1) sum_g (c_g - m n_g)^2) / n.
 
 The 95% interval is the mean plus or minus 1.96 standard errors. Models are compared on the same choices, so the
-difficulty of a game for all of them cancels.
+difficulty of a game, which they share, cancels out.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ _LEAST_STEP = 0.05
 def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: str, path: Path) -> None:
     """Draw openings into a PNG or SVG file.
 
-    Four panels: the distribution of values, the best and worst openings, and the mean value by copies of each card
-    in hand and among the revealed cards.
+    Four panels: the distribution of values, the best and worst openings, and the mean value by the number of copies of
+    each card in hand and among the revealed cards.
 
     Args:
         found: The openings.

@@ -10,7 +10,7 @@ from policies import mixed
 from punish_fast.arena import veteran
 from punish_fast.arena.action_features import best_scored
 from punish_fast.arena.built_in_players import HEURISTICS
-from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, noted_enemy
+from punish_fast.arena.players import NAMES, Player, PlayerError, PlayerGroup, brief_name, names_of, recorded_enemy
 from punish_fast.arena.veteran import VeteranError, veteran_policy
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
@@ -178,7 +178,7 @@ def noted(space, note):
 def test_the_enemy_that_a_file_notes_is_found(space, files):
     for name in ("random", "naive@0.123456789012", "agent.h5@2", "table.h5"):
         enemy = Player(str(files / name) if ".h5" in name else name)
-        found = noted_enemy(noted(space, enemy.note()))
+        found = recorded_enemy(noted(space, enemy.note()))
         assert found.note() == enemy.note(), name
         assert np.array_equal(found.policy(space), enemy.policy(space)), name
 
@@ -193,7 +193,7 @@ def test_an_enemy_that_is_not_there_is_not_guessed(space):
         ({"kind": "agent", "file": "agent.h5", "fingerprint": "0"}, "made against a different .*agent.h5"),
     ):
         with pytest.raises(PlayerError, match=f"answer.h5: {text}.*; name (it|the enemy) with --enemy"):
-            noted_enemy(noted(space, note))
+            recorded_enemy(noted(space, note))
 
 
 def test_a_file_with_an_at_sign_in_its_name_is_found(space, files, tmp_path):

@@ -19,7 +19,7 @@ from punish_fast.store.reader import load
 def at_home(tmp_path, monkeypatch):
     """A veteran of any rules, in another file."""
     monkeypatch.setattr(veteran, "FILE", tmp_path / "thin.npz")
-    monkeypatch.setattr(veteran, "must_be_at_home", lambda _: None)
+    monkeypatch.setattr(veteran, "must_support", lambda _: None)
     return tmp_path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from punish_fast.arena.players import Player, noted_enemy
+from punish_fast.arena.players import Player, recorded_enemy
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.report import print_table, print_text
 from punish_fast.play.explain.reasons import Scale
@@ -29,7 +29,7 @@ def explanation_report(file: Artefact, state: State, enemy: str | None) -> dict[
         explainer = explainer_against(player, file.rules)
     else:
         file.solution()
-        player = noted_enemy(file) if enemy is None else Player(enemy)
+        player = recorded_enemy(file) if enemy is None else Player(enemy)
         explainer = explainer_of(file, player)
     return {"file": file.path, "enemy": player.note(), **explainer.explain(state).report()}
 

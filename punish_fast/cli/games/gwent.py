@@ -8,7 +8,7 @@ from typing import Any
 from punish_fast.cli.frame.errors import UsageError
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
+from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report, unknown_agent
 from punish_fast.games.contract import Mover
 from punish_fast.games.gwent.game import DEFAULT_DECKS, RANDOM_DECKS, Gwent
 from punish_fast.games.gwent.players import PLAYERS
@@ -33,14 +33,14 @@ def judge(game: Gwent, options: JudgeOptions, stages: Stages) -> dict[str, Any]:
             matches = {
                 each.variant.decks: {
                     opponent: {
-                        seat: told_match(match, _SHARES)
+                        seat: match_report(match, _SHARES)
                         for seat, match in play_match(vectorise(each), player.mover, other, n_games, seed).items()
                     }
                     for opponent, other in PLAYERS.items()
                 }
                 for each in games
             }
-        reports.append(player.told() | {"matches": matches})
+        reports.append(player.report() | {"matches": matches})
     return {"variants": [each.parameters() for each in games], "seed": seed, "agents": reports}
 
 

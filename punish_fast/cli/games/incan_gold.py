@@ -7,7 +7,7 @@ from typing import Any
 
 from punish_fast.cli.frame.progress import Stages
 from punish_fast.cli.games.judge import JudgeOptions
-from punish_fast.cli.games.judged_agents import GAMES, agents_of, told_match, unknown_agent
+from punish_fast.cli.games.judged_agents import GAMES, agents_of, match_report, unknown_agent
 from punish_fast.cli.games.solve import GamesSolveOptions
 from punish_fast.games.contract import GameError, Mover
 from punish_fast.games.incan_gold.game import IncanGold
@@ -72,14 +72,14 @@ def judge(game: IncanGold, options: JudgeOptions, stages: Stages) -> dict[str, A
     for number, player in enumerate(players, 1):
         with stages("matches", f"matches of player {number} of {len(players)}"):
             matches = {
-                name: told_match(play_match(vector, player.mover, two, n_games, seed)["all"], _SHARES)
+                name: match_report(play_match(vector, player.mover, two, n_games, seed)["all"], _SHARES)
                 for name, two in opponents.items()
             }
         with stages("responders", f"responders to player {number} of {len(players)}"):
             found = best_responder(vector, player.mover, n_games, seed)
-        match = told_match(found.match, _SHARES)
+        match = match_report(found.match, _SHARES)
         responder = {"leave_at": found.leave_at, "match": match, "tried": list(found.tried)}
-        reports.append(player.told() | {"matches": matches, "responder": responder})
+        reports.append(player.report() | {"matches": matches, "responder": responder})
     return {"seed": seed, "agents": reports}
 
 

@@ -29,7 +29,7 @@ class JudgedAgent(NamedTuple):
     temperature: float | None  # softmax temperature of a mixed player
     mover: Mover
 
-    def told(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """Return all fields except the mover, as JSON values."""
         return {"agent": self.name, "play": self.play, "temperature": self.temperature}
 
@@ -73,7 +73,7 @@ def unknown_agent(name: str, allowed: str) -> UsageError:
     return UsageError(f"{printable(name)}: unknown agent; use {allowed}, {TRAINED} or an .h5 file")
 
 
-def told_match(match: Any, shares: Sequence[str]) -> dict[str, Any]:
+def match_report(match: Any, shares: Sequence[str]) -> dict[str, Any]:
     """Return a match as JSON values, each share with its standard error."""
     errors = {f"{name}_error": match.errors[name] for name in shares}
     return {"games": match.games} | {name: getattr(match, name) for name in shares} | errors

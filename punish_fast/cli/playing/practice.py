@@ -98,7 +98,7 @@ def practice(options: PracticeOptions) -> None:
 
 def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
     """Return the source of the answers, its description, and the name of the enemy."""
-    from punish_fast.arena.players import Player, noted_enemy
+    from punish_fast.arena.players import Player, recorded_enemy
     from punish_fast.arena.veteran import default_opponent
     from punish_fast.play.explain.why import explainer_against, explainer_of
 
@@ -108,7 +108,7 @@ def _judge(options: PracticeOptions) -> tuple[Explainer, str, str]:
         if player.file is not None and player.file.kind == "agent":
             if options.rules is not None:
                 player.must_fit(rules)
-            enemy = noted_enemy(player.file) if options.enemy is None else Player(options.enemy)
+            enemy = recorded_enemy(player.file) if options.enemy is None else Player(options.enemy)
             return explainer_of(player.file, enemy), printable(f"values of {player.path}"), printable(enemy.name)
         if options.enemy is not None:
             raise UsageError(f"--enemy requires an agent file; {player.name} is itself the enemy")

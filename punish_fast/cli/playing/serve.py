@@ -144,8 +144,8 @@ def _models(wanted: list[str], options: ServeOptions) -> tuple[list[PunishPlayer
 
     rules = None if options.rules is None else load_rules(options.rules)
     main = PlayerGroup(wanted[:1] or ["naive"], rules).rules
-    at_home = [veteran.NAME] if veteran.is_at_home(main) else []
-    arguments = [*wanted, *(name for name in (*at_home, "naive") if name not in wanted)]
+    default = [veteran.NAME] if veteran.supports(main) else []
+    arguments = [*wanted, *(name for name in (*default, "naive") if name not in wanted)]
     tables: SharedData = {}
     models = []
     for name, each in zip(names_of(arguments), arguments, strict=True):

@@ -1,8 +1,8 @@
 """Explanations of values: the outcomes of an action against each action of the enemy, in words and exactly.
 
 The value of an action is the mean value of the next position over the enemy's hands, its choices and the draws of
-feints. An explanation splits this mean by the enemy's action. Its sum is a row of the transition tensor
-(``punish/transitions/tensor.py``) times the values of its columns.
+feints. An explanation splits this mean by the enemy's action. The parts add up to a row of the transition tensor
+(``punish/transitions/tensor.py``) times the values of the row's columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from punish_fast.arena.players import Player, noted_enemy
+from punish_fast.arena.players import Player, recorded_enemy
 from punish_fast.duel.breath import play_breaths
 from punish_fast.mdp.solution import Solution
 from punish_fast.play.explain.coach import enemy_choices, win_solution
@@ -194,7 +194,7 @@ def explainer_of(agent: Artefact, enemy: Player | None = None) -> Explainer:
         enemy: Enemy that the agent was solved against; by default, the enemy recorded in the file.
     """
     solution = agent.solution()
-    player = noted_enemy(agent) if enemy is None else enemy
+    player = recorded_enemy(agent) if enemy is None else enemy
     player.must_fit(agent.rules)
     space = StateSpace(agent.rules)
     agent.must_have_states(space)
