@@ -20,7 +20,7 @@ DEFAULT_RUNS = 5
 
 
 def parser_of() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measure punish-fast, compare it with other solvers, and keep the results.",
@@ -36,7 +36,7 @@ def parser_of() -> argparse.ArgumentParser:
 
 
 def measure(arguments: argparse.Namespace) -> int:
-    """Run benchmarks and keep the results; return 1 if results differ or a benchmark could not be run."""
+    """Run benchmarks and store the results; return 1 if results differ or a benchmark failed."""
     runs = arguments.runs or (1 if arguments.quick else DEFAULT_RUNS)
     options = Options(runs, arguments.threads, arguments.quick)
     where, reports, failed = provenance(), [], False
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknown = [name for name in options.names if name not in (*TITLES, "page")]
     if unknown:
         parser.error(f"{unknown[0]!r} is not a benchmark, allowed are {', '.join(TITLES)} and page")
-    # SIGTERM must end child processes, too, and a shell starts background jobs with interrupts ignored.
+    # SIGTERM must also end child processes, and a shell starts background jobs with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:

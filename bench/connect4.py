@@ -1,11 +1,11 @@
-"""Our solver of Connect Four beside another: ``python -m bench.connect4 VERB``.
+"""Compare our solver of Connect Four with BitBully: ``python -m bench.connect4 VERB``.
 
-* ``compare`` solves them with our solver and with BitBully, one thread and one core each, without books, one set after
-  the other, and compares all scores. Time is that of the process. Both start each set with an empty table.
-* ``empty`` proves who wins on the empty board, and by which first move; ``empty --exact`` finds the scores too. Either
-  fails if the opening book says anything else.
+* ``compare`` solves sets of positions with both solvers, each with one thread, no opening book and an empty table for
+  each set, and compares all scores. Times are processor times.
+* ``empty`` finds out who wins from the empty board, and with which first moves; ``empty --exact`` also computes the
+  scores. Both fail if the opening book disagrees.
 
-BitBully (``bitbully`` on PyPI, of the extra ``bench``) is another program, and no part of this one.
+BitBully is ``bitbully`` on PyPI, in the extra ``bench``.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from punish_fast.games.connect4.solver import Connect4Solver, compile_search, va
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
-# MB of the table for the empty board.
+# Size of the table for the empty board, in MB.
 _MEMORY = 2048
 
 
 def timed(solve: Callable[[], list[int]]) -> tuple[list[int], float]:
-    """Scores, and the seconds of this process that they took."""
+    """Call ``solve``; return the scores and the processor time in seconds."""
     begin = time.process_time()
     scores = solve()
     return scores, time.process_time() - begin
 
 
 def our_solver(states: Sequence[Connect4State]) -> Callable[[], list[int]]:
-    """Our solver on positions."""
+    """Return a function that solves positions with our solver."""
     solver = Connect4Solver()
 
     def solve() -> list[int]:
@@ -47,7 +47,7 @@ def our_solver(states: Sequence[Connect4State]) -> Callable[[], list[int]]:
 
 
 def bitbully_solver(states: Sequence[Connect4State]) -> Callable[[], list[int]]:
-    """BitBully on positions, which it is given as lists of stones by column from the bottom."""
+    """Return a function that solves positions with BitBully."""
     from bitbully import bitbully_core
 
     boards = []
@@ -61,13 +61,13 @@ def bitbully_solver(states: Sequence[Connect4State]) -> Callable[[], list[int]]:
 
 
 def columns_of(state: Connect4State) -> list[list[int]]:
-    """The stones of each column from the bottom: 1 for the first player, 2 for the second, 0 for none."""
+    """Return the stones of each column from the bottom: 1 for the first player, 2 for the second, 0 for none."""
     rows = list(reversed([_GAME.board(state, 0)["cells"][row : row + WIDTH] for row in range(0, N_SQUARES, WIDTH)]))
     return [list(column) for column in zip(*rows, strict=True)]
 
 
 def compare(names: Sequence[str], size: int) -> int:
-    """Print a table of both solvers; return how many scores differ."""
+    """Print a table of both solvers; return the number of scores that differ."""
     rows = [["set", "positions", "other scores", "ours, ms", "BitBully, ms", "ratio"]]
     different = 0
     for name in names:
@@ -84,7 +84,7 @@ def compare(names: Sequence[str], size: int) -> int:
 
 
 def report(state: Connect4State, exact: bool) -> int:
-    """Print the value of a position, and of each move; return how many of them the opening book has otherwise."""
+    """Print the value of a position and of each move; return how many of them differ from the opening book."""
     solver = Connect4Solver(_MEMORY)
     begin = time.process_time()
     score, nodes = solver.solve(state, exact)
@@ -101,7 +101,7 @@ def report(state: Connect4State, exact: bool) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a verb; 1 if scores differ from those of another solver or the book."""
+    """Run a verb; return 1 if scores differ from those of BitBully or the book."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("verb", choices=("compare", "empty"))
     parser.add_argument("names", nargs="*", default=list(SETS), metavar="SET", help="the sets to compare")
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exact", action="store_true", help="the exact score of the empty board")
     options = parser.parse_args(arguments)
     set_threads(1)
-    # Before the clock runs.
+    # Compiling is not timed.
     compile_search()
     if options.verb == "compare":
         return int(compare(options.names, options.size) > 0)

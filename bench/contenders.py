@@ -1,7 +1,7 @@
-"""Solvers that are compared: ours, and all solvers that others offer to Python users.
+"""Solvers to compare: ours, and all others that are available to Python users.
 
-Each guarantees, by its own stopping rule and in exact arithmetic, values within the tolerance of the optimal ones (see
-its file in ``peer/``). Of the others, only Storm computes reachability with a guarantee.
+The stopping rule of each guarantees, in exact arithmetic, values within the tolerance of the optimal ones (see its file
+in ``peer/``). Of the others, only Storm computes reachability with a guarantee.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 OURS, OURS_ONE = "punish-fast", "punish-fast, 1 thread"
 FAMILIES = ("QuantEcon", "MDPSolver", "pymdptoolbox", "SciPy", "Storm")
-# Suffix of solvers that are given the values of win and loss.
+# Suffix of solvers that start with the values of win and loss.
 GIVEN = ", terminals given"
 WHOLE = "punish-fast, states, tensor and solve"
 WIN = ", win probability"
@@ -20,11 +20,11 @@ WIN = ", win probability"
 
 @dataclass(frozen=True)
 class Contender:
-    """A solver with its options."""
+    """A solver and its options."""
 
-    name: str  # begins with its family
-    module: str  # its file in ``peer/``
-    settings: Mapping[str, Any] = field(default_factory=dict)  # options besides discount, tolerance and threads
+    name: str  # begins with the family
+    module: str  # file in ``peer/``
+    settings: Mapping[str, Any] = field(default_factory=dict)  # options other than discount, tolerance and threads
     uses_threads: bool = False
 
 
@@ -78,7 +78,7 @@ FEW = tuple(
     for everyone, names in ((DISCOUNTED, (OURS, *FAMILIES)), (REACHABILITY, (OURS, "Storm")))
     for name in names
 )
-# Solvers of the tensor of Punish: at a discount, then for the undiscounted win probability.
+# Solvers of the tensor of Punish: first of discounted values, then of the undiscounted win probability.
 PEERS = (
     Contender(OURS, "ours", uses_threads=True),
     Contender(OURS_ONE, "ours"),

@@ -1,15 +1,14 @@
 """Exact duels of the notebook's agents, or of a strategy file: ``python -m bench.duels [EQ.h5]``.
 
-The notebook had five enemies: uniform play, and PARLESS and PAWNN, each *general* (from all choices) and *champion*
-(from those of winners). Against each, an agent was solved. PARLESS is counted again from the notebook's recorded games;
-PAWNN has its published weights. ``PUNISH_FAST_GAMES_DB`` names the database, ``PUNISH_FAST_SAVES`` the folder of the
-weights. Here the agents and the random player meet in a round-robin, greedy and by softmax. Three costs are measured,
-too: of discounting a win, of the redeal from the discard pile alone, and of assuming all hands of the enemy equally
+The notebook solved one agent against each of five enemies: uniform play, and PARLESS and PAWNN, each *general* (from
+all choices) and *champion* (from the choices of winners). PARLESS is counted again from the notebook's recorded games,
+in the database ``PUNISH_FAST_GAMES_DB``; the published weights of PAWNN are in the folder ``PUNISH_FAST_SAVES``. The
+agents and the random player meet in a round-robin, greedy and with softmax. Three costs are also measured: of
+discounting wins, of redealing only from the discard pile, and of assuming that all hands of the enemy are equally
 likely.
 
-A strategy file meets the built-in players of the arena and the notebook's greedy agents instead; without the recorded
-games these are left out. For an information model finer than `view`, this takes as much memory as solving the
-equilibrium did.
+A strategy file meets the built-in players of the arena, and the notebook's greedy agents if the recorded games exist.
+If its information model is finer than `view`, this needs as much memory as solving the equilibrium.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ from punish_fast.store.formats.flux import read_flux
 
 DISCOUNT = 0.95
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0)
-# The Unix second of the last game that the notebook learned from.
+# Unix time of the last game that the notebook learned from.
 _UNTIL = 1668358800
-# Probabilities are printed with two digits of per cent.
+# Probabilities are printed as percentages with two decimals.
 _TOLERANCE = 1e-6
 
 Policies = dict[str, np.ndarray]
 
 
 def notebook_enemies(space: StateSpace) -> Policies:
-    """The policies of the five enemies, by the names of the agents solved against them."""
+    """Return the policies of the five enemies, by the names of the agents solved against them."""
     database, folder = (Path(os.environ.get(f"PUNISH_FAST_{name}", "")) for name in ("GAMES_DB", "SAVES"))
     if not database.is_file() or not folder.is_dir():
         raise BenchmarkError("needs recorded games: set PUNISH_FAST_GAMES_DB to the database and PUNISH_FAST_SAVES")
@@ -68,7 +67,7 @@ def notebook_enemies(space: StateSpace) -> Policies:
 
 @dataclass(frozen=True)
 class Responses:
-    """Agents solved against one enemy, as values of rows, float64 ``[n_rows]``."""
+    """Values of agents solved against one enemy, float64 ``[n_rows]``."""
 
     published: np.ndarray  # as in the notebook: discounted, redeal from the discard pile
     undiscounted: np.ndarray
@@ -86,14 +85,14 @@ def responses(space: StateSpace, true_space: StateSpace, enemy: np.ndarray) -> R
 
 
 class Duels:
-    """Exact duels of a game, each computed once."""
+    """Exact duels of a game; each is computed once."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def win_probability(self, own: np.ndarray, enemy: np.ndarray) -> float:
-        """The probability that ``own`` beats ``enemy``."""
+        """Return the probability that ``own`` beats ``enemy``."""
         pair = own.tobytes(), enemy.tobytes()
         if pair[0] == pair[1]:
             return 0.5
@@ -105,7 +104,7 @@ class Duels:
         return self._known[pair]
 
     def matrix(self, policies: Policies) -> np.ndarray:
-        """Win probabilities of rows against columns, float64 ``[n, n]``."""
+        """Return the win probabilities of rows against columns, float64 ``[n, n]``."""
         return np.array(
             [[self.win_probability(own, enemy) for enemy in policies.values()] for own in policies.values()]
         )
@@ -170,7 +169,7 @@ def _percents(shares: Sequence[float], digits: int = 1) -> list[str]:
 
 
 def study_of_file(path: Path) -> tuple[str, bool]:
-    """Run the duels of a strategy file; return the table, and whether more than half of the games are won in all."""
+    """Run the duels of a strategy file; return the table, and whether it wins more than half of all its games."""
     player = Player(str(path))
     if player.rules is None:
         raise BenchmarkError(f"{path} has no rules")
@@ -203,7 +202,7 @@ def _opponents(space: StateSpace, view: StateSpace) -> Iterator[tuple[str, np.nd
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; return 1 if the player of a file does not win more than half of every duel."""
+    """Print the tables; return 1 if the player of a file does not win more than half of the games of every duel."""
     parser = argparse.ArgumentParser(prog="python -m bench.duels", description=(__doc__ or "").split(":")[0])
     parser.add_argument("file", nargs="?", type=Path, metavar="EQ.h5", help="a strategy file")
     file = parser.parse_args(arguments).file

@@ -1,14 +1,14 @@
-"""The frame of all benchmarks: options go in, a report comes out, and timed work runs in child processes.
+"""Common parts of all benchmarks: options, reports, and timed work in child processes.
 
 A benchmark is a module with ``run(options) -> Report``. A report has *measurements* (durations, reported by their
-median), *targets* (a missed one is only reported), *checks* (results that must agree; the run fails otherwise) and
-*problems* (failed measurements, with the reason).
+median), *targets* (a missed one is only reported), *checks* (results that must agree, or the run fails) and *problems*
+(failed measurements, with the reason).
 
 `run_child` starts ``python -m bench.harness MODULE FILE``, sends it a request as JSON, and reads the result of the
-module's ``work(request)`` from the file, because libraries may print. Each child has its own memory, threads and
-compiled code; ``peak_bytes`` in its result is its peak memory.
+module's ``work(request)`` from the file, since libraries may print. Each child has its own memory, threads and compiled
+code; ``peak_bytes`` in its result is its peak memory.
 
-``results.jsonl`` contains one line of JSON for each benchmark of each full run whose results agree.
+``results.jsonl`` has one line of JSON for each benchmark of each full run whose results agree.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class BenchmarkError(Exception):
 
 
 class TookTooLongError(BenchmarkError):
-    """A child that exceeded the time it had set by `allow`."""
+    """A child that exceeded the time limit of `allow`."""
 
 
 def say(line: str) -> None:
@@ -84,7 +84,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Target:
-    """A target: ``value`` should be at least (or at most) ``bound``."""
+    """A lower or upper bound for a value."""
 
     name: str
     value: float
@@ -93,7 +93,7 @@ class Target:
 
     @property
     def ok(self) -> bool:
-        """Whether the target is met; NaN never is."""
+        """Whether the value is within the bound; NaN never is."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @property
@@ -104,7 +104,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Check:
-    """Results that must agree: they differ by ``difference``, at most ``limit`` is allowed."""
+    """Results that may differ by at most ``limit``."""
 
     name: str
     difference: float
@@ -138,17 +138,17 @@ class Report:
         return all(check.ok for check in self.checks)
 
     def find(self, name: str) -> Measurement | None:
-        """The measurement of a name, or None."""
+        """Return the measurement of a name, or None."""
         return next((measurement for measurement in self.measurements if measurement.name == name), None)
 
     def aim(self, name: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
-        """Add a target, except in a quick run, whose games are too small."""
+        """Add a target, except in a quick run, where games are too small."""
         bound = at_least if at_least is not None else at_most
         if not self.quick and bound is not None:
             self.targets.append(Target(name, value, bound, at_least is not None))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report as JSON values; NaN and infinity become None."""
+        """Return the report as JSON values; NaN and infinity become None."""
         mapping: dict[str, Any] = _finite(asdict(self))
         return mapping
 
@@ -162,7 +162,7 @@ def _finite(value: Any) -> Any:
 
 
 def new_report(benchmark: str, options: Options, rules: str) -> Report:
-    """An empty report."""
+    """Return an empty report."""
     return Report(benchmark, rules, options.threads, options.runs, options.quick)
 
 
@@ -174,7 +174,7 @@ def append(reports: Iterable[Report], path: Path) -> None:
 
 
 def newest(path: Path = RESULTS) -> dict[str, Report]:
-    """The last report of each benchmark in a results file."""
+    """Return the last report of each benchmark in a results file."""
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
@@ -185,7 +185,7 @@ def newest(path: Path = RESULTS) -> dict[str, Report]:
 
 
 def provenance() -> dict[str, Any]:
-    """Date, commit, machine and versions, as JSON values."""
+    """Return date, commit, machine and versions as JSON values."""
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -205,7 +205,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The commit, with ``-dirty`` if the sources have changed since; ``unknown`` without git."""
+    """Return the commit, with ``-dirty`` if sources have changed since; ``unknown`` without git."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
@@ -217,9 +217,9 @@ def _commit() -> str:
 
 
 def peak_memory() -> int:
-    """Peak memory of this process in bytes; 0 if unknown.
+    """Return the peak memory of this process in bytes, 0 if unknown.
 
-    On Linux, ``ru_maxrss`` of a child starts with the value of the process that forked it, so it is not used.
+    On Linux, ``ru_maxrss`` of a child starts with the value of its parent, so it is not used.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii", errors="replace").splitlines() if status.is_file() else []
@@ -227,32 +227,33 @@ def peak_memory() -> int:
 
 
 def allow(seconds: float) -> None:
-    """End this process if it still works after so many seconds; 0 takes that back.
+    """End this process if it has not finished after some seconds; 0 removes the limit.
 
-    The signal's default action ends it even if a library in C holds the interpreter.
+    The default action of the signal works even while a C library holds the interpreter.
     """
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a child, with this clone first on its path."""
+    """Return the environment of a child, with this clone first in ``PYTHONPATH``."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, **changes}
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """Kill a process that leads a session, and its descendants."""
+    """Kill the process that leads a session, and its descendants."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def run_child(module: str, request: dict[str, Any], what: str) -> dict[str, Any]:
-    """Run ``module.work(request)`` in a child process and return its result; both are ready for JSON.
+    """Run ``module.work(request)`` in a child process and return its result; both are JSON values.
 
-    A child that fails raises a `BenchmarkError` that begins with ``what``; after the time of `allow`, a
-    `TookTooLongError`.
+    Raises:
+        BenchmarkError: If the child fails; the text begins with ``what``.
+        TookTooLongError: If the child exceeds the time limit of `allow`.
     """
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         output = Path(folder) / "result.json"
@@ -283,7 +284,7 @@ def run_child(module: str, request: dict[str, Any], what: str) -> dict[str, Any]
 
 
 def main() -> int:
-    """The child: module and result file are arguments, the request comes on stdin."""
+    """Do the work of a child; its arguments are a module and the file for the result, and stdin has the request."""
     module, output = sys.argv[1:]
     try:
         result = importlib.import_module(module).work(json.load(sys.stdin))

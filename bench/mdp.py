@@ -1,17 +1,16 @@
-"""Processes that have nothing to do with Punish, against the solvers of others.
+"""Processes unrelated to Punish, solved by our solver and by others.
 
-Every process of ``processes/`` is made once per size and saved. For each size and discount all contenders take turns,
-each in a child process with limited time and memory: it solves the small process, to warm up, and then the other one.
-The time is that of solving to values within `TOLERANCE` of the optimal ones. The values of every turn are compared with
-ours, and those that differ by more than both error bounds fail the run and get no time.
+Every process of ``processes/`` is made once per size and saved. A *task* is a process of one size with one discount.
+The contenders of a task take turns, each in a child process with limited time and memory, which first solves the small
+process to warm up. Its time is that of solving the task to values within `TOLERANCE` of the optimal ones. All values
+are compared with ours. If they differ by more than both error bounds, the run fails and the contender gets no time.
 
-Nobody waits for the slow: a contender has `LIMIT` seconds and no more than `PATIENCE` times those of the fastest one.
-One that took over `SLOW` times as long has only one turn. One that took over `PATIENCE` times as long is left out at
-larger sizes, and one that took over `LIMIT` at larger sizes and discounts.
+To save time, a contender is limited to `LIMIT` seconds and to `PATIENCE` times the time of the fastest one. One that
+took over `SLOW` times as long has only one turn. One that took over `PATIENCE` times as long is left out at larger
+sizes, and one that took over `LIMIT` at larger sizes and discounts.
 
-Each row of the table is a task. The column of a program has its fastest way to solve it as a multiple of our time,
-with all threads that either can use: below 1 we lose.
-A bound stands where a solver ran out of time.
+The table has a row for each task. The column of a program has the time of its fastest method as a multiple of our time,
+both with all threads they can use: we lose where it is below 1. Where a solver ran out of time, there is a bound.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from bench.report import fact, text_of
 from punish_fast.runtime.limits import usable_cores
 
 TOLERANCE = 1e-6
-# What rounding may add to the peers' error bounds, which ignore it.
+# Allowance for rounding, which the peers' error bounds ignore.
 ROUNDING = 1e-8
 SLOW, PATIENCE = 2.0, 5.0
 # Times this short are not compared.
@@ -58,59 +57,59 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Its name in tables."""
+        """Name in tables."""
         aim = "reachability" if self.is_reachability else f"{self.discount:g}"
         return f"{self.process} {self.size}, {aim}"
 
     @property
     def is_reachability(self) -> bool:
-        """Whether it has no discount."""
+        """Whether there is no discount."""
         return self.discount == NO_DISCOUNT
 
     def is_as_hard_as(self, other: Task) -> bool:
-        """Whether it is the same process, no smaller and with no smaller discount."""
+        """Return True if this is the same process with at least the same size and discount."""
         is_no_smaller = SIZES.index(self.size) >= SIZES.index(other.size) and self.discount >= other.discount
         return self.process == other.process and is_no_smaller
 
     def is_larger_than(self, other: Task) -> bool:
-        """Whether it is the same process and discount in a larger size."""
+        """Return True if this is the same process and discount in a larger size."""
         is_larger = SIZES.index(self.size) > SIZES.index(other.size)
         return (self.process, self.discount) == (other.process, other.discount) and is_larger
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
-        """Who can solve it."""
+        """Solvers that can solve it."""
         return REACHABILITY if self.is_reachability else DISCOUNTED
 
     @property
     def limit(self) -> float:
-        """Seconds that a contender has at most."""
+        """Time limit in seconds."""
         return LIMIT[self.size]
 
 
 @dataclass
 class Record:
-    """All turns of a contender at one task: their seconds, or why there are none, and the limit it has exceeded."""
+    """All turns of a contender at one task: the seconds, or the reason for none, and the limit it has exceeded."""
 
     seconds: list[float] = field(default_factory=list)
     failure: str = ""
     limit: float = np.inf
 
     def run_out(self, limit: float, why: str = "") -> None:
-        """Note that it took, or would take, longer than ``limit`` seconds."""
+        """Record that it took, or would take, longer than ``limit`` seconds."""
         self.limit, self.failure = limit, f"over {limit:.3g} s{why}"
 
     @property
     def median(self) -> float:
-        """The median duration in seconds; infinite if it failed."""
+        """Median duration in seconds; infinite if it failed."""
         return statistics.median(self.seconds) if self.seconds and not self.failure else np.inf
 
 
 class Contest:
-    """All contenders at one task after the other."""
+    """The contest of all contenders, task by task."""
 
     def __init__(self, options: Options, folder: Path) -> None:
-        """Keep all files in ``folder``."""
+        """Store all files in ``folder``."""
         self._options, self._folder = options, folder
         self.report = new_report("mdp", options, "none")
         self._worst: dict[str, Check] = {}
@@ -137,7 +136,7 @@ class Contest:
         self.report.measurements.append(measurement_of(task, records, transitions))
 
     def _foreseen(self, task: Task, one: Contender) -> Record:
-        """An empty record, unless an easier task tells what would come of a turn."""
+        """Return an empty record, unless an easier task shows that a turn would take too long."""
         record = Record()
         if one.name == OURS:
             return record
@@ -149,14 +148,14 @@ class Contest:
         return record
 
     def _note_slow(self, task: Task, records: Mapping[str, Record]) -> None:
-        """Remember who took too long for larger sizes of the task."""
+        """Remember the contenders that took too long, for larger sizes of the task."""
         limit = patience_for(min(record.median for record in records.values()))
         for name, record in records.items():
             if record.failure == LEFT_OUT or record.limit < task.limit or limit < record.median < np.inf:
                 self._slow.append((task, name))
 
     def _make(self, process: str, size: str) -> int:
-        """Make a process unless its files are there; return the number of its transitions."""
+        """Make a process unless its files exist; return its number of transitions."""
         folder = self._where(process, size)
         if not folder.exists():
             folder.mkdir()
@@ -205,7 +204,7 @@ class Contest:
         record.seconds += result["seconds"]
 
     def agrees(self, task: Task, one: Contender, values: Path, bound: float) -> bool:
-        """Compare with our last values, if there are any, and keep the worst check of each contender."""
+        """Compare with our last values, if any, and store the worst check of each contender."""
         ours = self._folder / "ours.npy"
         if not ours.exists():
             return True
@@ -218,19 +217,19 @@ class Contest:
         return check.ok
 
     def forget(self, process: str, size: str) -> None:
-        """Delete the files of a process, and our values."""
+        """Delete the files of a process and our values."""
         for path in self._where(process, size).glob("*"):
             path.unlink()
         self._where(process, size).rmdir()
 
 
 def patience_for(fastest: float) -> float:
-    """Seconds to wait for others at least as long as the fastest contender's."""
+    """Return the seconds to wait for contenders if the fastest one took ``fastest``."""
     return max(LEAST_LIMIT, PATIENCE * fastest)
 
 
 def measurement_of(task: Task, records: dict[str, Record], transitions: int) -> Measurement:
-    """Our durations, and what others took as multiples of their median."""
+    """Return our durations, and those of others as multiples of our median."""
     ours = records[OURS]
     facts: dict[str, Fact] = {"transitions": transitions}
     if ours.failure:
@@ -255,7 +254,7 @@ def _or_reason(record: Record) -> Fact:
 
 
 def _ratio(record: Record, ours: Record, limit: float) -> Fact:
-    """What a contender took as a multiple of our time, or a bound on it where either ran out of time."""
+    """Return the time of a contender as a multiple of ours, or a bound if either ran out of time."""
     if ours.failure:
         return f"< {fact(record.median / limit)}" if not record.failure else record.failure
     is_over = np.isfinite(record.limit)
@@ -263,12 +262,12 @@ def _ratio(record: Record, ours: Record, limit: float) -> Fact:
 
 
 def _rank(record: Record) -> tuple[float, float]:
-    """Smaller for the faster, and where none has a time, for the smaller limit: all take longer than that."""
+    """Return a sort key: faster contenders first; without times, those with the smaller limit."""
     return record.median, record.limit
 
 
 def add_targets(report: Report) -> None:
-    """The aims: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
+    """Add targets: never slower than the best peer, 5 times faster in the median, and half of QuantEcon at random."""
     known = [_number(measurement.facts.get("best", "")) for measurement in report.measurements]
     ratios = [ratio for ratio in known if ratio is not None]
     if ratios:
@@ -285,7 +284,7 @@ def add_targets(report: Report) -> None:
 
 
 def _number(ratio: Fact) -> float | None:
-    """The number of a ratio or of its bound; None if there is neither."""
+    """Return the number of a ratio or a bound, or None."""
     text = str(ratio).removeprefix("> ").removeprefix("< ").replace(",", "")
     try:
         return float(text)
@@ -294,7 +293,7 @@ def _number(ratio: Fact) -> float | None:
 
 
 def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence[float]) -> Iterator[Task]:
-    """All tasks; a process that is not discounted ignores the discounts."""
+    """Return all tasks; processes without discount ignore the discounts."""
     for process in processes:
         for size in sizes:
             for discount in PROCESSES[process].discounts:
@@ -303,7 +302,7 @@ def tasks_of(processes: Sequence[str], sizes: Sequence[str], discounts: Sequence
 
 
 def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Contender] | None = None) -> Report:
-    """Run all tasks, those of one process and size side by side; ``contenders`` limits who takes part."""
+    """Run all tasks, those of one process and size together; ``contenders`` restricts the solvers."""
     with tempfile.TemporaryDirectory(prefix="punish-fast-bench-") as folder:
         contest = Contest(options, Path(folder))
         for i, task in enumerate(tasks):
@@ -317,14 +316,14 @@ def measure(options: Options, tasks: Sequence[Task], contenders: Sequence[Conten
 
 
 def run(options: Options) -> Report:
-    """Run the benchmark: the middle and large sizes, or a few solvers on two small processes."""
+    """Run the benchmark: the middle and large sizes, or if quick, a few solvers on two small processes."""
     if options.quick:
         return measure(options, [Task(process, "small", discount) for process, discount in QUICK], FEW)
     return measure(options, list(tasks_of(list(PROCESSES), SIZES[1:], DISCOUNTS)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Time solvers on a choice of processes; ``python -m bench mdp`` runs all and keeps the results."""
+    """Time solvers on chosen processes; ``python -m bench mdp`` runs all and stores the results."""
     parser = argparse.ArgumentParser(prog="python -m bench.mdp", description=main.__doc__)
     parser.add_argument("--process", action="append", choices=list(PROCESSES), help="only this one; repeatable")
     parser.add_argument("--size", action="append", choices=SIZES, help="only this one; repeatable (default: middle)")
@@ -334,7 +333,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="threads (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the report to FILE")
     given = parser.parse_args(arguments)
-    # SIGTERM must end the child, too.
+    # SIGTERM must also end the child.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     tasks = tasks_of(given.process or list(PROCESSES), given.size or ["middle"], given.discount or DISCOUNTS)
     wanted, everyone = given.solver or [""], (*DISCOUNTED, *REACHABILITY)

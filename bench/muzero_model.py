@@ -1,9 +1,9 @@
 """Compare the learned model of a MuZero agent with the rules: ``python -m bench.muzero_model tictactoe muzero.h5``.
 
-The table follows random legal actions from states of the game, both in the game and in the model, which sees
-only the first state. After each action it compares the predicted reward, value and policy with perfect play. After the
-end of a game, any action is followed; rewards and values should then be 0. Later states may be easier, so the table
-also has the errors of a model that sees the same states; the difference is the error of unrolling.
+From states of the game, random legal actions are followed both in the game and in the model, which sees only the first
+state. After each action, the predicted reward, value and policy are compared with perfect play. After the end of a
+game, all actions are legal, and rewards and values should be 0. Since later states may be easier, the table also has
+the errors of a model that sees these states itself; the difference is the error of unrolling.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Predictions(NamedTuple):
 
 
 def sampled_states(vector: VectorBoardGame, n: int, generator: np.random.Generator) -> list[Any]:
-    """Return at most ``n`` different states before the end of a game; of Connect Four, ones that are easy to solve."""
+    """Return at most ``n`` different states before the end of a game; of Connect Four, easily solved ones."""
     try:
         positions = enumerate_positions(vector.game, is_folded=False)
         states = [positions.states[number] for number in positions.live.tolist()]
@@ -74,7 +74,11 @@ def sampled_states(vector: VectorBoardGame, n: int, generator: np.random.Generat
 def unrolled_errors(
     learner: MuZeroLearner, oracle: Oracle, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> list[UnrolledErrors]:
-    """Return the errors of the model after 0 to ``n_actions`` actions; `LearnError` if the learner has no model."""
+    """Return the errors of the model after 0 to ``n_actions`` actions.
+
+    Raises:
+        LearnError: If the learner has no model.
+    """
     if not learner.method.is_learned:
         raise LearnError("model: it plans in the rules of the game, so there is no model to judge")
     vector: Any = learner.vector
@@ -115,7 +119,7 @@ def unrolled_errors(
 def _random_lines(
     game: Any, states: Sequence[Any], n_actions: int, generator: np.random.Generator
 ) -> tuple[list[list[Any]], np.ndarray]:
-    """Return states along random legal actions, and the actions, int32 ``[n, n_actions]``; the last state repeats."""
+    """Return states along random legal actions, and int32 ``[n, n_actions]``, the actions; the last state repeats."""
     action, luck = np.empty((len(states), n_actions), dtype=np.int32), generator.random((len(states), n_actions))
     lines = [[state] for state in states]
     for row, line in enumerate(lines):
@@ -140,7 +144,7 @@ def _exact(game: Any, oracle: Oracle, state: Any, discount: float) -> tuple[floa
 
 
 def _mean(numbers: np.ndarray) -> float:
-    """Return the mean, NaN for an empty array."""
+    """Return the mean; NaN for an empty array."""
     return float(numbers.mean()) if len(numbers) else float("nan")
 
 

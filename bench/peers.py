@@ -1,12 +1,12 @@
 """Other solvers on the same tensor: SciPy, QuantEcon, MDPSolver and Storm.
 
-The game against uniform play is built once and saved. Every solver loads it in a child process, so its peak memory
-(loading included) and its threads are its own. The time is that of solving, without loading, to values within 1e-9 of
-the optimal ones by the solver's own stopping rule (see each file of ``peer/``). Every solver has one turn in each
-round, so a drift of the machine's speed affects all of them.
+The game against uniform play is built once and saved. Every solver loads it in its own child process, so its peak
+memory includes loading. Its time is that of solving, without loading, to values within 1e-9 of the optimal ones by its
+own stopping rule (see the files of ``peer/``). Every solver has one turn per round, so that a drift of the machine's
+speed affects all of them.
 
-There are two tasks: values at discount 0.95, and the undiscounted win probability, which Storm computes. Results must
-agree with ours to within the sum of both error bounds and `ROUNDING`, since the peers' bounds ignore rounding: a sweep
+There are two tasks: values at discount 0.95, and the undiscounted win probability, which Storm computes. Results may
+differ from ours by the sum of both error bounds and `ROUNDING`, since the bounds of the peers ignore rounding: a sweep
 of values up to 20 is off by at most 1e-12, and errors of sweeps add up to at most 20 times that.
 """
 
@@ -23,7 +23,7 @@ from bench.contenders import GIVEN, OURS, PEERS, WHOLE, WIN, WIN_PEERS, Contende
 from bench.harness import BenchmarkError, Check, Fact, Measurement, Options, Report, new_report, run_child, say
 
 ROUNDING = 1e-10
-# A single solve of ours is too short to measure.
+# One of our solves is too short to measure.
 OUR_REPEATS = 5
 QUICK_RULES = str(Path(__file__).parent / "houses" / "short.toml")
 
@@ -84,8 +84,9 @@ def _check(folder: Path, turns: dict[str, list[dict[str, Any]]], name: str, ours
 def _add_measurements(report: Report, turns: dict[str, list[dict[str, Any]]]) -> None:
     """Add durations, and targets for the best of QuantEcon and of Storm.
 
-    Targets compare with programs that get nothing but the process. QuantEcon with the values of win and loss given,
-    which a user can compute, is reported without a target.
+    Targets compare programs that start with the process alone. A user could also give QuantEcon the values of win and
+    loss;
+    this is reported without a target.
     """
     for peers in (PEERS, WIN_PEERS):
         for peer in (peer for peer in peers if turns.get(peer.name)):
@@ -108,6 +109,6 @@ def _add_measurements(report: Report, turns: dict[str, list[dict[str, Any]]]) ->
 
 
 def _best(report: Report, family: str) -> float | None:
-    """The shortest median of a program without the values of win and loss."""
+    """Return the shortest median of a program without the values of win and loss."""
     named = (each for each in report.measurements if each.name.startswith(family) and not each.name.endswith(GIVEN))
     return min((each.median for each in named), default=None)

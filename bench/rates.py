@@ -1,11 +1,11 @@
 """Speed of games and duels: ``python -m bench.rates [GAME ...] [duels]``.
 
-*Games* are random games a second on one core, many at once as a learner plays them, by ``legal`` and ``step`` of a
-`VectorGame`; a game that ends is replaced by a new one, and the batch fits the cache. Whole games of Gwent Lite run in
-one kernel, with the default deck, at random and by the rule of thumb. Time is that of all threads of the process
-together; the best of three runs counts.
+*Games* are random games per second on one core, played in batches like those of a learner, by ``legal`` and ``step`` of
+a `VectorGame`. Finished games are replaced by new ones, and a batch fits the cache. Whole games of Gwent Lite run in
+one kernel, with the default deck, at random and by the rule of thumb. Time is the processor time of all threads
+together, the best of three runs.
 
-*Duels* are exact duels of Punish, in seconds, and simulated games a second on all cores. The simulated share of wins
+*Duels* are exact duels of Punish, in seconds, and simulated games per second on all cores. The simulated share of wins
 must be within four standard errors of the exact probability, ``|k / n - p| <= 4 sqrt(p (1 - p) / n)``.
 """
 
@@ -35,7 +35,7 @@ from punish_fast.punish.states.space import StateSpace
 GAMES = ("tictactoe", "connect4", "gwent")
 DUELS = (("random", "naive"), ("naive", "naive@0.1"), ("naive@0.5", "random"), ("careful", "punisher"))
 LIMIT = 4.0
-# Games at once.
+# Games in a batch.
 _BATCH = 4096
 
 # Games finished, moves made, and games won by the first player.
@@ -43,7 +43,7 @@ Counts = tuple[int, int, int]
 
 
 def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
-    """Return a function that makes one move in each of a batch of games."""
+    """Return a function that makes one move in each game of a batch."""
     generator, begin = np.random.default_rng(0), vector.initial(_BATCH)
     states, action = begin.copy(), np.empty(_BATCH, dtype=np.int64)
     share = np.empty(_BATCH, dtype=np.float32)
@@ -60,13 +60,13 @@ def vector_games(vector: VectorGame) -> Callable[[int], Counts]:
 
 
 def gwent_games(policy: str, seed: int) -> Counts:
-    """Play games of Gwent Lite between two players of a policy."""
+    """Play games of Gwent Lite between two players with the same policy."""
     batch = play_games(deck_rows([DEFAULT_DECK] * 2)[np.newaxis], [policy] * 2, _BATCH, seed)
     return len(batch.moves), int(batch.moves.sum()), int(np.count_nonzero(batch.returns > 0))
 
 
 def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
-    """The functions to measure for a game, by the name of the row."""
+    """Return the functions to measure for a game, by the name of the row."""
     if name == "gwent":
         titles = {"at random": "random", "rule of thumb": "rule-of-thumb"}
         return {f"{name}, {how}": partial(gwent_games, policy) for how, policy in titles.items()}
@@ -74,7 +74,7 @@ def runs_of(name: str) -> dict[str, Callable[[int], Counts]]:
 
 
 def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str]:
-    """The best of three measurements of a game; the first call compiles and is left out."""
+    """Return the best of three measurements of a game, after a first call that compiles."""
     run(0)
     best, first = [0.0, 0.0], 0.0
     for number in range(3):
@@ -88,7 +88,7 @@ def row_of(title: str, run: Callable[[int], Counts], seconds: float) -> list[str
 
 
 def measure_duels(rules: str, n_games: int) -> tuple[Table, bool]:
-    """Time exact and simulated duels; return the table, and whether both agree."""
+    """Time exact and simulated duels; return the table, and whether they agree."""
     graph = Graph(StateSpace(load_rules(rules)._replace(redeal="reshuffle")))
     rows: Table = [["duel", "s, exact", "games/s, simulated", "wins, exact", "simulated", "standard errors"]]
     agrees = True

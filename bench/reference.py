@@ -1,15 +1,15 @@
-"""The game in plain Python: slow, short, and with nothing from the package.
+"""The game in plain Python: slow, short, and independent of the package.
 
 Only the standard library is imported, so comparing the package with this module compares two readings of the same
-rules. Probabilities are proportions: a random hand is one of `itertools.combinations` of the cards it may consist of,
-draws from the deck are one of `itertools.permutations`, and equal outcomes are counted together.
+rules. A random hand is one of `itertools.combinations` of the possible cards, draws from the deck are one of
+`itertools.permutations`, and probabilities are the proportions of equal outcomes.
 
-The number type is that of the argument ``one``: `fractions.Fraction(1)` makes every probability exact, so two numbers
-are equal or a bug has been found; 1.0 computes in float64, as a notebook would, which is what benchmarks time.
+The argument ``one`` determines the number type. With `fractions.Fraction(1)` every probability is exact, so that any
+difference is a bug. With 1.0 they are floats, as in a notebook; benchmarks time these.
 
 * `breath_1_states`, `successors` and `enumerate_states` find the information states, breath by breath. `successors`
-  asks only what is possible and needs no probabilities: the cards that an enemy shows in one breath, its pick and both
-  players' draws, can be any of the cards the player does not see.
+  needs no probabilities: the cards that an enemy shows in a breath, its pick and the draws of both players, can be any
+  cards that the player does not see.
 * `transition` gives the probabilities of one row. For a state s, an action a and an enemy strategy sigma,
 
       P(t | s, a) = sum over enemy hands h, enemy actions b and draws d, with play(s, a, b, d) = t,
@@ -18,8 +18,8 @@ are equal or a bug has been found; 1.0 computes in float64, as a notebook would,
 * `Game` numbers the states of a whole game and runs published episodes of value iteration on them.
 
 Cards are numbers from 1 to 5 (guard, rush, dodge, strike, punish); 0 is rest or no card. An action has two digits, the
-card and 1 for a feint or 0; rest is 90. ``rules`` is any object with the attributes of `Rules`; rules with other fields
-are refused, so that a new rule cannot be forgotten here.
+card and 1 for a feint or 0; rest is 90. ``rules`` is any object with exactly the attributes of `Rules`, so that a new
+rule cannot be forgotten here.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ Number = Fraction | float
 
 
 class Rules(NamedTuple):
-    """The rules of a game, by default those of the notebook. Tuples of five are in the order of the cards."""
+    """Rules of a game, by default those of the notebook; tuples of five are in the order of the cards."""
 
     copies: Counts = (3, 3, 3, 3, 3)  # copies of each card in play
     hand_size: int = 5  # cards in a full hand
     reveal_size: int = 3  # cards revealed at the start of a measure
-    hp: int = 3  # HP at the start, and the most that healing reaches
+    hp: int = 3  # HP at the start, and the maximum after healing
     healing: int = 1  # HP that a survivor regains after a measure
     breaths: int = 4  # breaths in a measure
     feints: int = 1  # feints each player has in a measure
     damage: Counts = (0, 1, 0, 2, 3)  # base damage of each card
     guard_reduction: int = 1  # how much less a guarding player takes
-    dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that does nothing to a dodging player
-    priority: Counts = (0, 1, 2, 3, 4, 5)  # ranks of rest and the five cards; if both players fall, the lower one wins
+    dodge_stops: Counts = (0, 0, 0, 1, 1)  # 1 for each card that cannot hit a dodging player
+    priority: Counts = (0, 1, 2, 3, 4, 5)  # ranks of rest and the five cards; if both players fall, the lower rank wins
     exhausting: Counts = (0, 0, 0, 0, 1)  # 1 for each card after which one must rest
     redeal: str = "discard"  # ``"discard"`` or ``"reshuffle"``
 
@@ -70,7 +70,7 @@ NOTEBOOK = Rules()
 
 @cache
 def must_know(fields: tuple[str, ...]) -> None:
-    """Refuse rules with fields that this module does not know."""
+    """Reject rules with fields that this module does not know."""
     unknown = set(fields) - set(Rules._fields)
     if unknown:
         raise TypeError(f"rules: the reference does not know the field {min(unknown)}")
@@ -81,11 +81,11 @@ TINY = Rules(copies=(1, 2, 1, 2, 1), hand_size=2, reveal_size=1, hp=2, breaths=2
 
 
 class State(NamedTuple):
-    """What one player knows. Hands and discard pile are five counts each."""
+    """What one player knows; hands and discard pile are five counts each."""
 
     breath: int  # from 1 to the breaths of a measure, and one more between two measures
     hand: Counts  # own hand
-    own_hp: int  # Own HP
+    own_hp: int  # own HP
     own_exhausted: int  # 1 if the player must rest
     own_feinted: int  # own feints in this measure
     enemy_hp: int  # HP of the enemy
@@ -96,14 +96,14 @@ class State(NamedTuple):
 
 
 class Play(NamedTuple):
-    """What one player does in a breath: the picked card, and the drawn one of a feint (0 if there is none)."""
+    """What one player does in a breath: the picked card, and the drawn one of a feint, or 0."""
 
     picked: int
     drawn: int
 
     @property
     def resolved(self) -> int:
-        """The card that hits the other player, 0 for a rest."""
+        """The card that hits the other player; 0 for a rest."""
         return self.drawn or self.picked
 
 
@@ -128,32 +128,32 @@ def counts_of(cards: Iterable[int]) -> Counts:
 
 
 def plus(counts: Counts, others: Counts) -> Counts:
-    """Put two piles together."""
+    """Add two piles."""
     return tuple([count + other for count, other in zip(counts, others, strict=True)])
 
 
 def minus(counts: Counts, others: Counts) -> Counts:
-    """Take cards out of a pile that holds them."""
+    """Remove cards from a pile."""
     return tuple([count - other for count, other in zip(counts, others, strict=True)])
 
 
 def proportions(outcomes: Iterable[tuple[int, ...]], one: Number = EXACT) -> dict[tuple[int, ...], Any]:
-    """Relative frequency of each outcome in a list."""
+    """Return the relative frequency of each outcome in a list."""
     counter = Counter(outcomes)
     total = counter.total()
     return {outcome: one * count / total for outcome, count in counter.items()}
 
 
-# ``Fraction(1) == 1.0``, so caches must tell types apart.
+# Caches must distinguish types, since ``Fraction(1) == 1.0``.
 @lru_cache(maxsize=None, typed=True)
 def hands(cards: Counts, size: int, one: Number = EXACT) -> dict[Counts, Any]:
-    """Probabilities of ``size`` cards taken at random from ``cards``."""
+    """Return the probabilities of ``size`` cards taken at random from ``cards``."""
     return proportions((counts_of(hand) for hand in itertools.combinations(cards_of(cards), size)), one)
 
 
 @lru_cache(maxsize=None, typed=True)
 def draws(deck: Counts, size: int, one: Number = EXACT) -> dict[tuple[int, ...], Any]:
-    """Probabilities of the top ``size`` cards of a deck, in order."""
+    """Return the probabilities of the top ``size`` cards of a deck, in order."""
     return proportions(itertools.permutations(cards_of(deck), size), one)
 
 
@@ -166,7 +166,7 @@ def unseen_cards(rules: Any, state: State) -> Counts:
 
 
 def mirror(state: State, enemy_hand: Counts) -> State:
-    """The same position as the enemy sees it while holding ``enemy_hand``."""
+    """Return the position as the enemy sees it while holding ``enemy_hand``."""
     return State(
         state.breath,
         enemy_hand,
@@ -182,7 +182,7 @@ def mirror(state: State, enemy_hand: Counts) -> State:
 
 
 def legal_actions(rules: Any, state: Successor) -> list[int]:
-    """Legal actions of a state, ascending; rest is legal only where no card can be played."""
+    """Return the legal actions of a state, ascending; rest is legal only where no card can be played."""
     if isinstance(state, str) or state.own_exhausted or state.breath > rules.breaths or not any(state.hand):
         return [REST]
     ways = (0, 1) if state.own_feinted < rules.feints else (0,)
@@ -190,7 +190,7 @@ def legal_actions(rules: Any, state: Successor) -> list[int]:
 
 
 def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
-    """The strategy that plays every legal action with equal probability."""
+    """Return the strategy that plays every legal action with equal probability."""
 
     def play_uniformly(state: State) -> Distribution:
         actions = legal_actions(rules, state)
@@ -200,7 +200,7 @@ def uniform(rules: Any, one: Number = EXACT) -> Callable[[State], Distribution]:
 
 
 def behaviour(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callable[[State], Distribution]:
-    """Any strategy as a function; a table is uniform where it says nothing, None everywhere."""
+    """Return a strategy as a function; a table is uniform in states that it lacks, and None in all."""
     if enemy is not None and not isinstance(enemy, Mapping):
         return enemy
     table, otherwise = enemy or {}, uniform(rules, one)
@@ -211,7 +211,7 @@ def behaviour(rules: Any, enemy: Strategy | None, one: Number = EXACT) -> Callab
 
 
 def damage(rules: Any, attack: int, defence: int) -> int:
-    """HP that a player who resolved ``defence`` loses to ``attack``."""
+    """Return the HP that a player who resolved ``defence`` loses to ``attack``."""
     if attack in (NO_CARD, defence):
         return 0
     if defence == DODGE and rules.dodge_stops[attack - 1]:
@@ -221,12 +221,12 @@ def damage(rules: Any, attack: int, defence: int) -> int:
 
 
 def is_exhausting(rules: Any, card: int) -> int:
-    """1 if a player must rest after ``card``."""
+    """Return 1 if a player must rest after ``card``, else 0."""
     return int(rules.exhausting[card - 1]) if card else 0
 
 
 def winner(rules: Any, own_hp: int, enemy_hp: int, own: Play, enemy: Play) -> str | None:
-    """WIN or LOSS if a player has fallen to 0 HP or less, else None."""
+    """Return WIN or LOSS if a player has 0 HP or less, else None."""
     if own_hp > 0 and enemy_hp > 0:
         return None
     if own_hp > 0 or enemy_hp > 0:
@@ -247,7 +247,7 @@ def picked_card(own: Play) -> Counts:
 
 
 def play(rules: Any, state: State, own: Play, enemy: Play) -> Successor:
-    """Let both plays clash and find the state after it."""
+    """Return the state after both plays."""
     must_know(rules._fields)
     own_hp = state.own_hp - damage(rules, enemy.resolved, own.resolved)
     enemy_hp = state.enemy_hp - damage(rules, own.resolved, enemy.resolved)
@@ -282,7 +282,7 @@ def recover(rules: Any, state: State) -> State:
 
 
 def plays_of(action: int, drawn: int) -> Play:
-    """Make a play of an action and the card on top of the deck, which only a feint draws."""
+    """Return the play of an action, given the top card of the deck, which only a feint draws."""
     if action == REST:
         return Play(NO_CARD, NO_CARD)
     card, feint = divmod(action, 10)
@@ -290,12 +290,12 @@ def plays_of(action: int, drawn: int) -> Play:
 
 
 def is_feint(action: int) -> bool:
-    """Whether an action draws from the deck."""
+    """Return True if an action draws from the deck."""
     return action % 10 == 1
 
 
 def clashes(action: int, enemy_action: int, deck: Counts, one: Number = EXACT) -> Iterator[tuple[Play, Play, Any]]:
-    """Both plays, with the probabilities of their draws."""
+    """Return pairs of plays, with the probabilities of their draws."""
     n_draws = is_feint(action) + is_feint(enemy_action)
     for drawn, probability in draws(deck, n_draws, one).items():
         first, last = (drawn[0], drawn[-1]) if drawn else (NO_CARD, NO_CARD)
@@ -306,14 +306,14 @@ def clashes(action: int, enemy_action: int, deck: Counts, one: Number = EXACT) -
 
 
 def deal(pool: Counts, size: int, reveal_size: int, one: Number = EXACT) -> Iterator[tuple[Counts, Counts, Any]]:
-    """Draw ``size`` cards from the pool, then reveal some of the others; with the probability of both."""
+    """Draw ``size`` cards from the pool and reveal some of the others; return the probability of both."""
     for drawn, probability in hands(pool, size, one).items():
         for revealed, share in hands(minus(pool, drawn), reveal_size, one).items():
             yield drawn, revealed, probability * share
 
 
 def pools(rules: Any, state: State, one: Number = EXACT) -> Iterator[tuple[Counts, Any]]:
-    """The cards that a redeal deals from, with their probabilities."""
+    """Return the cards that a redeal may deal from, with their probabilities."""
     if rules.redeal == "discard":
         yield state.discard, one
         return
@@ -323,7 +323,7 @@ def pools(rules: Any, state: State, one: Number = EXACT) -> Iterator[tuple[Count
 
 
 def redeal(rules: Any, state: State, one: Number = EXACT) -> Transition:
-    """Probabilities of the breath-1 states that follow a measure."""
+    """Return the probabilities of the breath-1 states after a measure."""
     size = rules.hand_size
     row: Transition = {}
     for pool, probability in pools(rules, state, one):
@@ -337,7 +337,7 @@ def redeal(rules: Any, state: State, one: Number = EXACT) -> Transition:
 
 
 def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -> Iterator[tuple[int, Counts, Any]]:
-    """Every enemy action with the deck that its hand leaves, and the probability of both."""
+    """Return every enemy action and the deck beside its hand, with the probability of both."""
     chosen = behaviour(rules, enemy, one)
     unseen = unseen_cards(rules, state)
     for hand, probability in hands(unseen, state.enemy_hand, one).items():
@@ -348,7 +348,7 @@ def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -
 
 
 def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
-    """Probabilities of all successors of an action, equal ones merged."""
+    """Return the probabilities of all successors of an action; equal ones are merged."""
     if action not in legal_actions(rules, state):
         raise ValueError(f"action is {action}, allowed are {legal_actions(rules, state)}")
     if state.breath > rules.breaths:
@@ -362,7 +362,7 @@ def transition(rules: Any, state: State, action: int, enemy: Strategy | None = N
 
 
 def transitions(rules: Any, state: State, enemy: Strategy | None = None, one: Number = EXACT) -> dict[int, Transition]:
-    """The rows of all legal actions of a state."""
+    """Return the rows of all legal actions of a state."""
     return {action: transition(rules, state, action, enemy, one) for action in legal_actions(rules, state)}
 
 
@@ -370,14 +370,14 @@ def transitions(rules: Any, state: State, enemy: Strategy | None = None, one: Nu
 
 
 def deals(rules: Any) -> Iterator[tuple[Counts, Counts]]:
-    """All pairs of a full hand and the revealed cards."""
+    """Return all pairs of a full hand and revealed cards."""
     for hand in hands(rules.copies, rules.hand_size):
         for revealed in hands(minus(rules.copies, hand), rules.reveal_size):
             yield hand, revealed
 
 
 def breath_1_states(rules: Any) -> list[State]:
-    """All states of breath 1: every deal, and all HP that players may have after healing."""
+    """Return all states of breath 1: every deal, with all HP that are possible after healing."""
     health = range(min(1 + rules.healing, rules.hp), rules.hp + 1)
     return [
         State(1, hand, hp, 0, 0, enemy_hp, rules.hand_size, 0, 0, revealed)
@@ -387,20 +387,20 @@ def breath_1_states(rules: Any) -> list[State]:
 
 
 def possible_actions(rules: Any, state: State) -> list[int]:
-    """List the actions of an enemy that may hold any card the player does not see."""
+    """Return the actions of an enemy that may hold any card the player does not see."""
     guess = mirror(state, unseen_cards(rules, state) if state.enemy_hand else (0, 0, 0, 0, 0))
     return legal_actions(rules, guess)
 
 
 def possible_plays(action: int, enemy_action: int, unseen: Counts) -> Iterator[tuple[Play, Play]]:
-    """What both may play if the player does not see ``unseen``: the enemy's pick and the draws are different cards."""
+    """Return the possible plays of both; the enemy's pick and the draws are different cards of ``unseen``."""
     hidden = unseen if enemy_action == REST else minus(unseen, counts_of([enemy_action // 10]))
     for own_play, enemy_play, _ in clashes(action, enemy_action, hidden):
         yield own_play, enemy_play
 
 
 def successors(rules: Any, state: State) -> set[Successor]:
-    """All states that may follow, whatever the player and the enemy do."""
+    """Return all states that may follow any actions."""
     if state.breath > rules.breaths:
         return set(redeal(rules, state))
     unseen = unseen_cards(rules, state)
@@ -413,7 +413,7 @@ def successors(rules: Any, state: State) -> set[Successor]:
 
 
 def next_breath(rules: Any, states: Iterable[State]) -> set[State]:
-    """All states that follow, without win and loss."""
+    """Return all states that follow, without win and loss."""
     after: set[State] = set()
     for state in states:
         after.update(successor for successor in successors(rules, state) if isinstance(successor, State))
@@ -421,7 +421,7 @@ def next_breath(rules: Any, states: Iterable[State]) -> set[State]:
 
 
 def enumerate_states(rules: Any) -> list[list[State]]:
-    """All states by breath, the one between two measures last; each breath in ascending order."""
+    """Return all states by breath, the one between measures last, each breath in ascending order."""
     layers = [sorted(breath_1_states(rules))]
     for _ in range(rules.breaths):
         layers.append(sorted(next_breath(rules, layers[-1])))
@@ -431,24 +431,25 @@ def enumerate_states(rules: Any) -> list[list[State]]:
 # Value iteration
 
 
-Row = tuple[float, list[tuple[float, int]]]  # the reward, and (probability, number of the successor)
+Row = tuple[float, list[tuple[float, int]]]  # the reward, and (probability, number) of each successor
 
 
 class Game:
-    """The maps of some states, numbered, and the published value iteration on them.
+    """Numbered states, their rows, and the published value iteration on them.
 
-    States that only occur as successors get a number and keep the value 0, so that an episode on a sample does the
-    work of an episode on all of these rows.
+    States that occur only as successors get a number and keep the value 0, so that an episode on a sample takes the
+    time of
+    an episode on its rows.
 
     Attributes:
-        q: Values of the actions of each state; win and loss stand behind all others.
+        q: Values of the actions of each state; win and loss come last.
         n_values: States, successors and terminals.
-        n_rows: State-action pairs, terminals left out.
+        n_rows: State-action pairs, without those of terminals.
         n_nonzeros: Successors of all these rows.
     """
 
     def __init__(self, states: Iterable[State], rows_of: Callable[[State], Mapping[int, Transition]]) -> None:
-        """Work out the rows of ``states``, number all states, and prepare for the first episode."""
+        """Compute the rows of ``states``, number all states, and prepare the first episode."""
         states = list(states)
         numbers: dict[Successor, int] = {}
         for state in itertools.chain[Successor](states, TERMINAL_REWARD):
@@ -483,17 +484,17 @@ class Game:
 
 
 def expected_reward(row: Transition) -> Any:
-    """Probability to win at once less that to lose at once."""
+    """Return the probability of winning at once minus that of losing at once."""
     return row.get(WIN, 0) - row.get(LOSS, 0)
 
 
 def number_successors(row: Transition, numbers: dict[Successor, int]) -> list[tuple[float, int]]:
-    """Replace successors by their numbers, giving new ones to those that have none."""
+    """Replace successors by their numbers; new ones get the next numbers."""
     return [(probability, numbers.setdefault(state, len(numbers))) for state, probability in row.items()]
 
 
 def backup(row: Row, discount: float, values: list[float]) -> float:
-    """The right-hand side of Bellman's equation for one row."""
+    """Return the right-hand side of Bellman's equation for one row."""
     reward, entries = row
     return reward + discount * sum([probability * values[number] for probability, number in entries])
 

@@ -1,18 +1,18 @@
-"""Speed-up over the same model in plain Python, as a notebook would have it.
+"""Speed-up over the same model in plain Python, as in a notebook.
 
-First the tensor of the timed game is compared with the reference in plain Python, on a sample of the states of each
-breath: the same legal actions and successors, and each probability and reward to 1e-12. If anything differs, nothing is
-timed. Then each run times the reference on another sample, extrapolated to the whole game, and ours beside it: states,
-tensor, and values within 1e-9. The reference makes as many episodes of value iteration as reach the same bound.
+First the tensor of the game is compared with the reference in plain Python, on a sample of the states of each breath:
+the same legal actions and successors, and each probability and reward to 1e-12. Only if they agree, each run times the
+reference on another sample, extrapolated to the whole game, and our states, tensor and values within 1e-9. The
+reference makes as many episodes of value iteration as needed for the same bound.
 
-Within a breath all states are equally likely to be sampled, so
+Within a breath all states are sampled with equal probability, so
 
     sum over breaths of (states of the breath / sampled states) * seconds for the sampled states
 
-is an unbiased estimate of the time for all. (Following random states from breath to breath is biased: it favours states
-with many predecessors, and in the notebook's game overestimates the nonzeros by a fifth.) The same sum over nonzeros
-instead of seconds, compared with the true number, shows how good a sample is. The reference has one thread and never
-waits, so its times are processor seconds, which equal elapsed ones on an idle machine.
+is an unbiased estimate of the time for all. (Random walks from breath to breath favour states with many predecessors,
+and overestimate the nonzeros of the notebook's game by a fifth.) The same sum over nonzeros instead of seconds,
+compared with the true number, shows how good a sample is. The reference has one thread and never waits, so its times
+are processor times.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def sample_rows(space: StateSpace, per_breath: int, generator: np.random.Generat
 
 
 def largest_difference(space: StateSpace, mdp: MDP, row: int) -> float:
-    """The largest difference of a probability or reward of a state from the reference; 1 if other entries exist."""
+    """Return the largest difference of a probability or reward of a state from the reference; 1 if entries differ."""
     rules = reference.Rules(**space.rules._asdict())
     expected = reference.transitions(rules, reference.State(*space.state(row)), reference.uniform(rules, 1.0), 1.0)
     rows = slice(mdp.state_ptr[row], mdp.state_ptr[row + 1])
@@ -120,7 +120,7 @@ def largest_difference(space: StateSpace, mdp: MDP, row: int) -> float:
 
 
 def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[str, Any]:
-    """Processor seconds of the reference for the whole game against the random player, from samples of each breath."""
+    """Return the processor seconds of the reference for the game against the random player, from samples."""
     rules = reference.Rules(**space.rules._asdict())
     uniform = reference.uniform(rules, 1.0)
     enumeration = timed(lambda: sorted(reference.breath_1_states(rules)))[1]
@@ -135,12 +135,12 @@ def extrapolate(space: StateSpace, mdp: MDP, samples: list[np.ndarray]) -> dict[
     for rows, size in zip(samples, space.states_by_breath, strict=True):
         states = [reference.State(*space.state(row)) for row in rows.tolist()]
         scale = size / len(states)
-        # The successors of the last layer are the states of breath 1, already known.
+        # The successors of the last layer, the states of breath 1, are already known.
         if states[0].breath <= rules.breaths:
             enumeration += scale * timed(listed, states)[1]
         game, seconds = timed(numbered, states)
         maps += scale * seconds
-        # A median, since a run of the garbage collector in one episode would be scaled up.
+        # The median, since one run of the garbage collector would be scaled up.
         episodes = [timed(game.episode, DISCOUNT)[1] for _ in range(TIMED_EPISODES)]
         episode += scale * statistics.median(episodes)
         nonzeros += scale * game.n_nonzeros

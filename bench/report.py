@@ -9,7 +9,7 @@ from bench.contenders import FAMILIES
 from bench.harness import ROOT, Fact, Measurement, Report, newest
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-# The benchmarks, in the order of the page, with their titles there.
+# The benchmarks and their titles, in the order of the page.
 TITLES = {
     "reference": "The same model in plain Python",
     "peers": "Other solvers on the same tensor",
@@ -17,7 +17,7 @@ TITLES = {
     "scaling": "Larger games, more threads",
     "startup": "The command line",
 }
-# Columns of the page; other facts stay in the results file.
+# Columns of the page; other facts are only in the results file.
 COLUMNS = {
     "reference": (),
     "peers": ("times ours", "peak MB", "within"),
@@ -56,25 +56,25 @@ Table = list[list[str]]
 
 
 def markdown(table: Table) -> list[str]:
-    """The rows as lines of a Markdown table."""
+    """Return rows as the lines of a Markdown table."""
     head, *rows = table
     return [f"| {' | '.join(row)} |" for row in [head, ["---", *["---:"] * (len(head) - 1)], *rows]]
 
 
 def aligned(table: Table) -> list[str]:
-    """The rows as lines of a terminal: the first column to the left, the others to the right."""
+    """Return rows as lines for a terminal, with the first column aligned left and the others right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     rows = [[row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in table]
     return ["  ".join(row).rstrip() for row in rows]
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 run, 2 runs."""
+    """Return a number with its noun: 1 run, 2 runs."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fact(value: Fact) -> str:
-    """A fact: whole numbers in groups of three, others with three significant digits."""
+    """Return a fact as text: whole numbers in groups of three, others with three significant digits."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -85,7 +85,7 @@ def fact(value: Fact) -> str:
 
 
 def text_of(report: Report) -> str:
-    """A report for a terminal."""
+    """Return a report as text for a terminal."""
     kind = f"{'quick, ' if report.quick else ''}rules {report.rules}"
     names = dict.fromkeys(name for each in report.measurements for name in each.facts if ":" not in name)
     lines = [f"{report.benchmark} ({kind}, {count(report.runs, 'run')}, {count(report.threads, 'thread')})", ""]
@@ -114,7 +114,7 @@ def _targets(report: Report) -> list[str]:
 
 
 def page_of(reports: Mapping[str, Report]) -> str:
-    """The page, from the newest report of each benchmark."""
+    """Return the page, from the newest report of each benchmark."""
     found = [reports[name] for name in TITLES if name in reports]
     shared: dict[str, list[str]] = {}
     for report in found:

@@ -1,12 +1,12 @@
 """Growth of time and memory with the game, and speed by threads.
 
-A family of house rules (``houses/``) grows from a toy to fifteen times the notebook's nonzeros by more cards, HP and
-breaths. Each game is solved in a child process: states, tensor and values. If time is ``c n^k`` for ``n`` nonzeros,
-``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the process's peak
-before the game is subtracted.
+A family of house rules (``houses/``) grows by more cards, HP and breaths, from a toy to fifteen times the nonzeros of
+the notebook's game. Each game is solved in a child process: states, tensor and values. If time is ``c n^k`` for ``n``
+nonzeros, ``k`` is the slope of the least-squares line through the logarithms of the medians. For memory, the peak of
+the process before the game is subtracted.
 
-In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour. So the line
-goes through games of at least `LEAST_NONZEROS` nonzeros.
+In small games the fixed costs of threads and chunks dominate, which would flatten the line in our favour, so the line
+goes through games with at least `LEAST_NONZEROS` nonzeros.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ def _seconds(results: list[dict[str, Any]], stage: str) -> list[float]:
 
 
 def exponent(sizes: list[float], amounts: list[float]) -> float:
-    """The slope of ``log amounts`` over ``log sizes`` by least squares."""
+    """Return the slope of ``log amounts`` over ``log sizes`` by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
     """Solve the game of ``rules`` with ``threads`` threads ``repeats`` times; return the seconds of each stage.
 
-    The kernels are compiled on the smallest game first. The process's memory then (Python, libraries, compiled
+    The kernels are compiled first, on the smallest game. The memory of the process then (Python, libraries, compiled
     kernels) is the baseline.
     """
     from punish_fast.runtime._jit import set_threads
@@ -124,7 +124,7 @@ def _play(rules: str) -> tuple[dict[str, int], list[float]]:
 
 
 def limit_memory() -> None:
-    """Cap this process at the free memory of Linux, so that a game that is too large ends no other process."""
+    """Limit this process to the free memory of Linux, so that a game that is too large ends no other process."""
     if not Path("/proc/meminfo").is_file():
         return
     import resource

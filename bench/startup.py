@@ -1,9 +1,9 @@
 """Warm and cold starts of the command.
 
-``punish-fast solve --no-tensor`` with compiled kernels in the cache is compared with importing Numba alone, and
-``--help`` with importing Typer; no program built on them starts faster. They are measured in turns. A cold start has an
-empty cache folder and compiles every kernel. All processes get the same fresh cache folder, so the user's own does not
-matter. Peak memory is what the system reports of each process.
+``punish-fast solve --no-tensor`` with compiled kernels in the cache is compared with importing Numba, and ``--help``
+with importing Typer: no program that uses them can start faster. They are measured in turns. A cold start has an empty
+cache folder and compiles every kernel. All processes share a fresh cache folder, so the user's own does not matter.
+Peak memory is what the system reports for each process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_COLD_RUNS = 3
 
 
 def commands(rules: str, threads: int) -> dict[str, list[str]]:
-    """The command lines, by name."""
+    """Return the command lines by name."""
     ours = [sys.executable, "-m", "punish_fast"]
     options = ["--rules", rules, "--threads", str(threads), "--no-tensor", "--quiet", "-o", "startup.h5"]
     return {
@@ -53,7 +53,7 @@ def start(command: Sequence[str], folder: Path, cache: Path) -> tuple[float, int
             end(process)
             raise
         seconds = time.perf_counter() - begin
-        # Otherwise Popen would wait for a process that is gone.
+        # Otherwise Popen would wait for the finished process.
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             errors.seek(0)

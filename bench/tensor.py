@@ -1,7 +1,7 @@
-"""The tensor that all solvers solve, and one solver's turn, both in child processes.
+"""The tensor that all solvers solve, and the turn of one solver, both in child processes.
 
-The tensor is built once and saved as one NumPy file for each array. `load` reads it without importing anything but
-NumPy, so that a solver's memory is its own.
+The tensor is built once and saved as one NumPy file per array. `load` imports only NumPy, so that the memory of a
+solver is its own.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class Tensor(NamedTuple):
 
     @property
     def n_states(self) -> int:
-        """States, terminals left out."""
+        """States without terminals."""
         return len(self.state_ptr) - 1
 
     @property
     def n_terminals(self) -> int:
-        """Absorbing states behind all others."""
+        """Absorbing states, after all others."""
         return len(self.terminal_reward)
 
 
 class WithTerminals(NamedTuple):
-    """A process whose terminals are ordinary states, each with one row that leads to itself."""
+    """A process whose terminals are ordinary states, with one row each that leads back to it."""
 
-    state_ptr: np.ndarray  # int64 [n + 1], where the rows of each state begin
-    indptr: np.ndarray  # int32 [n_rows + 1], where the entries of each row begin
+    state_ptr: np.ndarray  # int64 [n + 1], first row of each state
+    indptr: np.ndarray  # int32 [n_rows + 1], first entry of each row
     indices: np.ndarray  # int32 [n_entries], columns
     data: np.ndarray  # float64 [n_entries], probabilities
     reward: np.ndarray  # float64 [n_rows], expected immediate rewards
@@ -70,7 +70,7 @@ def with_terminals(tensor: Tensor) -> WithTerminals:
 
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
-    """Build a tensor in ``folder`` (if ``rules`` or ``make`` is in the request), or let a solver solve it."""
+    """Build a tensor in ``folder`` if the request has ``rules`` or ``make``; else let a solver solve it."""
     folder = Path(request["folder"])
     if "peer" in request:
         return _turn(request, folder)

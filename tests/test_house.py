@@ -79,7 +79,7 @@ BUDGET = {
     "play": 2200,
     "arena": 1150,
     "study": 850,
-    "games": 5650,
+    "games": 5600,
     "store": 1900,
     "equilibrium": 1800,
     "records": 1700,

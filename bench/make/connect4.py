@@ -1,8 +1,8 @@
 """Make the position sets or the opening book of Connect Four: ``python -m bench.make.connect4 sets|book``.
 
-The sets of ``punish_fast/games/connect4/known_scores.py`` come from random play and are scored by our solver.
-``punish_fast/games/connect4/oracle.py`` describes the book. Its file is written every minute, and an interrupted run
-continues with the entries of the file; a new book needs a new file. It takes about an hour of one core.
+The sets of ``punish_fast/games/connect4/known_scores.py`` are random positions with the scores of our solver.
+``punish_fast/games/connect4/oracle.py`` describes the book. Making it takes about an hour on one core. The file is
+saved every minute, and the next run continues from it, so a new book needs a new file.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from punish_fast.games.connect4.solver import Connect4Solver, distance_to_centre
 from punish_fast.runtime._jit import set_threads
 
 _GAME = Connect4()
-# MB of the table.
+# Size of the table, in MB.
 _MEMORY = 2200
 _SECONDS = 60
 _SIZE = 1000
-# Ranges of the number of stones, and the maximum number of moves until an easy position ends.
+# Ranges of the number of stones, and the maximum number of moves to the end of an easy position.
 STONES = {"ends": (26, 32), "middles": (14, 24)}
 EASY_PLIES = 12
 
@@ -48,7 +48,7 @@ def is_win(state: Connect4State, action: int) -> bool:
 
 
 def random_position(generator: random.Random, n_stones: int) -> Connect4State | None:
-    """A position after random moves; None if the game is over then, or won with the next stone."""
+    """Return a position after random moves; None if the game is over, or the next stone can win it."""
     state = _GAME.initial()
     while state.n_stones < n_stones and not _GAME.is_terminal(state):
         state = _GAME.apply(state, generator.choice(_GAME.actions(state)))
@@ -57,7 +57,7 @@ def random_position(generator: random.Random, n_stones: int) -> Connect4State | 
 
 
 def make_sets(size: int = _SIZE, seed: int = 0) -> dict[str, PositionSet]:
-    """Sets of different positions."""
+    """Return sets of different positions."""
     generator, solver = random.Random(seed), Connect4Solver()
     found: dict[str, dict[Connect4State, list[int]]] = {name: {} for name in SETS}
     ranges = list(STONES.values())
@@ -94,20 +94,20 @@ def save_book(book: OpeningBook, path: Path) -> None:
 
 
 class BookMaker:
-    """A book in the making; ``book`` has the positions scored so far."""
+    """A book that is being made; ``book`` has the positions scored so far."""
 
     def __init__(self, path: Path, memory: int) -> None:
-        """Continue with the entries of a file; ``memory`` of the solver's table is in MB."""
+        """Start with the entries of a file; ``memory`` is the size of the solver's table in MB."""
         self._path, self._solver = path, Connect4Solver(memory)
         self.book = read_book(path) if path.exists() else OpeningBook()
         self._saved = time.monotonic()
 
     def add_all(self, most_stones: int) -> None:
-        """Add all positions with up to ``most_stones`` stones, and the best columns of those with fewer."""
+        """Add all positions of up to ``most_stones`` stones, and the best columns of those with fewer."""
         layers = [{_GAME.initial()}]
         while len(layers) <= most_stones:
             layers.append(set(_successors(layers[-1])))
-        # Neighbours share most of their search.
+        # The searches of neighbours share most of their positions.
         for state in sorted(layers.pop()):
             self._score(state)
         for layer in reversed(layers):
@@ -121,14 +121,13 @@ class BookMaker:
         self.book.columns[state] = columns[scores.index(max(scores))]
 
     def add_play(self, most_stones: int, seat: int) -> None:
-        """Add the positions with up to ``most_stones`` stones that come up if the player of a seat plays perfectly."""
+        """Add the positions of up to ``most_stones`` stones that can occur if the player of a seat plays perfectly."""
         layer = {_GAME.initial()} if seat == 0 else set(_successors([_GAME.initial()]))
         while layer and next(iter(layer)).n_stones <= most_stones:
             answers = [self._answer(state) for state in sorted(layer) if not _GAME.is_terminal(state)]
             layer = set(_successors(answers))
 
     def _answer(self, state: Connect4State) -> Connect4State:
-        """The position after the perfect move."""
         score = self._score(state)
         if state not in self.book.columns:
             self.book.columns[state] = self._solver.best_column(state, score)
@@ -151,7 +150,6 @@ class BookMaker:
 
 
 def _successors(states: Iterable[Connect4State]) -> list[Connect4State]:
-    """The positions after each move."""
     return [_GAME.position(_GAME.apply(state, action)) for state in states for action in _GAME.actions(state)]
 
 

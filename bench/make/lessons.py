@@ -1,8 +1,8 @@
-"""The page ``docs/lessons.md``, for players: ``python -m bench.make.lessons EQ.h5``.
+"""Write the page ``docs/lessons.md``: ``python -m bench.make.lessons EQ.h5``.
 
-Every number of the page, and every sentence that depends on the strategy, is in a block between two comments. One
-command writes all blocks and figures from a strategy file. With ``--records DB`` it also shows where people deviate;
-without, that block and its figure stay unchanged.
+All numbers of the page, and all sentences that depend on the strategy, are in blocks between two comments. The command
+writes the blocks and the figures from a strategy file. Only with ``--records DB`` does it write the block and the
+figure about where people deviate.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from punish_fast.study.frequencies import PLAYS
 from punish_fast.study.lessons_plot import draw_lessons
 
 PAGE = ROOT / "docs" / "lessons.md"
-# Figures, by the row of the plot.
+# Figures by the row of the plot.
 FIGURES = {"worth": "lessons-worth.png", "hands": "lessons-hands.png", "frequencies": "lessons-frequencies.png"}
 PEOPLE_FIGURE = {"people": "lessons-people.png"}
 
 _HANDS = 5
 _WORST = 6
-# Enough for lines, letters and the colours of the cards, with small files.
+# Enough for lines, letters and the colours of the cards; files stay small.
 _COLOURS = 64
 _GROUPINGS = ("all", "breath", "enemy", "hp")
-# A play chosen in at least this share of the states that allow it gets a sentence.
+# Plays chosen in at least this share of the states that allow them get a sentence.
 _OFTEN = 0.5
 
 
 def blocks_of(report: dict[str, Any], origin: dict[str, Any] | None) -> dict[str, str]:
-    """The blocks of the page by name, from the JSON of ``lessons --json`` and the origin of the strategy."""
+    """Return the blocks by name, from the JSON of ``lessons --json`` and the origin of the strategy."""
     blocks = {
         "source": _source(report, origin or {}),
         "hp": _hp(report),
@@ -146,7 +146,7 @@ def _situation_row(situation: dict[str, Any]) -> list[str]:
 
 
 def _turns(frequencies: list[dict[str, Any]]) -> list[str]:
-    """Sentences on plays chosen in most cases that allow them."""
+    """Return sentences on plays that are chosen in most states that allow them."""
     lines = []
     for situation in frequencies:
         often = {
@@ -205,7 +205,7 @@ def _sentence(text: str) -> str:
 
 
 def replaced(text: str, blocks: dict[str, str]) -> str:
-    """The page ``text`` with ``blocks`` between their comments."""
+    """Return the page ``text`` with new ``blocks``."""
     for name, block in blocks.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         before, found, rest = text.partition(begin)
@@ -217,7 +217,7 @@ def replaced(text: str, blocks: dict[str, str]) -> str:
 
 
 def shrink(path: Path, output: Path) -> None:
-    """Rewrite a figure with fewer colours."""
+    """Reduce the colours of a figure."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -225,7 +225,7 @@ def shrink(path: Path, output: Path) -> None:
 
 
 def make(file: Path, games: Path | None, page: Path = PAGE) -> list[Path]:
-    """Write blocks of the page and figures beside it, from a strategy or agent; return the files written."""
+    """Write the blocks of the page, and the figures, from a strategy or agent; return the files written."""
     from punish_fast.cli.strategies.lessons import LessonsOptions, study_file
     from punish_fast.store.reader import load
 

@@ -1,6 +1,6 @@
-"""Put a network into the package: ``python -m bench.make.pretrained connect4.h5``.
+"""Add a trained network to the package: ``python -m bench.make.pretrained connect4.h5``.
 
-The networks are trained by::
+The networks were trained with::
 
     punish-fast games train connect4 --method dqn --games 450000
     punish-fast games train incan-gold --method dqn --games 2000000
@@ -22,7 +22,7 @@ from punish_fast.games.registry import describe, game_of
 
 
 def save_pretrained(learner: DqnLearner, path: Path) -> None:
-    """Write the network of a learner, with weights of half the precision."""
+    """Write the network of a learner, with weights in half precision."""
     filters, hidden = (np.array(layers, dtype=np.int64) for layers in (learner.method.filters, learner.method.hidden))
     np.savez_compressed(path, filters=filters, hidden=hidden, weights=learner.weights.astype(np.float16))
 

@@ -1,7 +1,7 @@
-"""The file of the veteran, the opponent that comes with the package: ``python -m bench.make.veteran EQ.h5``.
+"""Make the file of the built-in opponent *veteran*: ``python -m bench.make.veteran EQ.h5``.
 
-A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that self-play visits, with
-probabilities in fifteenths. Make the strategy first, in about a minute::
+A strategy file of 668,884 states is too large for a wheel. `thinned` keeps the states that self-play visits, and rounds
+their probabilities to fifteenths. Make the strategy first, in about a minute::
 
     punish-fast equilibrium --rules tabletop --output eq.h5
     python -m bench.make.veteran eq.h5
@@ -25,19 +25,18 @@ from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 from punish_fast.study.selfplay import self_play
 
-# Expected visits in a game; rarer states are played uniformly.
+# Expected visits per game; the policy is uniform in rarer states.
 LEAST_VISITS = 1e-7
 
 
 def thinned(space: StateSpace, policy: np.ndarray, covered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of the file, ``covered`` and ``units``.
+    """Return the uint8 arrays of the file, ``covered`` and ``units``.
 
-    ``covered`` has the bits of bool ``[n_states]``, the states to keep; ``units`` has the fifteenths of their rows.
-    Both are uint8.
+    The bits of ``covered`` say which states are kept; ``units`` has the probabilities of their rows in fifteenths.
     """
     begins = space.state_ptr[:-1]
     units = np.rint(policy * veteran.UNITS)
-    # Rounding may leave too few or too many; the likeliest action takes the difference.
+    # The most probable action makes up for rounding.
     units[first_best(space.state_ptr, policy)] += veteran.UNITS - np.add.reduceat(units, begins)
     rows = np.repeat(covered, np.diff(space.state_ptr))
     return np.packbits(covered), units[rows].astype(np.uint8)
@@ -50,7 +49,7 @@ def make(strategy: Path) -> None:
     space = StateSpace(file.rules)
     policy = file.policy(space)
     visits = self_play(Graph(space), policy).state_visits
-    # Nobody chooses in the states after the last breath, which the graph leaves out.
+    # The graph leaves out the states after the last breath, where there is no choice.
     covered = np.zeros(space.n_states, dtype=np.bool_)
     covered[: len(visits)] = visits >= LEAST_VISITS
     bits, units = thinned(space, policy, covered)

@@ -1,9 +1,9 @@
-"""Solvers that run side by side on the same tensor, one small file each.
+"""Solvers that solve the same tensor, one file each.
 
-Each file has ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor of a folder and brings it into the
-solver's own form, untimed; ``solve()`` is timed and returns a `Result`. ``settings`` is a mapping with ``discount``,
-``tolerance``, ``threads`` and the solver's own options. Every solver guarantees, by its own stopping rule and assuming
-exact arithmetic, that no value is further than ``tolerance`` from the optimal one.
+Each file has ``prepare(folder, settings) -> solve``. ``prepare`` loads the tensor from a folder into the form of the
+solver and is not timed; ``solve()`` is timed and returns a `Result`. ``settings`` has ``discount``, ``tolerance``,
+``threads`` and the solver's own options. The stopping rule of every solver guarantees, in exact arithmetic, that no
+value is further than ``tolerance`` from the optimal one.
 """
 
 from __future__ import annotations

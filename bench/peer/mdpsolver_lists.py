@@ -1,13 +1,13 @@
-"""MDPSolver, in C++, by the given ``algorithm`` and ``update``.
+"""MDPSolver, a C++ library, with the given ``algorithm`` and ``update``.
 
-It uses all the threads that OpenMP finds unless ``threads`` is 1. They wait for each other asleep: where another
-program runs at the same time, waiting in loops makes it many times slower.
+It uses all threads of OpenMP unless ``threads`` is 1. They sleep while they wait for each other, since busy waiting is
+many times slower while another program is running.
 
-With its standard updates modified policy iteration (``mpi``, the default) stops when the span of the changes is below
-``tolerance (1 - discount) / discount`` and adds to all values ``discount / (1 - discount)`` times the smallest change.
-The optimal values lie between that and as much for the largest change, so the values are within ``tolerance`` of the
-optimal ones. It takes Python lists of lists. As it has no terminals, it starts from zeros and the exact values of win
-and loss, which saves most of its iterations.
+With its standard updates, modified policy iteration (``mpi``, the default) stops when the span of the changes is below
+``tolerance (1 - discount) / discount``, and adds ``discount / (1 - discount)`` times the smallest change to all values.
+The optimal values lie between that and the same for the largest change, so the values are within ``tolerance`` of them.
+The process is passed as Python lists of lists. MDPSolver has no terminals, so it starts with zeros and the exact values
+of win and loss, which saves most of its iterations.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bench.tensor import WithTerminals, load, with_terminals
 
 
 def _nested(array: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> list[Any]:
-    """The entries of each row of each state, as lists of lists of lists."""
+    """Return the entries of each row of each state."""
     items, ends, rows = array.tolist(), inner.tolist(), outer.tolist()
     return [[items[ends[row] : ends[row + 1]] for row in range(begin, end)] for begin, end in pairwise(rows)]
 
 
 def _model(whole: WithTerminals, discount: float) -> Any:
-    # OpenMP reads it when it is loaded.
+    # OpenMP reads this when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     model = importlib.import_module("mdpsolver").model()
     rewards, rows = whole.reward.tolist(), whole.state_ptr.tolist()

@@ -1,7 +1,8 @@
-"""Our solver; the error bound includes rounding.
+"""Our solver; its error bound includes rounding.
 
-``task`` is empty for discounted values, ``reachability`` for the probability of reaching a terminal that pays, ``win
-probability`` for the same as an objective of `solve`, or ``whole`` for a game of Punish from rules to values.
+Without ``task`` it computes discounted values. The task ``reachability`` is the probability of reaching a terminal with
+a positive value, ``win probability`` the same as an objective of `solve`, and ``whole`` a game of Punish from rules to
+values.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from punish_fast.runtime._jit import set_threads
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor, or the rules of the whole game; everything else is part of solving."""
+    """Load the tensor, or the rules of the whole game; all else is part of solving."""
     set_threads(settings["threads"])
     task, discount, tolerance = settings.get("task", ""), settings["discount"], settings["tolerance"]
     if task == "whole":
@@ -27,7 +28,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
     tensor = load(folder)
 
     def solved() -> Result:
-        # A new object, since an old one caches its chunks.
+        # A new object, since an old one has cached its chunks.
         mdp = MDP(**tensor._asdict())
         if task == "reachability":
             wins = np.concatenate([np.zeros(mdp.n_states, dtype=bool), mdp.terminal_reward > 0])

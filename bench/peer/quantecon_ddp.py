@@ -1,13 +1,13 @@
-"""QuantEcon's ``DiscreteDP``, on state-action pairs with a sparse matrix, by the given ``method``.
+"""``DiscreteDP`` of QuantEcon, on state-action pairs and a sparse matrix, with the given ``method``.
 
-Value iteration stops when the largest change is below ``epsilon (1 - discount) / (2 discount)``; modified policy
-iteration when the span of the changes is below ``epsilon (1 - discount) / discount``, and then moves the values to the
-middle of the bracket of the optimal ones. Either way, they are within ``epsilon / 2`` of the optimal ones, so
-``epsilon`` is twice the tolerance. QuantEcon has one thread only.
+Value iteration stops when the largest change is below ``epsilon (1 - discount) / (2 discount)``. Modified policy
+iteration stops when the span of the changes is below ``epsilon (1 - discount) / discount``, and then moves the values
+to the middle of the bracket of the optimal ones. Either way they are within ``epsilon / 2`` of the optimal ones, so
+``epsilon`` is twice the tolerance. QuantEcon uses one thread.
 
-To QuantEcon, win and loss are ordinary states, whose values grow by one power of the discount in each iteration; from
-its own start that takes most of the time. With ``knows_terminals`` it starts from zeros and the exact values of win and
-loss, as all solvers with terminals do.
+QuantEcon treats win and loss as ordinary states, whose values converge by a factor of the discount in each iteration;
+from its own start this takes most of the time. With ``knows_terminals`` it starts with zeros and the exact values of
+win and loss, like all solvers with terminals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def prepare(folder: Path, settings: Settings) -> Solve:
 
     def solved() -> Result:
         epsilon = 2 * settings["tolerance"]
-        # It overwrites its start.
+        # It overwrites the initial values.
         v = None if start is None else start.copy()
         found = process.solve(method=settings["method"], v_init=v, epsilon=epsilon, max_iter=100_000, **options)
         return Result(lambda: found.v[: tensor.n_states], settings["tolerance"])

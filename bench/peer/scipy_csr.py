@@ -1,7 +1,7 @@
-"""Plain value iteration with SciPy: one product of a CSR matrix with a vector per sweep, all states at once.
+"""Plain value iteration with SciPy: one product of a CSR matrix with a vector per sweep.
 
-It stops when ``discount / (1 - discount)`` times the largest change of a value is at most the tolerance, which bounds
-the error by the tolerance.
+It stops when ``discount / (1 - discount)`` times the largest change of a value, a bound on the error, is at most the
+tolerance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.tensor import load
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor as a SciPy matrix with pointers and columns of 32 bits."""
+    """Load the tensor as a SciPy matrix with 32-bit pointers and columns."""
     tensor = load(folder)
     n_states = tensor.n_states
     columns = n_states + tensor.n_terminals

@@ -1,7 +1,7 @@
-"""Howard's policy iteration with SciPy: the values of each policy by ``spsolve``, that is, SuperLU.
+"""Howard's policy iteration with SciPy; ``spsolve`` (SuperLU) computes the values of each policy.
 
-It stops when no state has a row better than its policy's by more than ``tolerance (1 - discount)``, which bounds the
-error by the tolerance.
+It stops when in no state a row is better than that of the policy by more than ``tolerance (1 - discount)``, so the
+error is at most the tolerance.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bench.tensor import load
 
 
 def prepare(folder: Path, settings: Settings) -> Solve:
-    """Load the tensor as a SciPy matrix with pointers and columns of 32 bits."""
+    """Load the tensor as a SciPy matrix with 32-bit pointers and columns."""
     tensor = load(folder)
     n_states, discount = tensor.n_states, settings["discount"]
     columns = n_states + tensor.n_terminals
@@ -40,14 +40,14 @@ def prepare(folder: Path, settings: Settings) -> Solve:
             if gain <= settings["tolerance"] * (1 - discount):
                 return Result(v.copy, max(gain, 0.0) / (1 - discount))
             better = _greedy(q, first_row, n_actions)
-            # Rounding must not lead back to an equally good policy.
+            # Rounding must not cause cycles among equally good policies.
             policy = np.where(q[better] > q[policy] + 1e-12 * np.abs(v).max(), better, policy)
 
     return solved
 
 
 def _greedy(q: np.ndarray, first_row: np.ndarray, n_actions: np.ndarray) -> np.ndarray:
-    """The first best row of each state."""
+    """Return the first best row of each state."""
     is_best = q == np.repeat(np.maximum.reduceat(q, first_row), n_actions)
     rows = np.flatnonzero(is_best)
     return rows[np.searchsorted(rows, first_row)]

@@ -1,9 +1,9 @@
-"""pymdptoolbox's ``ValueIteration`` or ``PolicyIterationModified``, with a sparse matrix for every action.
+"""``ValueIteration`` or ``PolicyIterationModified`` of pymdptoolbox, with a sparse matrix for every action.
 
-It stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values are then only equal to
-the optimal ones up to a constant, so one more of its Bellman operators (timed) brackets the constant, and the
-middle of the bracket is within ``epsilon / 2`` of the optimal values. Every state needs as many actions as any other;
-where one has fewer, its first row stands in for the others. Its policy iteration makes dense matrices and is left out.
+It stops when the span of the changes is below ``epsilon (1 - discount) / discount``. Its values then equal the optimal
+ones only up to a constant. One more of its Bellman operators (timed) brackets the constant, and the middle of the
+bracket is within ``epsilon / 2`` of the optimal values. All states need the same number of actions, so the first row of
+a state is repeated for missing ones. Its policy iteration uses dense matrices and is left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Markov decision processes from the literature, made in three sizes, to measure solvers on.
+"""Markov decision processes from the literature, in three sizes, to measure solvers.
 
 Each file describes one process and has ``make(...) -> MDP``; `registry` lists them with their sizes.
 """

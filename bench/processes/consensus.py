@@ -1,12 +1,12 @@
-"""The shared coin of randomised consensus: the largest probability that processes end with different coins.
+"""The shared coin of randomised consensus: the maximum probability that processes decide for different coins.
 
 The weak shared coin of Aspnes and Herlihy (1990), "Fast randomized consensus using shared memory", J. Algorithms
 15(1), as a model of Kwiatkowska, Norman and Segala (2001), "Automated verification of a randomized distributed
 consensus protocol using Cadence SMV and PRISM", CAV. Each of ``n`` processes flips a fair coin, moves a shared counter
-by one up or down accordingly, and reads it: at most ``n`` from the lower end it decides for tails, at most ``n`` from
-the upper end for heads, otherwise it flips again. The counter runs from 0 to ``2 n (k + 1)`` and starts in its middle.
-A scheduler chooses who moves next. All processes have decided in the terminals: in the first for the same coin, in the
-second, which is the goal, not.
+one up or down accordingly, and reads it. It decides for tails at a distance of at most ``n`` from the lower end, for
+heads at most ``n`` from the upper end, and otherwise flips again. The counter runs from 0 to ``2 n (k + 1)`` and starts
+in the middle. A scheduler chooses who moves next. In the terminals all processes have decided: in the first for the
+same coin, in the second, the goal, for different ones.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _N_PHASES = 6
 
 
 def make(n: int, k: int) -> MDP:
-    """The process; the action is the number of the process that moves."""
+    """Return the process; the action is the number of the process that moves."""
     most = 2 * n * (k + 1)
     place = (most + 1) * _N_PHASES ** np.arange(n)
     n_codes = _N_PHASES**n * (most + 1)
 
     def decided(code: np.ndarray) -> np.ndarray:
-        """The code itself, or the terminal if all processes have decided."""
+        """Return the code, or the terminal if all processes have decided."""
         ends = [(code // unit) % _N_PHASES for unit in place]
         is_over = np.logical_and.reduce([end >= TAILS for end in ends])
         differs = np.logical_or.reduce([end != ends[0] for end in ends])

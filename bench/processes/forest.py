@@ -1,10 +1,10 @@
-"""Forest management: wait for the forest to grow older, or cut it.
+"""Forest management: wait for the forest to grow, or cut it.
 
 The example of the MDP toolbox of Chades, Chapron, Cros, Garcia and Sabbadin (2014), "MDPtoolbox: a multi-platform
-toolbox to solve stochastic dynamic programming problems", Ecography 37(9). In each year fire sends a forest that is
-left alone to the youngest age with probability ``p``; otherwise it grows by one age class up to the oldest. Waiting
-pays 4 in the oldest class and nothing else; cutting pays 0 in the youngest, 2 in the oldest, 1 otherwise, and starts
-anew. The states form one long chain, of which the rewards of its end are worth something only nearby.
+toolbox to solve stochastic dynamic programming problems", Ecography 37(9). In each year fire sets an uncut forest back
+to the youngest age class with probability ``p``; otherwise it grows by one class, up to the oldest. Waiting pays 4 in
+the oldest class and 0 in others. Cutting pays 0 in the youngest class, 2 in the oldest and 1 in others, and sets the
+forest back to the youngest. The states form a long chain, where the rewards at the end only matter near it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WAIT, CUT = 0, 1
 
 
 def make(n_ages: int, p: float = 0.1) -> MDP:
-    """The process; its states are the ages."""
+    """Return the process; its states are the age classes."""
     age = np.arange(n_ages, dtype=np.int64)
     older = np.minimum(age + 1, n_ages - 1)
     young = np.zeros(n_ages, dtype=np.int64)

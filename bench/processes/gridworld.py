@@ -1,10 +1,10 @@
-"""A grid with slips: walk to the corner over ground of random cost.
+"""A grid with slips: walk to the corner, across cells of random cost.
 
-The grid of Russell and Norvig, "Artificial Intelligence: A Modern Approach", sec. 17.1: a move goes in the intended
+The grid of Russell and Norvig, "Artificial Intelligence: A Modern Approach", sec. 17.1. A move goes in the intended
 direction with probability 0.8 and to each side with probability 0.1; a move against a wall or the border stays. A
-fifth of the cells are walls, drawn at random; a wall behaves like a border and a cell enclosed by walls stays in play.
-Each move costs a uniform random number in (0, 1) that belongs to the cell. Entering the goal, the last cell, ends
-play. Successors are near in space, so they are near in memory, and far from the goal nothing but distance matters.
+random fifth of the cells are walls. A cell enclosed by walls remains a state. Each move costs a uniform random number
+in (0, 1) that belongs to the cell. Play ends at the goal, the last cell. Successors are near in memory, since they are
+near in space, and far from the goal only distance matters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WALLS = 0.2
 
 
 def make(side: int, seed: int = 1) -> MDP:
-    """The process; its states are the cells without walls, row by row, and the goal is a terminal."""
+    """Return the process; its states are the cells without walls, row by row, and the goal is a terminal."""
     random = np.random.default_rng(seed)
     is_open = random.random((side, side)) >= _WALLS
     is_open[0, 0] = is_open[-1, -1] = True

@@ -1,10 +1,10 @@
 """Inventory control with lost sales: how many batches to order each evening.
 
-The single-product model of Puterman (1994), "Markov Decision Processes", sec. 3.2. With ``s`` items in store and ``a``
-ordered, of at most ``capacity``, ``s + a`` are there in the morning, demand ``D`` takes up to as many, and the rest is
-stored. An order costs 4 and 2 for each item; an item sold brings 8 and one stored overnight costs 0.1. Demand is
-Poisson, cut off far out in the tail. Rows are long, and equal for equal ``s + a``. With a fixed cost of ordering,
-the best policy is of the kind (s, S) where single items can be ordered [Scarf 1960].
+The single-product model of Puterman (1994), "Markov Decision Processes", sec. 3.2. ``s`` items in store and ``a``
+ordered ones, together at most ``capacity``, are there in the morning. Demand ``D`` takes what it can, and the rest is
+stored. An order costs 4 and 2 per item; an item sold pays 8, and one stored overnight costs 0.1. Demand is Poisson, cut
+off far out in the tail. Rows are long, and equal for equal ``s + a``. Since orders have a fixed cost, the best policy
+is an (s, S) policy if single items can be ordered [Scarf 1960].
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIXED, _ITEM, _PRICE, _STORAGE = 4.0, 2.0, 8.0, 0.1
 
 
 def make(capacity: int, batch: int, mean_demand: float, largest_demand: int) -> MDP:
-    """The process; its states are 0 to ``capacity`` items, its actions the number of batches ordered."""
+    """Return the process; its states are 0 to ``capacity`` items, its actions the number of batches ordered."""
     stock = np.arange(capacity + 1)
     n_actions = (capacity - stock) // batch + 1
     owner = np.repeat(stock, n_actions)

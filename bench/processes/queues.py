@@ -1,11 +1,11 @@
-"""Two queues in a network: admit an arriving job or not, and to which queue.
+"""Two queues in a network: whether to admit an arriving job, and to which queue.
 
 Admission control and routing of Stidham and Weber (1993), "A survey of Markov decision models for control of networks
-of queues", Queueing Systems 13. Jobs arrive at rate 1.0; the controller rejects a job, or sends it to the first or the
-second queue, if there is room. The servers finish jobs at rates 0.7 and 0.6; a job leaves the first server to the
-second queue with probability 0.3 (or is lost if that is full), otherwise for good. An admitted job brings 10; a waiting
-job costs 0.02 and 0.03 per unit of time. The process is uniformised [Lippman 1975]: each step is one event of the total
-rate 2.3, an idle server's event changes nothing, and rewards are those per step. Values fall with both lengths.
+of queues", Queueing Systems 13. Jobs arrive at rate 1.0. The controller rejects a job, or sends it to a queue with
+room. The servers finish jobs at rates 0.7 and 0.6. From the first server, a job moves to the second queue with
+probability 0.3 (and is lost if that is full), and leaves otherwise. An admitted job pays 10; a job in a queue costs
+0.02 or 0.03 per unit of time. The process is uniformised [Lippman 1975]: each step is one event of the total rate 2.3,
+events of idle servers change nothing, and rewards are per step. Values decrease with both lengths.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FEE, _COST = 10.0, (0.02, 0.03)
 
 
 def make(most: int) -> MDP:
-    """The process; state ``i * (most + 1) + j`` has ``i`` and ``j`` jobs in the queues."""
+    """Return the process; state ``i * (most + 1) + j`` has ``i`` and ``j`` jobs in the queues."""
     side = most + 1
     state = np.arange(side * side)
     first, second = np.divmod(state, side)

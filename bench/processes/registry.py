@@ -1,4 +1,4 @@
-"""All processes, each in three sizes, and how they are solved."""
+"""All processes with their three sizes and discounts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from punish_fast.mdp.model import MDP
 
 SIZES = ("small", "middle", "large")
 DISCOUNTS = (0.9, 0.99, 0.999)
-# The discount of processes that are solved for the largest probability of reaching their second terminal.
+# Discount of processes that are solved for the maximum probability of reaching the second terminal.
 REACHABILITY = 1.0
 
 
@@ -21,10 +21,10 @@ class Process:
 
     module: str  # its file in this folder
     sizes: Mapping[str, Mapping[str, Any]]  # arguments of ``make`` for every size
-    discounts: tuple[float, ...] = DISCOUNTS  # the discounts it is solved with
+    discounts: tuple[float, ...] = DISCOUNTS  # discounts to solve it with
 
     def make(self, size: str) -> MDP:
-        """The process in one of its sizes."""
+        """Return the process in one of its sizes."""
         make = import_module(f"bench.processes.{self.module}").make
         mdp: MDP = make(**self.sizes[size])
         return mdp

@@ -2,9 +2,9 @@
 
 The replacement problem of Howard (1960), "Dynamic Programming and Markov Processes", with two machines as in
 opportunistic maintenance. A machine in condition ``i``, from 0 to ``worst``, costs ``5 (i / worst)^2`` in a period, and
-then wears by 0 to 3 steps, independently of the other, and at most to ``worst``. Machines may be replaced by new ones
-at the end of a period, before they wear, for 8 each; a visit costs 6, however many are replaced. Rows have sixteen
-successors close to each other. Values fall with both conditions.
+then wears by 0 to 3 steps, up to ``worst`` and independently of the other. At the end of a period, before they wear,
+machines may be replaced by new ones for 8 each; a visit costs 6, even for two machines. Rows have sixteen successors,
+close to each other. Values decrease with both conditions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ACTIONS = ((False, False), (True, False), (False, True), (True, True))
 
 
 def make(worst: int) -> MDP:
-    """The process; state ``i * (worst + 1) + j`` has machines in the conditions ``i`` and ``j``."""
+    """Return the process; state ``i * (worst + 1) + j`` has machines in the conditions ``i`` and ``j``."""
     side = worst + 1
     state = np.arange(side * side, dtype=np.int32)
     first, second = np.divmod(state, side)

@@ -1,20 +1,20 @@
 """Random processes of 10^3 to 10^5 states, each from a kind and a seed, with a goal and states to avoid.
 
 random
-    Each of three actions leads to four states that are at most 50 away, so that linear equations stay sparse.
+    Each of three actions leads to four states at most 50 away, so that linear equations stay sparse.
 penalties
     As *random*, but a third of the actions, never the first of a state, have rewards from -1e6 to -1e12.
 ring
-    A slow walk on a ring. A step moves with a probability between 1e-6 and 1e-1; the action decides the drift.
+    A slow walk on a ring. A step moves with a probability between 1e-6 and 1e-1; the action determines the drift.
 queue
-    Jobs arrive and are served fast, at a cost, or slowly. Waiting jobs cost, too.
+    Jobs arrive and are served slowly, or fast at a cost. Waiting jobs also cost.
 queues
     The two queues of ``queues.py``.
 grid
-    A grid where a move goes ahead with probability 0.7 and in each other direction with 0.1; moves against the border
-    stay. Each cell has its cost.
+    A move goes ahead with probability 0.7 and in each other direction with 0.1; moves against the border stay. Each
+    cell has its cost.
 
-One state in a hundred is a goal, and one a state to avoid. In queues, these are the empty and the full state.
+One state in a hundred is a goal, and one is a state to avoid. In queues, these are the empty and the full state.
 """
 
 from __future__ import annotations

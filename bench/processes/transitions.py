@@ -1,4 +1,4 @@
-"""Processes from lists of transitions: each has a row, a successor and a probability, in any order."""
+"""Processes from lists of transitions, which have a row, a successor and a probability, in any order."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from punish_fast.runtime.parallel import cumulated
 
 
 class Transitions(NamedTuple):
-    """Transitions of one kind, arrays of one length."""
+    """Transitions, arrays of one length."""
 
     row: np.ndarray  # state-action pairs
     column: np.ndarray  # successors
-    p: np.ndarray  # probabilities; those of equal row and column are added up
+    p: np.ndarray  # probabilities; those with equal row and column are added
 
 
 class Moves(NamedTuple):
-    """Moves of one kind between states with codes, arrays of one length."""
+    """Moves between states with codes, arrays of one length."""
 
     code: np.ndarray  # states
-    action: np.ndarray  # what is chosen there
+    action: np.ndarray  # actions
     target: np.ndarray  # successors
     p: np.ndarray  # probabilities
 
 
 def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array:
-    """The transitions of all parts as one matrix, with sorted columns and without zeros."""
+    """Return the transitions of all parts as one matrix, with sorted columns and without zeros."""
     row, column, p = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     kept = p > 0
     matrix = csr_array(coo_array((p[kept], (row[kept], column[kept])), shape=shape))
     matrix.sum_duplicates()
-    # Sums of probabilities may be a rounding error above 1.
+    # Rounding may make sums of probabilities exceed 1.
     np.minimum(matrix.data, 1.0, out=matrix.data)
     return matrix
 
@@ -43,7 +43,7 @@ def matrix_of(parts: Sequence[Transitions], shape: tuple[int, int]) -> csr_array
 def process_of(
     matrix: csr_array, n_actions: np.ndarray, reward: np.ndarray, action: np.ndarray, terminals: Sequence[float] = ()
 ) -> MDP:
-    """A process in one layer.
+    """Return a process in one layer.
 
     Args:
         matrix: Transitions ``[n_rows, n_states + n_terminals]``.
@@ -67,7 +67,7 @@ def process_of(
 def explored(
     start: int, n_codes: int, n_actions: int, moves: Callable[[np.ndarray], list[Moves]], terminals: Sequence[float]
 ) -> MDP:
-    """The process of all states that can be reached from a start, in the order of their codes.
+    """Return the process of all states that can be reached from a start, in the order of their codes.
 
     Codes of states are below ``n_codes``, and ``n_codes + i`` is the terminal ``i``, with reward ``terminals[i]`` at
     every step. Actions are below ``n_actions``. ``moves`` returns all moves from an array of codes.
@@ -84,7 +84,7 @@ def explored(
     known = np.flatnonzero(is_known)
     n_states = len(known) - len(terminals)
     code, action, target, p = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-    # There may be far more codes than states, too many for a table of numbers.
+    # Far more codes than states are possible, too many for a table of numbers.
     pair = np.searchsorted(known, code) * n_actions + action
     is_possible = np.zeros((n_states, n_actions), dtype=bool)
     is_possible.ravel()[pair] = True

@@ -43,8 +43,8 @@ from punish_fast.runtime.printable import printable
 CHANCE = -1
 
 
-# A player as a function of states, uint64 [n, n_words], legal moves, bool [n, n_moves], and a random generator. It
-# returns one action per state, and must not use information that is hidden from the player to move.
+# A player: a function of states, uint64 [n, n_words], legal moves, bool [n, n_moves], and a random generator, which
+# returns one action per state and must not use information that is hidden from the player to move.
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -53,10 +53,10 @@ class GameError(PunishFastError, ValueError):
 
 
 class Game(Protocol):
-    """The rules of a game.
+    """Rules of a game.
 
-    A game may define its number of positions as ``n_positions``. A game that is too large to enumerate is then rejected
-    without an attempt.
+    A game may define its number of positions as ``n_positions``; a game that is too large is then rejected without an
+    attempt to enumerate it.
     """
 
     name: str  # Identifies the game together with ``parameters()``.
@@ -185,7 +185,7 @@ class VectorGame(Protocol):
 
     game: Game
     n_words: int  # Number of words of a state.
-    n_moves: int  # Players choose among the actions below this number; higher ones belong to chance.
+    n_moves: int  # Actions of players are below this number; all others belong to chance.
     # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
     # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
     feature_shape: tuple[int, ...]
@@ -203,17 +203,10 @@ class VectorGame(Protocol):
         """Return the features, float32 ``[n, n_features]``; each row is a flattened array of ``feature_shape``."""
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action in each state.
+        """Take a legal action, integer ``[n]``, in each nonterminal state, uint64 ``[n, n_words]``.
 
-        The behavior for terminal states and illegal actions is undefined.
-
-        Args:
-            states: uint64 ``[n, n_words]``.
-            actions: Integers ``[n]``.
-
-        Returns:
-            The next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0 before
-            the end of the game; and a mask of the games that are over, bool ``[n]``.
+        Return the next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0
+        before the end of the game; and a mask of the games that are over, bool ``[n]``.
         """
 
 

@@ -1,4 +1,4 @@
-"""Events of a session: moves, and what happens in card games, in words."""
+"""Events of a session in words: moves, and events of card games."""
 
 from __future__ import annotations
 

@@ -51,15 +51,11 @@ class Score:
 
 
 def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
-    """Build the Markov decision process of a game against a fixed policy.
+    """Build the Markov decision process of a game against a fixed policy, float64 ``[n_rows]``.
 
-    Args:
-        enemy: float64 ``[n_rows]``, the enemy's policy.
-        allowed: bool ``[n_rows]``, the allowed actions; all others lose immediately. If None, all are allowed.
-
-    Returns:
-        An MDP with ``2 m`` states for ``m`` nonterminal positions: first all with us to move, then all with the enemy
-        to move. Its terminals win, draw and loss pay 1, 0 and -1.
+    It has ``2 m`` states for ``m`` nonterminal positions: first all with us to move, then all with the enemy to move.
+    The terminals win, draw and loss pay 1, 0 and -1. Actions that are not ``allowed``, bool ``[n_rows]``, lose
+    immediately.
     """
     from scipy.sparse import csr_array
 
@@ -98,12 +94,9 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """Return the policy with the maximum win probability against ``enemy``.
+    """Return the policy with the maximum win probability against ``enemy``, float64 ``[n_rows]``.
 
-    Args:
-        enemy: float64 ``[n_rows]``, the enemy's policy.
-        allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
-            as lost.
+    ``allowed``, bool ``[n_rows]``, marks the actions to choose from; positions without one count as lost.
     """
     v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
@@ -119,10 +112,7 @@ def error_bound(
 ) -> float:
     """Return a certified bound on the error of the win probabilities of a best response, by interval iteration.
 
-    Args:
-        enemy: float64 ``[n_rows]``, the enemy's policy.
-        response: Result of `best_response` with the same arguments.
-        allowed: bool ``[n_rows]``, the actions to choose from; None for all.
+    The other arguments are those of `best_response`.
     """
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
@@ -137,12 +127,9 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:
-    """Return the exact scores of a policy when moving first and when moving second.
+    """Return the exact scores of a policy, float64 ``[n_rows]``, when moving first and when moving second.
 
-    Args:
-        policy: float64 ``[n_rows]``.
-        enemy: float64 ``[n_rows]``, the enemy's policy.
-        errs: float64 or bool ``[n]``, the probability of an illegal move in each position; None if always 0.
+    ``errs``, float64 or bool ``[n]``, is the probability of an illegal move in each position; None if always 0.
     """
     from scipy.sparse import csr_array, hstack
 

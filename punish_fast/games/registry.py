@@ -36,7 +36,7 @@ class GameEntry(NamedTuple):
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
     rule_of_thumb: Callable[[Any], int] | None = None  # Action of a simple rule in a state, if the game has one.
-    rule_breaks: float = 0.0  # Probability that a player of this rule chooses another action instead.
+    rule_breaks: float = 0.0  # Probability that a player who follows the rule chooses another action.
     # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
     planning: Mapping[str, Any] = MappingProxyType({})  # Settings of MuZero that differ from the defaults.
@@ -109,7 +109,7 @@ GAMES = {
         ),
         GameEntry(
             "incan-gold",
-            "three players leave a temple in time",
+            "three players decide when to leave a temple",
             IncanGold,
             IncanGoldVariant,
             ("solve", "train", "judge", "play"),

@@ -1,4 +1,4 @@
-"""Games in which two players put stones on a board of squares and a line of stones wins."""
+"""Games in which two players place stones on a board of squares, and a line of stones wins."""
 
 from __future__ import annotations
 

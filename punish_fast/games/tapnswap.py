@@ -17,8 +17,8 @@ equal hands the right one becomes the higher.
 With at most ``m`` fingers on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
 leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
-Variants change the limit, let fingers roll over (6 fingers become 1, and only exactly 5 die), or forbid swaps that
-empty a hand, or all swaps.
+Variants change the limit, let fingers roll over (6 fingers become 1, and only a hand with exactly 5 dies), or forbid
+swaps that empty a hand, or all swaps.
 """
 
 from __future__ import annotations

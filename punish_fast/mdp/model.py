@@ -159,7 +159,7 @@ class MDP(Process):
         return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
-        """Return the MDP, which must not be compact, without columns of probability 0; self if there are none."""
+        """Return the MDP without columns of probability 0; self if there are none. It must not be compact."""
         if self.data.all():
             return self
         kept = self.data != 0
@@ -288,7 +288,7 @@ def from_rows(
 def check_arrays(mdp: object) -> None:
     """Check dtypes, lengths, pointers and rewards, but not the entries, so that the check takes little time."""
     if not isinstance(mdp, MDP):
-        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space) makes")
+        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space)")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
     n_rows = len(mdp.indptr) - 1

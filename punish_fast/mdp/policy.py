@@ -66,9 +66,8 @@ def first_best(
 ) -> np.ndarray:
     """Return the best row of each state, the first one of ties, int64 ``[n_states]``.
 
-    Args:
-        v: float64 ``[n_states]``, the largest ``q`` of each state, if known.
-        largest_tie: Upper limit on the difference between tied rows.
+    ``v``, float64 ``[n_states]``, is the largest ``q`` of each state, if known; ``largest_tie`` limits the difference
+    between tied rows.
     """
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
@@ -80,16 +79,11 @@ def first_best(
 def preferring(
     state_ptr: np.ndarray, q: np.ndarray, choice: np.ndarray, v: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return row values for which a given choice is the first best row of each state.
+    """Return row values, float64 ``[n_rows]``, for which ``choice`` is the first best row of each state.
 
-    Args:
-        choice: int64 ``[n_states]``, a row of each state.
-        v: float64 ``[n_states]``, the largest ``q`` of each state.
-        out: Array for the result, possibly ``q``; allocated if None.
-
-    Returns:
-        float64 ``[n_rows]``: the largest value of the state for the chosen row, and for the rows before it values that
-        are lower by at least two ties, but not reduced below 0 if all of ``q`` is nonnegative.
+    The chosen row has the largest value ``v`` of the state. The rows before it have values that are lower by at least
+    two ties, but not reduced below 0 if all of ``q`` is nonnegative. The result is written to ``out`` if given,
+    possibly ``q``.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     preferred = np.empty(len(q)) if out is None else out

@@ -1,4 +1,4 @@
-"""Solve a sparse Markov decision process: optimal values, or the values of a policy, with a certified error bound.
+"""Solver of sparse Markov decision processes: optimal values, or values of a policy, with a certified error bound.
 
 There are two objectives. ``"discounted"`` maximizes the expected discounted reward; with discount 1, this is the total
 reward until a terminal is reached, and play that never ends must pay nothing. ``"win-probability"`` maximizes the
@@ -154,7 +154,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
     endless = iteration.endless
     if not isinstance(mdp, MDP):
         raise SolveError(
-            f"discount: from {endless.sum():,} states play can go on for ever; without a tensor in memory, "
+            f"discount: from {endless.sum():,} states play might never end; without a tensor in memory, "
             "the discount must be below 1"
         )
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
@@ -308,8 +308,8 @@ def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: fl
 def _explain_endless_policy(endless: np.ndarray) -> str:
     return (
         f"discount: 1 is allowed only if play ends, but from {endless.sum()} states (the first is number "
-        f"{endless.argmax()}) it goes on for ever under this policy; use a discount below 1, total_reward (costs until "
-        "a goal) or average_reward (reward per step)"
+        f"{endless.argmax()}) it never ends under this policy; use a discount below 1, total_reward (costs until a "
+        "goal) or average_reward (reward per step)"
     )
 
 

@@ -1,6 +1,6 @@
 """Information states and their codes: mixed-radix codes for internal use, decimal codes for interchange.
 
-`State` is the readable form, and `Layout` holds the radices that follow from the rules. ``_codes.py`` defines the
+`State` is the readable form, and `Layout` contains the radices that follow from the rules. ``_codes.py`` defines the
 mixed-radix code; the functions here convert whole arrays. The notebook's decimal code of a state has 18 digits::
 
     1   02012  3 0 0   3 5 0 0   00300
@@ -46,7 +46,7 @@ _PLACES = 10 ** np.arange(N_DIGITS - 1, -1, -1, dtype=np.int64)
 
 
 class StateError(PunishFastError, ValueError):
-    """Raised when a code or tuple is not an information state; the message says why."""
+    """Raised when a code or tuple is not an information state; the message states the reason."""
 
 
 class State(NamedTuple):
@@ -78,7 +78,7 @@ class State(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The radices of the codes and the sizes of the game, for use in kernels."""
+    """Radices of the codes and sizes of the game, for use in kernels."""
 
     place: np.ndarray  # int64 [5], place values of the cards' digits under ``view``
     n_cards_codes: int
@@ -94,7 +94,7 @@ class Layout(NamedTuple):
 
 
 class CodedStates(Protocol):
-    """The states of one player's decision process: a `StateSpace` under ``view``, or a file that holds their codes."""
+    """States of one player's decision process: a `StateSpace` under ``view``, or a file with their codes."""
 
     @property
     def rules(self) -> Rules:
@@ -154,9 +154,9 @@ def _problem(layout: Layout, state: State) -> str | None:
         return problem
     drawn = _drawn(layout, state)
     if between and not 0 <= drawn <= 2 * layout.feints:
-        return f"{drawn} cards of the deck went to feints, allowed are 0 to {2 * layout.feints}"
+        return f"{drawn} cards were drawn from the deck, expected 0 to {2 * layout.feints}"
     if not between and drawn != state.own_feinted + state.enemy_feinted:
-        return f"{drawn} cards of the deck are gone but there were {state.own_feinted + state.enemy_feinted} feints"
+        return f"{drawn} cards were drawn from the deck in {state.own_feinted + state.enemy_feinted} feints"
     return None
 
 
@@ -173,7 +173,7 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def _drawn(layout: Layout, state: State) -> int:
-    """Return the number of cards drawn from the deck in this measure, by counting all other cards."""
+    """Return the number of cards drawn from the deck in this measure, counted from all other cards."""
     deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
     return layout.deck_size - deck
 
@@ -246,7 +246,7 @@ def split_digits(decimals: np.ndarray) -> np.ndarray:
 
 
 def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
-    """Return the rows of decimal codes, int64 ``[k]``; -1 if a number is not the code of a reachable state."""
+    """Return the rows of decimal codes, int64 ``[k]``; -1 for numbers that are not codes of reachable states."""
     decimals = np.asarray(decimals, dtype=np.int64)
     codes = _codes_of_digits(states.layout, split_digits(decimals).astype(np.int64))
     rows = np.searchsorted(states.code, np.maximum(codes, 0).astype(np.uint64))
@@ -256,7 +256,7 @@ def rows_of(states: CodedStates, decimals: np.ndarray) -> np.ndarray:
 
 
 def cards_digits(weight: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """Return the five digits of cards codes, int64 ``[k, 5]``; ``weight`` holds their place values."""
+    """Return the five digits of cards codes, int64 ``[k, 5]``; ``weight`` contains their place values."""
     digits = cards[:, np.newaxis] // weight
     digits[:, 1:] -= digits[:, :-1] * (weight[:-1] // weight[1:])
     return np.asarray(digits)
@@ -313,14 +313,14 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
     digits[:, HAND], digits[:, DISCARD] = split_pairs(layout, cards)
     play, between = _status_tables(layout)
     digits[:, _OWN_HP : _ENEMY_FEINTED + 1] = np.where((layer < layout.breaths)[:, None], play[status], between[status])
-    # Here the column of the enemy's hand still counts the cards drawn from the deck.
+    # Until here, the column of the enemy's hand counts the cards drawn from the deck.
     seen = digits[:, HAND].sum(axis=1) + digits[:, DISCARD].sum(axis=1)
     digits[:, ENEMY_HAND] += (layout.n_cards - layout.deck_size - seen).astype(np.int16)
     return digits
 
 
 def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Return the seven middle digits of every status during and between measures, with cards drawn as enemy's hand."""
+    """Return the middle digits of all statuses during and between measures, with cards drawn as enemy's hand."""
     codes = np.arange(layout.n_statuses)
     play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
     status = split_statuses(layout, codes)

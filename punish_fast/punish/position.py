@@ -1,7 +1,7 @@
 """Positions in words: hands as initials of cards, exhaustion and feints by player.
 
-During a measure the size of the enemy's hand need not be given. The number of feints determines the size of the deck,
-and the enemy holds all cards that are not in the own hand, the discard pile or the deck.
+During a measure, the number of feints determines the size of the deck, and the enemy holds all cards that are not in
+the own hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def position(
     """Return the information state of a position described in words.
 
     Args:
-        hand: Player's hand as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
-        discard: Initials of the cards in the discard pile, revealed cards included.
+        hand: Player's hand, as initials of guard, rush, dodge, strike and punish in any order, such as ``rrspp``.
+        discard: Initials of the cards in the discard pile, including revealed cards.
         rules: `Rules`, name of a preset or path of a TOML file.
-        hp: HP of the player and the enemy; full by default.
+        hp: HP of the player and of the enemy; full by default.
         breath: Breath, from 1; ``rules.breaths + 1`` stands for the time between two measures.
         enemy_hand: Number of cards in the enemy's hand; by default all remaining cards.
         exhausted: ``own``, ``enemy`` or ``both``; nobody by default.
@@ -106,7 +106,7 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
-    """Return the size of the enemy's hand during a measure, by counting all other cards."""
+    """Return the size of the enemy's hand during a measure, counted from all other cards."""
     deck = rules.deck_size - feints
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:

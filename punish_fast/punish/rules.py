@@ -1,7 +1,7 @@
 """The rules of Punish, as data.
 
-All sizes, radices, tables and counts are computed from a `Rules` tuple. Its annotations define the form, range and
-meaning of every field. There are three presets, and a TOML file can change any field of the ``notebook`` preset::
+All sizes, radices and tables are computed from a `Rules` tuple, whose annotations define the form, range and meaning of
+every field. There are three presets, and a TOML file can change any field of the ``notebook`` preset::
 
     hp = 4
     copies = { strike = 2, punish = 2 }
@@ -101,7 +101,7 @@ PRESETS: dict[str, Rules] = {
 }
 
 _MOST_CHARACTERS = 80
-# Size limit of a file of rules: parsing dotted keys takes time and memory quadratic in their length.
+# Size limit of a rules file: parsing dotted keys takes time and memory quadratic in their length.
 _MOST_BYTES = 8192
 
 
@@ -117,7 +117,7 @@ def cards_text(counts: Iterable[int]) -> str:
 
 
 def _brief(value: object) -> str:
-    """Format a value for an error message, shortened if it is long."""
+    """Format a value for an error message, truncated if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -151,13 +151,13 @@ def _check(field: str, value: object) -> None:
 def validate(rules: Rules) -> Rules:
     """Return ``rules`` unchanged, or raise `RulesError` if they are invalid."""
     if not isinstance(rules, Rules):
-        raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop") makes')
+        raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop")')
     for field, value in rules._asdict().items():
         _check(field, value)
     needed = 2 * rules.hand_size + rules.reveal_size + 2 * rules.feints
     if rules.n_cards < needed:
         raise RulesError(
-            f"rules: copies is {rules.copies}, {rules.n_cards} cards in all; "
+            f"rules: copies is {rules.copies}, {rules.n_cards} cards in total; "
             f"two hands, the revealed cards and the feints need at least {needed}"
         )
     return rules
@@ -198,7 +198,7 @@ def _write(field: str, value: Any) -> Any:
 
 
 def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -> Rules:
-    """Return ``base`` with some fields replaced; the values have the form used in TOML files."""
+    """Return ``base`` with some fields replaced; the values are in the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
         raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
@@ -235,7 +235,7 @@ def load_rules(name_or_path: str | Path) -> Rules:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise RulesError(f"rules: {name} is longer than {_MOST_BYTES:,} bytes, too long for a file of rules")
+            raise RulesError(f"rules: {name} is longer than {_MOST_BYTES:,} bytes")
         fields = tomllib.loads(content.decode())
     except OSError as error:
         raise RulesError(f"rules: cannot read {name}: {error.strerror}") from None
@@ -250,7 +250,7 @@ def load_rules(name_or_path: str | Path) -> Rules:
 
 
 def name_of(rules: Rules) -> str:
-    """Return the preset's name, with the redeal appended if only that differs; for other rules, ``house-DIGEST``."""
+    """Return a preset's name, with the redeal appended if only that differs; for other rules, ``house-DIGEST``."""
     for name, preset in PRESETS.items():
         if preset == rules:
             return name

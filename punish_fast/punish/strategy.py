@@ -1,11 +1,10 @@
 """Strategies: policies over information states, and their tables by action.
 
-A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of each legal action in its state. Every
-player, whether enemy or agent, has a policy. The enemy looks up its actions in the mirrored state, in which its own
-hand and status come first.
+A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of each legal action in its state, for an
+agent or the enemy. The enemy looks up its actions in the mirrored state, in which its own hand and status come first.
 
 A *table* is float64 ``[k, 11]``: the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states. Files,
-recorded choices and networks use tables; play is uniform in states without an entry.
+recorded choices and networks use tables; in states without an entry, actions have equal probability.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def uniform_policy(space: StateSpace) -> np.ndarray:
 
 
 def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
-    """Check a policy and normalize the probabilities of states where they do not add up to 1."""
+    """Check a policy, and normalize its probabilities in states where they do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
     # Ignore rounding errors, so that a normalized policy is returned bit for bit.
@@ -91,7 +90,7 @@ def table_of_policy(space: StateSpace, policy: np.ndarray, state: np.ndarray) ->
 
 
 def legal_mask(space: StateSpace) -> np.ndarray:
-    """Return which of the actions 10, 11, 20, 21, ..., 51, 90 are legal in each state, bool ``[n_states, 11]``."""
+    """Return a mask of the legal actions among 10, 11, 20, 21, ..., 51, 90 in each state, bool ``[n_states, 11]``."""
     mask = np.zeros((space.n_states, len(ACTIONS)), dtype=np.bool_)
     mask[np.repeat(np.arange(space.n_states), np.diff(space.state_ptr)), COLUMN[space.action]] = True
     return mask
@@ -103,7 +102,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
     wrong = np.flatnonzero(~np.isfinite(p).all(axis=1) | (p < 0).any(axis=1))
     if len(wrong):
-        raise StrategyError(f"strategy: state {name(wrong[0])} has a probability below 0 or not finite")
+        raise StrategyError(f"strategy: state {name(wrong[0])} has a negative or non-finite probability")
     sums = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(wrong):
@@ -118,10 +117,7 @@ def _check_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> None:
 
 
 def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
-    """Map each state of a measure under a finer model to its state under a coarser one, int32 ``[n_states]``.
-
-    Both spaces must have the same rules.
-    """
+    """Map each state of a measure to its state under a coarser model of the same rules, int32 ``[n_states]``."""
     must_be_space(fine)
     must_be_space(coarse)
     digit_of = digits_within(fine.information, coarse.information, fine.rules)
@@ -135,15 +131,10 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 
 
 def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
-    """Convert a policy for a coarser information model to one for a finer model.
+    """Convert a policy for a coarser information model to one for a finer model, float64 ``[n_rows]``.
 
-    Args:
-        fine: States under the finer model.
-        coarse: States under the coarser model, for the same rules.
-        weight: float64 ``[n_rows]``, policy by rows of ``coarse``.
-
-    Returns:
-        Policy by rows of ``fine``, float64 ``[n_rows]``; each state is played like its state under ``coarse``.
+    Each state of ``fine`` is played like its state under ``coarse``, for the same rules; ``weight``, float64
+    ``[n_rows]``, is the policy by rows of ``coarse``.
 
     Raises:
         InformationError: If ``coarse`` distinguishes states that ``fine`` does not.

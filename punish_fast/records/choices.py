@@ -1,4 +1,4 @@
-"""Recorded choices as arrays, from which enemies are learned, and the subquery through which a database is read."""
+"""Recorded choices as arrays, from which enemies are learned, and the queries that read them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from punish_fast.runtime.printable import printable
 
 # Maximum number of names in a message.
 _MOST_NAMES = 20
-# Games with their players, the subquery that all queries read: id, id in logs, second of play (the id in databases of
-# the original), names, bots and their temperatures, and length in breaths (the longer of both sides).
+# Games with their players, used by all queries: id, id in logs, second of play (the id in databases of the original),
+# names, bots and their temperatures, and length in breaths (the longer of both sides).
 GAMES = f"""(
     SELECT games.game_id AS game, coalesce(games.played, games.game_id) AS second,
         iif(games.game_id > {LAST_SECOND}, games.game_id, coalesce(games.logged_id, games.game_id)) AS logged,
@@ -41,7 +41,7 @@ CHOICE_ORDER = f"{GAME_ORDER}, is_winner DESC, number, breaths.rowid"
 
 @dataclass(frozen=True)
 class Choices:
-    """Recorded choices, ordered by time of play and game, then the winner's before the loser's, then by breath."""
+    """Recorded choices, sorted by time of play, game, side (winner first) and breath."""
 
     decimal: np.ndarray  # int64 [n], decimal codes of the states
     # uint8 [n], two-digit action codes. Old databases contain actions that are illegal in their state, such as 91.
@@ -122,4 +122,4 @@ def require_player(path: Path, connection: sqlite3.Connection, player: str | Non
     if clean_name(player) not in known:
         names = ", ".join(name if is_name(name) else brief(name) for name in known[:_MOST_NAMES])
         more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
-        raise RecordsError(f"{path}: there is no player {brief(player)}, allowed are {names or 'none'}{more}")
+        raise RecordsError(f"{path}: there is no player {brief(player)}; players: {names or 'none'}{more}")

@@ -28,7 +28,7 @@ from punish_fast.runtime.printable import MOST_OF_LINE, printable
 BUSY_SECONDS = 10.0
 
 _FileState = tuple[tuple[int, ...], ...]
-# States of files whose rows were checked, and the age, in seconds, after which any change alters a file's times.
+# States of files whose rows were checked; and the age, in seconds, after which any change alters a file's times.
 _checked: dict[Path, _FileState] = {}
 _SETTLED_SECONDS = 2.0
 
@@ -60,7 +60,7 @@ _ADVICE = {
     sqlite3.SQLITE_READONLY_ROLLBACK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_CANTLOCK: _UNFINISHED,
     sqlite3.SQLITE_READONLY_RECOVERY: _UNFINISHED,
-    sqlite3.SQLITE_READONLY_DIRECTORY: "its folder may not be written to, where SQLite writes files; copy it elsewhere",
+    sqlite3.SQLITE_READONLY_DIRECTORY: "its folder is not writable, but SQLite writes files there; copy it elsewhere",
 }
 
 
@@ -68,7 +68,7 @@ _ADVICE = {
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games for reading, at the current version; check all rows if the file has changed.
 
-    A file without tables, left by a process that was killed before its first commit, is a database without games.
+    A file without tables, as left by a process that was killed before its first commit, is a database without games.
     """
     _require_file(path)
     # SQLite needs write access to roll back an unfinished change; otherwise it can read read-only files.
@@ -115,14 +115,14 @@ def _remember(path: Path, state: _FileState) -> None:
 def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> Iterator[sqlite3.Connection]:
     """Open a database of recorded games in a transaction, migrated to the current version.
 
-    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged. A new
-    file then remains empty; it is not removed, since another process may already have opened it. Only one process at a
-    time can write; others wait. All rows are checked before a migration and if ``erases`` is set; otherwise the time
-    does not depend on the number of games.
+    The transaction is committed when the block ends. If the block fails or changes no row, the file is unchanged; a new
+    file remains empty, since another process may already have opened it. Only one process at a time can write; others
+    wait. All rows are checked before a migration and if ``erases`` is set; otherwise the time does not depend on the
+    number of games.
 
     Args:
-        creates: Create the database if it is missing.
-        erases: Overwrite deleted and replaced data in the file.
+        creates: Whether to create a missing database.
+        erases: Whether to overwrite deleted and replaced data in the file.
     """
     if not creates or os.path.exists(path):  # noqa: PTH110 - accepts invalid file names
         _require_file(path)
@@ -135,7 +135,7 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
 
 @contextmanager
 def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> Iterator[None]:
-    """Run the block in a transaction that migrates the database; roll back if the block fails or changes no row."""
+    """Run the block in a transaction that migrates the database; roll back if it fails or changes no row."""
     if erases:
         connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
@@ -143,7 +143,7 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
     try:
         version = _version_of(path, connection)
         for trigger in triggers_of(connection):
-            raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change what is written; drop it")
+            raise RecordsError(f"{path}: has a trigger, {brief(trigger)}, which may change written data; drop it")
         if version < FORMAT_VERSION:
             n_merged = migrate(connection)
         elif erases:
@@ -158,14 +158,14 @@ def _transaction(path: Path, connection: sqlite3.Connection, erases: bool) -> It
         return
     connection.commit()
     if n_merged:
-        warnings.warn(f"{path}: players merged, whose names are spellings of one name: {n_merged:,}", stacklevel=2)
+        warnings.warn(f"{path}: merged players whose names are spellings of one name: {n_merged:,}", stacklevel=2)
 
 
 def _erase_log(path: Path, connection: sqlite3.Connection) -> None:
     """Move the write-ahead log, which contains old data, into the database."""
     is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if is_busy:
-        kept = "its files keep what was replaced or deleted until that process closes them"
+        kept = "its files keep replaced and deleted data until that process closes them"
         raise LockedError(f"{path}: the change was made, but another process reads the database, and {kept}")
 
 
@@ -197,7 +197,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     # SQLite treats a file of one byte as an empty database and would overwrite it.
     if path.stat().st_size == 1:
-        raise RecordsError(f"{path}: is no SQLite database")
+        raise RecordsError(f"{path}: is not an SQLite database")
     if version < 0:
         raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
     if version > FORMAT_VERSION:
@@ -211,7 +211,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Convert errors of SQLite to errors with a message of one line."""
+    """Convert errors of SQLite to errors with a one-line message."""
     try:
         yield
     except sqlite3.Error as error:
@@ -222,4 +222,4 @@ def _explained(path: Path) -> Iterator[None]:
     except SchemaError as error:
         raise RecordsError(f"{path}: {error}") from None
     except UnicodeError:
-        raise RecordsError(f"{path}: is a damaged database, or holds text that is not UTF-8") from None
+        raise RecordsError(f"{path}: is a damaged database, or contains text that is not UTF-8") from None

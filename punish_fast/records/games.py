@@ -20,7 +20,7 @@ _NO_PARAMETERS = "NULL"
 def read_games(
     connection: sqlite3.Connection, selection: Selection | None = None
 ) -> Iterator[tuple[int, RecordedGame]]:
-    """Yield the database id and the game, with its id for logs, of games with breaths, in the order of `GAME_ORDER`."""
+    """Yield the database id and the game, with its id for logs, of games with breaths, in the order `GAME_ORDER`."""
     columns = (
         "game, logged, second, winner, winner_is_bot, winner_temperature, loser, loser_is_bot, loser_temperature,"
         " is_winner, number, state, action"
@@ -47,9 +47,9 @@ def _side(player: tuple[Any, ...], breaths: list[tuple[int | None, int, int]]) -
 
 
 class GameWriter:
-    """Writes games, and new players and parameters, in an open transaction.
+    """Writes games, new players and parameters in an open transaction.
 
-    A bot and a person of the same name are two players; a number is appended to the name of the second.
+    If a bot and a person have the same name, a number is appended to the name of the second.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -100,7 +100,7 @@ class GameWriter:
             return number, self._paramset(0.0 if name in BOTS and side.temperature is None else side.temperature)
 
     def _is_person(self, number: int) -> bool:
-        """Return True if this program recorded a game of the player, so a player not marked as a bot is a person."""
+        """Return True if this program recorded a game of a player: it marks all bots, so the player is a person."""
         recorded = (
             "SELECT 1 FROM games WHERE ? IN (winner_id, loser_id)"
             f" AND (source_digest IS NULL OR logged_id > {LAST_SECOND}) LIMIT 1"
@@ -115,12 +115,12 @@ class GameWriter:
         return number
 
     def _known(self, query: str, value: str | float | None) -> tuple[int | None, Any]:
-        """Return the row of a query with the lowest id, or (None, None)."""
+        """Return the first row of a query, in ascending order of ids, or (None, None)."""
         rows = self._connection.execute(f"{query} ORDER BY 1 LIMIT 1", (value,)).fetchall()
         return rows[0] if rows else (None, None)
 
     def _next_id(self, table: str, column: str) -> int:
-        # Rows of a migrated database are not checked before each game, so ignore invalid ids.
+        # The rows of a migrated database are not checked before each game, so invalid ids are ignored.
         sound = f"typeof({column}) = 'integer' AND {column} < {2**63 - 1}"
         (largest,) = self._connection.execute(f"SELECT max({column}) FROM {table} WHERE {sound}").fetchone()
         return int(largest or 0) + 1

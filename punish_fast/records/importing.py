@@ -1,10 +1,10 @@
 """Import of logs into a database: each game is stored once, and each rejected game is reported with a reason.
 
 Games recorded by this program have random ids, which logs preserve. In the original program, the id of a game is the
-Unix second in which it ended, so two games can have the same id. The database holds one game per id, so the second game
-is stored under a random id together with its id in the log. The original program merged the breaths of two such games.
-If all breaths of a game are part of a stored game with the same id, the game is therefore known, regardless of the
-players; if only the second of play is the same, the players must be the same as well.
+Unix second in which it ended, so two games can have the same id. The second of them is stored under a random id,
+together with its id in the log. The original program merged the breaths of two such games. A game is therefore known,
+regardless of its players, if all its breaths are part of a stored game with the same id. If only the second of play is
+the same, the players must be the same as well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Remark:
 
     verdict: str  # "rejected" or "warning"
     kind: str  # kind of fault
-    reason: str  # fault and its place
+    reason: str  # fault and its location
     game: int | None  # id of the game in its log; None if invalid, or in warnings about a log
     players: tuple[str, ...]  # valid names of the players, the winner first if known
     file: str  # path of the log
@@ -45,8 +45,7 @@ class Remark:
 class ImportReport:
     """Result of an import."""
 
-    # Path, layout, digest, number of games and flaw of each log; the flaw is the reason why the log is not read to its
-    # end, or None.
+    # Path, layout, digest, number of games and flaw of each log; the flaw is the reason why reading stopped, or None.
     files: list[dict[str, Any]]
     games: int = 0  # number of games in all logs
     imported: int = 0  # number of imported games
@@ -63,7 +62,7 @@ class ImportReport:
         return sum(self.count(REJECTED).values())
 
     def as_mapping(self) -> dict[str, Any]:
-        """Return the report, JSON-like."""
+        """Return the report as a JSON-like mapping."""
         return {
             "files": self.files,
             "games": self.games,
@@ -89,7 +88,7 @@ def record_games(space: StateSpace, games: Sequence[RecordedGame], database: str
 
 
 def insert_logs(space: StateSpace, logs: Sequence[GameLog], database: str | Path) -> ImportReport:
-    """Import logs in one transaction into a database, created if missing; ``space`` must be of the rules played."""
+    """Import logs in one transaction into a database, created if missing; ``space`` is of the rules played."""
     report, candidates = _examine(space, logs)
     if candidates or Path(database).exists():
         with open_to_write(Path(database), creates=True) as connection:
@@ -127,14 +126,14 @@ def _examine(space: StateSpace, logs: Sequence[GameLog]) -> tuple[ImportReport, 
     return report, candidates
 
 
-_WHY_ROUNDED = "a program with 53-bit numbers has rounded the states; take the log it was given, with states as text"
+_WHY_ROUNDED = "another program has rounded the states to 53 bits; import the original log, with states as text"
 
 
 def _rounded_games(space: StateSpace, log: GameLog, faults: Sequence[list[Fault]]) -> set[RecordedGame]:
     """Return the games whose states may be rounded codes of other reachable states."""
-    # These are games whose states a rounding explains and which have unreachable states or, if states are numbers,
-    # faults other than wrong feints. If states are numbers or one of these games has unreachable states, the result
-    # includes every game whose states are explained by a rounding that changes no state of the log.
+    # A game is suspect if it has unreachable states or, if states are numbers, faults other than wrong feints. It is
+    # rounded if a rounding explains its states. If states are numbers or a rounded game has unreachable states, the
+    # result also includes every game whose states are explained by a rounding that changes no state of the log.
     codes = {game: [*game.winner.states, *game.loser.states] for game in log.games}
     rounded, is_proved = set(), log.in_numbers
     for game, found in zip(log.games, faults, strict=True):
@@ -170,9 +169,9 @@ def _is_other_version(game: RecordedGame, other: RecordedGame) -> bool:
     return same_players and (is_longer if game.played is None else game.id == other.id)
 
 
-# Stored games that can be equal to a game of a log: games with the same id, and games of the original of the same
-# second, which can have other ids. If the log is from the original, also all games of these players in this second.
-# Each term uses an index.
+# Stored games that can be equal to a game of a log: games with the same id, and games of the original program from the
+# same second, which can have different ids. If the log is from the original program, also all games of these players in
+# this second. Each term uses an index.
 _PLAYERS = "(SELECT player_id FROM players WHERE username IN (:winner, :loser))"
 _CANDIDATES = (
     "SELECT game_id FROM games WHERE typeof(game_id) = 'integer' AND (game_id IN (:id, :second) OR logged_id IN"
@@ -193,7 +192,7 @@ def _insert(connection: sqlite3.Connection, writer: GameWriter, candidate: _Cand
         report.known += 1
         return
     if any(_is_other_version(game, other) for other in others):
-        reason = "the database holds another version of this game"
+        reason = "the database contains another version of this game"
         report.remarks.append(_remark(REJECTED, CONFLICT, reason, game, log))
         return
     number = game.id

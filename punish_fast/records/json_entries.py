@@ -25,21 +25,21 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class EntryError(PunishFastError):
-    """Raised for a file that is not JSON or a damaged entry. The message does not contain the file name."""
+    """Raised for a damaged entry or a file that is not JSON. The message does not contain the file name."""
 
 
 class Entries(NamedTuple):
     """Entries of a file."""
 
     values: list[Any]  # values of the entries, an `EntryError` for each damaged entry
-    flaw: str  # reason why the file is not read to its end; empty if all of it is read
+    flaw: str  # reason why reading stopped; empty if the whole file was read
 
 
 def read_entries(content: bytes) -> Entries:
     """Read the entries of a file; raise `EntryError` if there are none."""
     text, is_cut = _decode(content)
     if not text.strip():
-        raise EntryError("is empty, allowed is a JSON list")
+        raise EntryError("is empty, expected a JSON list")
     entries = _Reader(text).read()
     if entries.flaw and not entries.values:
         raise EntryError(entries.flaw)
@@ -112,7 +112,7 @@ class _Reader:
         return "", self._skip(end)
 
     def _end_of(self, place: int) -> int:
-        """Return the end of the object or list that begins at `place`, found by its brackets; -1 if there is none."""
+        """Return the end of the object or list that begins at `place`, found by its brackets, or -1."""
         depth = 0
         if self._text.startswith(("{", "["), place):
             for token in _TOKEN.finditer(self._text, place):
@@ -145,12 +145,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(text: str) -> None:
-    raise EntryError(f"holds {text}, which is not JSON")
+    raise EntryError(f"contains {text}, which is not JSON")
 
 
 def _whole(text: str) -> int:
     if len(text) > _LONGEST_NUMBER:
-        raise EntryError("a number in it is too large")
+        raise EntryError("contains a number that is too large")
     return int(text)
 
 

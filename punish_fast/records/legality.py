@@ -1,8 +1,8 @@
 """Checks that each recorded breath can follow from the previous one, given both hands and both actions.
 
-Only the cards drawn by feints are unknown, so all draws that the deck allows are tried; a breath is legal if one of
-them leads to the next breath. Between measures both players keep their remaining cards; drawn and revealed cards come
-from the pool of the redeal.
+Only the cards drawn by feints are unknown, so all possible draws are tried; a breath is legal if one of them leads to
+the next breath. Between measures, both players keep their remaining cards; drawn and revealed cards come from the pool
+of the redeal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from punish_fast.punish.states.space import StateSpace
 # Verdicts from worst to best; the best of all draws counts.
 NO_DRAW, OVER, NOT_OVER, LOST, OTHER_BREATH, OTHER_HAND, OTHER_CARDS, OTHER_STATUS, FITS = range(9)
 
-# Cards drawn without a feint and with one.
+# Possible draws without and with a feint.
 _DRAWS = {False: (NOTHING,), True: range(NOTHING)}
 # Reasons by verdict.
 REASONS = {
@@ -27,8 +27,8 @@ REASONS = {
     OVER: "the game is over but goes on",
     NOT_OVER: "the game ends but nobody has won",
     LOST: "the game ends but the other player has won",
-    OTHER_BREATH: "the next breath has another number",
-    OTHER_HAND: "the next hands are not the cards left of these",
+    OTHER_BREATH: "the next breath has the wrong number",
+    OTHER_HAND: "the next hands are not the cards that remain",
     OTHER_CARDS: "the next discard pile or deal is impossible",
     OTHER_STATUS: "the next HP or statuses are impossible",
 }
@@ -45,11 +45,11 @@ def judge(
     """Return verdicts on breaths: `FITS` or a key of `REASONS`, int64 ``[n]``.
 
     Args:
-        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and before breath 5.
+        own: uint8 ``[n, 18]``, decimal digits of the winner's states, which must be reachable and during a measure.
         enemy: uint8 ``[n, 18]``, digits of the loser's states, which must mirror them.
         actions: ``[n, 2]``, legal two-digit actions of the winner and the loser.
         after: ``[n]``, index of the next breath, or -1 for the last breath of a game.
-        suspects: bool ``[n]``, breaths to judge; the verdict on all others is `FITS`. All by default.
+        suspects: bool ``[n]``, breaths to judge, all by default; the verdict on all others is `FITS`.
     """
     own, enemy, actions = (np.asarray(array, dtype=np.int64) for array in (own, enemy, actions))
     feints = actions % 10 == 1

@@ -16,7 +16,7 @@ from punish_fast.runtime.json_values import brief
 
 
 def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Any]:
-    """Return ``entry`` if it is an object with exactly these keys, except that optional keys may be missing."""
+    """Return ``entry`` if it is an object with exactly these keys; optional keys may be missing."""
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
@@ -40,7 +40,7 @@ def whole(where: str, value: Any, low: int, high: int) -> int:
 def seconds(where: str, value: Any) -> int:
     """Return ``value`` if it is a Unix time in seconds."""
     if type(value) is int and LAST_SECOND < value <= 1000 * LAST_SECOND:
-        raise EntryError(f"{where} is {value}, which is in milliseconds, allowed are seconds")
+        raise EntryError(f"{where} is {value}, in milliseconds instead of seconds")
     return whole(where, value, 0, LAST_SECOND)
 
 
@@ -86,8 +86,8 @@ def identity(game: Any, *names: Any) -> tuple[int | None, tuple[str, ...]]:
 
 # State codes have 18 digits; doubles of this size have a spacing of 16 to 64. Many programs read all numbers of a JSON
 # file as doubles and write them in full, with 15 to 17 digits, or with the fewest digits that identify the double. A
-# rounded code can be the code of another reachable state, so its game may look valid. Few exact codes are fixed points
-# of a rounding, so the codes of a log together show whether it was applied.
+# rounded code can be the code of another reachable state, so its game may look valid. However, few exact codes are
+# fixed points of a rounding, so the codes of a log show whether it was applied.
 class Rounding(NamedTuple):
     """Rounding by a program that writes codes as doubles."""
 

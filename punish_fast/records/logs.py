@@ -10,9 +10,9 @@ or one object per game, with breaths in the order of play::
     {"play_timestamp": Unix seconds, "winner": {"username": s, "states": [int], "actions": [int],
      "bot_parameters": {"temperature": x or null} or null}, "loser": {...}, "game_id": n unless it is play_timestamp}
 
-``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original identifies its bots by their names,
-and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger numbers in
-JSON. Bots always have parameters, even without a temperature; people have none.
+``IsBot``, ``Played`` and ``game_id`` are extensions of this program. The original program identifies its bots by their
+names, and its ids are Unix seconds. Ids of this program are random and below 2^53, since many programs round larger
+numbers in JSON. Bots always have parameters, even without a temperature; people never do.
 
 A file contains a list of objects, a single object, or one object per line. States are text, or numbers in any exact
 notation. A file without a valid object is rejected. In other files, games with invalid or contradictory objects are
@@ -36,7 +36,7 @@ from punish_fast.records.names import NAMES, is_name
 from punish_fast.records.schema import LAST_BREATH, LAST_ID, LAST_SECOND
 from punish_fast.runtime.json_values import brief
 
-# Names that the original reserves for its bots; its logs by breath mark bots in no other way.
+# Names that the original program reserves for its bots, the only mark of bots in its logs by breath.
 BOTS = ("naive", "general_parless", "champion_parless", "general_pawnn", "champion_pawnn")
 
 _WON, _LOST = -1, -2
@@ -45,7 +45,7 @@ _ADDED_KEYS = ("IsBot", "Played")
 _GAME_KEYS = ("play_timestamp", "winner", "loser")
 _SIDE_KEYS = ("username", "states", "actions", "bot_parameters")
 
-# Kinds of refused games.
+# Kinds of rejected games.
 CONTRADICTION, MALFORMED, INCOMPLETE = "contradicts itself", "malformed", "incomplete"
 
 
@@ -68,7 +68,7 @@ class RecordedGame:
     id: int
     winner: Side
     loser: Side
-    played: int | None = None  # Unix second of play; None if it is the id
+    played: int | None = None  # Unix second of play; None if equal to the id
 
     @property
     def second(self) -> int:
@@ -82,7 +82,7 @@ class Refused:
 
     id: int | None  # id of the game; None if the log has no valid id
     names: tuple[str, ...]  # valid names of the players
-    reason: str  # fault and its place
+    reason: str  # fault and its location
     kind: str  # kind of fault
 
 
@@ -95,7 +95,7 @@ class GameLog:
     layout: str  # "breaths" or "games"
     games: tuple[RecordedGame, ...]  # games in the order of their first appearance
     refused: tuple[Refused, ...]  # omitted games
-    flaw: str = ""  # reason why the file is not read to its end; empty if all of it is read
+    flaw: str = ""  # reason why reading stopped; empty if the whole file was read
     in_numbers: bool = False  # True if states are numbers, which other programs may have rounded, instead of text
 
 
@@ -113,7 +113,7 @@ def read_log(path: str | Path) -> GameLog:
 
 
 def log_of(content: bytes, path: str | Path) -> GameLog:
-    """Parse the content of a log; `path` identifies it in messages and databases."""
+    """Parse the content of a log; ``path`` identifies it in messages and databases."""
     path = Path(path)
     try:
         values, flaw = read_entries(content)
@@ -229,15 +229,15 @@ def _refuse(game: int | None, names: tuple[str, ...], error: EntryError) -> Refu
 
 
 def _assemble(game: int, group: list[_Entry], gap: str) -> RecordedGame:
-    """Return a game from its entries, possibly repeated; if the log has a `gap`, the game must be complete."""
+    """Return a game from its entries, possibly repeated; it must be complete if the log has a ``gap``."""
     names = winner, loser = group[0].names
     if winner == loser:
         raise _ContradictionError("both players have the same name")
     if any(entry.names != (winner, loser) for entry in group):
-        raise _ContradictionError("both players are said to have won")
+        raise _ContradictionError("both players are recorded as winners")
     played = group[0].played
     if any(entry.played != played for entry in group):
-        raise _ContradictionError("its breaths have several times of play")
+        raise _ContradictionError("its breaths have different times of play")
     longest = max(entry.turns_left for entry in group)
     if min(entry.turns_left for entry in group) > 0:
         raise _ContradictionError("the last breath is missing")
@@ -302,7 +302,7 @@ def _side_of_game(where: str, value: Any) -> Side:
 
 
 def write_log(games: Iterable[RecordedGame]) -> str:
-    """Return games in the layout by breath as JSON, for `read_log`; it omits parameters of bots."""
+    """Return games in the layout by breath as JSON, for `read_log`; parameters of bots are omitted."""
     games = list(games)
     check_names(games)
     entries = [entry for game in games for entry in _entries_of(game)]
@@ -313,7 +313,7 @@ def check_names(games: Iterable[RecordedGame]) -> None:
     """Raise `RecordsError` if a player's name is not valid in a log."""
     for name in (side.name for game in games for side in (game.winner, game.loser)):
         if not is_name(name):
-            raise RecordsError(f"player {brief(name)}: a log takes {NAMES}; anonymise this player first")
+            raise RecordsError(f"player {brief(name)}: logs allow only {NAMES}; anonymise this player first")
 
 
 def _entries_of(game: RecordedGame) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ kept if they shape letters or join emoji, as Persian, Indic scripts and many emo
 Similar names are detected as in Unicode Technical Standard 39: compatibility forms, case and accents are folded, and
 letters of other scripts are treated as the Latin letters that they resemble. ``_LOOKALIKES`` is the part of the
 standard's ``confusables.txt`` (Unicode 15.1) that concerns single Latin letters; packages with the complete file take a
-megabyte each or have not been updated for years. The standard does not list all similar letters. If most letters of two
-names are similar, narrow letters of other scripts are therefore treated as similar to any letter.
+megabyte each or have not been updated for years. Since the standard does not list all similar letters, narrow letters
+of other scripts are treated as similar to any letter if most letters of two names are similar.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
@@ -73,7 +73,7 @@ class PlayerNameError(PunishFastError, ValueError):
 
 
 def clean_name(text: str) -> str:
-    """Return the normalised spelling of a name, which is stored and compared; `checked_name` also validates it."""
+    """Return the normalised spelling of a name, which is stored and compared; `checked_name` validates it."""
     if len(text) > 10 * MAX_NAME:  # too long for a name; normalising long texts can take quadratic time
         return text
     text = _BLANKS.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
@@ -105,10 +105,10 @@ def is_name(text: str) -> bool:
 
 
 def checked_name(text: str, taken: Iterable[str] = ()) -> str:
-    """Return the normalised spelling of a name; raise `PlayerNameError` if invalid or similar to one of ``taken``."""
+    """Return the normalised spelling of a name; raise `PlayerNameError` if invalid or similar to one in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
-        raise PlayerNameError(f"{brief(text)}, allowed are {NAMES}")
+        raise PlayerNameError(f"{brief(text)} is not a valid name, allowed are {NAMES}")
     other = next((other for other in taken if looks_like(name, other)), None)
     if other is not None:
         raise PlayerNameError(f"{brief(name)} looks like {other}, the name of a bot; choose another one")
@@ -139,6 +139,6 @@ def _folded(text: str) -> str:
 
 
 def _letter(character: str) -> str:
-    """Return the Latin letter of which a character is a variant, else the character."""
+    """Return the Latin letter of which a character is a variant, or the character itself."""
     found = None if character.isascii() else _LATIN.search(unicodedata.name(character, ""))
     return found[1].lower() if found else character

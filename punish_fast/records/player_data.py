@@ -22,9 +22,10 @@ def games_of_player(path: str | Path, name: str) -> list[RecordedGame]:
 
 
 def anonymise_player(path: str | Path, name: str) -> str:
-    """Replace a player's name by an alias made of the player's id and return the alias; erase the name in the file.
+    """Replace a player's name by an alias derived from the player's id; return the alias.
 
-    Games are kept. Logs imported again later are recognised by their breaths and do not restore the name.
+    Games are kept, and the name is overwritten in the file. Logs imported again later are recognised by their breaths
+    and do not restore the name.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -40,9 +41,9 @@ def anonymise_player(path: str | Path, name: str) -> str:
 
 
 def delete_player(path: str | Path, name: str) -> tuple[int, int]:
-    """Delete a player and all of the player's games, with both sides; return the numbers of games and breaths.
+    """Delete a player and all games of the player, with both sides; return the numbers of games and breaths.
 
-    Deleted data is overwritten in the file. Opponents are kept, even if they have no other games.
+    Deleted data are overwritten in the file. Opponents are kept, even if they have no other games.
     """
     path, name = Path(path), clean_name(name)
     with open_to_write(path, erases=True) as connection:
@@ -57,7 +58,7 @@ def delete_player(path: str | Path, name: str) -> tuple[int, int]:
 
 
 def _require_gone(path: Path, connection: sqlite3.Connection, name: str) -> None:
-    """Raise `RecordsError` if a player has this name: with ``ON CONFLICT IGNORE`` in the schema, changes can fail."""
+    """Raise `RecordsError` if a name still exists: ``ON CONFLICT IGNORE`` in the schema can suppress changes."""
     (n,) = connection.execute("SELECT count(*) FROM players WHERE username = ?", (name,)).fetchone()
     if n:
         raise RecordsError(f"{path}: the database keeps the player {brief(name)}; nothing was changed")

@@ -41,7 +41,7 @@ _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 
 
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
-    """Draw a plot, one of `PLOTS`, into a PNG or SVG file; ``over-time`` shows all players or only ``player``."""
+    """Draw a plot, one of `PLOTS`, to a PNG or SVG file; ``over-time`` shows all players or only ``player``."""
     if kind not in PLOTS:
         raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")
     if len(results) == 0:
@@ -123,7 +123,7 @@ def _over_time(figure: Figure, results: Results, player: str | None) -> None:
     form = {name: float(games[-_FORM:].mean()) for name, games in won.items() if len(games) >= _FORM}
     best = max(form, key=lambda name: form[name], default=None)
     title = f"{best} won {form[best]:.0%} of the last {_FORM} games" if best else "Win rates vary from game to game"
-    title += ", more than anyone else did" if len(form) > 1 else ""
+    title += ", more than anyone else" if len(form) > 1 else ""
     title += _left_out(results) if player is None else ""
     panels = _panels(figure, len(names), title, ("games played", "games won, in per cent"))
     for axes, name in zip(panels, names, strict=True):

@@ -54,25 +54,21 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game of a person, else of the latest game, or None if the database is empty."""
+    """Return the id of the latest game of a person, or else of the latest game; None if there are no games."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
 
 
-# Recorded states that do not exist in the game are errors of the log; a larger share indicates other rules.
+# Some recorded states do not exist because of errors in the log; a larger share indicates different rules.
 _MOST_UNKNOWN = 0.5
 
 
 def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
     """Summarise games; ``space`` must be the state space of the rules that were played.
 
-    Returns:
-        ``games``: number of games; ``breaths``: number of recorded choices, two per breath of a game;
-        ``starting_states``: number of distinct states of the first breath with full HP; ``distinct_states``;
-        ``starting_states_in_all`` and ``states_in_all``: numbers of states in the game (including win and loss);
-        ``durations`` of games in breaths: ``mean``, ``median``, ``longest``, and ``counts`` of games by duration;
-        ``players``: result of `player_table`; ``correlation``: result of `correlations`.
+    ``breaths`` is the number of recorded choices, two per breath of a game; ``starting_states`` is the number of
+    distinct states of the first breath with full HP; states ``in_all`` are those of the game, including win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp

@@ -5,7 +5,7 @@ the original program, do not invalidate single choices:
 
 * views differ: both players' views of a breath must mirror each other, and their cards must fit into one deck;
 * does not follow: a game must begin with breath 1 and full HP, each breath must follow from the previous one, and the
-  last breath must win the game for the winner;
+  winner must win the game in the last breath;
 * wrong feint: breaths follow from each other only if the feints differ from the recorded ones. The original writes one
   player's feint into both players' choices, so this is by far the most frequent fault.
 """
@@ -38,7 +38,7 @@ class Fault:
     """Fault of a game."""
 
     kind: str
-    reason: str  # reason, with the place of the fault
+    reason: str  # fault and its location
 
     @property
     def is_fatal(self) -> bool:
@@ -47,7 +47,7 @@ class Fault:
 
 
 def check_games(space: StateSpace, games: Sequence[RecordedGame]) -> list[list[Fault]]:
-    """Return the first fault of each kind for each game; only the worst fault if it is fatal."""
+    """Return the first fault of each kind for each game, or only the worst fault if it is fatal."""
     sides = [side for game in games for side in (game.winner, game.loser)]
     fatal = _fatal_faults(space, sides)
     faults = [fatal[2 * k] + fatal[2 * k + 1] for k in range(len(games))]
@@ -143,7 +143,7 @@ def _other_faults(space: StateSpace, games: Sequence[RecordedGame]) -> Iterator[
         yield int(pairs.game[k]), Fault(SUCCESSION, f"breath 1: the game begins with breath {own[k, BREATH]}")
     hurt = (own[:, (_OWN[0], _ENEMY[0])] != space.rules.hp).any(axis=1)
     for k in np.flatnonzero((pairs.number == 0) & (own[:, BREATH] == 1) & hurt):
-        yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game begins with HP already lost")
+        yield int(pairs.game[k]), Fault(SUCCESSION, "breath 1: the game does not begin with full HP")
 
 
 def _judge_other_feints(space: StateSpace, pairs: _Pairs, suspects: np.ndarray) -> np.ndarray:
@@ -173,7 +173,7 @@ def _missing_breaths(game: RecordedGame) -> Iterator[Fault]:
 
 def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Iterator[tuple[np.ndarray, str]]:
     """Yield masks of breaths whose views differ, each with the reason."""
-    yield own[:, BREATH] != enemy[:, BREATH], "the views are of different breaths"
+    yield own[:, BREATH] != enemy[:, BREATH], "the views belong to different breaths"
     yield (own[:, DISCARD] != enemy[:, DISCARD]).any(axis=1), "the views have different discard piles"
     for k, field in enumerate(_FIELDS):
         differs = (own[:, _OWN[k]] != enemy[:, _ENEMY[k]]) | (enemy[:, _OWN[k]] != own[:, _ENEMY[k]])
@@ -182,4 +182,4 @@ def _view_faults(space: StateSpace, own: np.ndarray, enemy: np.ndarray) -> Itera
     sizes = (hands[0].sum(axis=1) != enemy[:, ENEMY_HAND]) | (hands[1].sum(axis=1) != own[:, ENEMY_HAND])
     yield sizes, "the views differ in the size of a hand"
     together = hands[0].astype(np.int64) + hands[1] + own[:, DISCARD]
-    yield (together > space.layout.copies).any(axis=1), "hands and discard pile hold too many copies of a card"
+    yield (together > space.layout.copies).any(axis=1), "hands and discard pile contain too many copies of a card"

@@ -1,7 +1,7 @@
 """Bundles: named arrays and a JSON header in a sealed HDF5 file.
 
-Agents for other games, and tournaments of leagues, are stored as bundles. This module interprets only the ``kind`` in
-the header.
+Agents for other games, and tournaments of leagues, are stored as bundles. Only the ``kind`` in the header is
+interpreted here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Layout = Mapping[str, tuple[str, int]]
 
 
 class Bundle(NamedTuple):
-    """The content of a bundle."""
+    """Content of a bundle."""
 
     header: dict[str, Any]
     arrays: dict[str, np.ndarray]

@@ -2,7 +2,7 @@
 
 HDF5 follows links to other files, assembles virtual datasets and unpacks gigabytes of zeros. A dataset is therefore
 read only if all links to it are hard, its dtype and number of dimensions match the schema, and the file itself stores
-enough bytes for it. Datasets and attributes that are not in the schema are ignored.
+enough bytes for it. Other datasets and attributes are ignored.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CheckedFile:
     def opened(self, fault: str) -> Iterator[h5py.File]:
         """Open the file for reading; errors of h5py become a `ReadError` that begins with ``fault``."""
         try:
-            # Without a lock: files are never modified, and some network folders have no locks.
+            # Without a lock, since files are never modified and some network folders do not support locks.
             with h5py.File(self.path, "r", locking=False) as file:
                 yield file
         except ReadError:
@@ -79,7 +79,7 @@ class CheckedFile:
             raise ReadError(f"{self.path}: {fault} ({text})") from None
 
     def error(self, field: str, problem: str) -> ReadError:
-        """Return an error that names a field."""
+        """Return an error whose message names a field."""
         return ReadError(f"{self.path}: {field}: {problem}")
 
     def check_shapes(self) -> None:
@@ -95,7 +95,7 @@ class CheckedFile:
             self.must_have_shape(name, tuple(expected))
 
     def must_have_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Raise `ReadError` if a dataset is missing or has another shape."""
+        """Raise `ReadError` if a dataset is missing or has a different shape."""
         if name not in self.shapes:
             raise self.error(name, "missing")
         if self.shapes[name] != shape:
@@ -103,7 +103,7 @@ class CheckedFile:
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
-        """Read a dataset and check its elements; ``dataset`` describes one that is not in the schema."""
+        """Read a dataset and check its elements; ``dataset`` describes a dataset outside the schema."""
         with self.opened(f"{name}: not readable") as file:
             shape = self.shapes.get(name) if dataset is None else self._shape_of(file, name, dataset)
             if shape is None:
@@ -151,10 +151,10 @@ class CheckedFile:
             if link is None:
                 return None
             if not isinstance(link, h5py.HardLink):
-                raise self.error(name, "missing, a link is in its place")
+                raise self.error(name, "is a link instead of a dataset")
         found, dtype = file[name], np.dtype(dataset.dtype)
         if not isinstance(found, h5py.Dataset) or found.shape is None:
-            raise self.error(name, "missing, something else is in its place")
+            raise self.error(name, "is not a dataset")
         if found.dtype != dtype:
             raise self.error(name, f"dtype is {shorten(str(found.dtype))}, allowed is {dataset.dtype}")
         if found.ndim != len(dataset.shape):

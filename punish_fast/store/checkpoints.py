@@ -1,4 +1,4 @@
-"""Checkpoints of equilibria, with the complete state needed to resume a run."""
+"""Checkpoints of equilibria, from which a run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from punish_fast.store.writer import new_file
 
 
 class Checkpoint(NamedTuple):
-    """The state of an equilibrium after some iterations."""
+    """State of an equilibrium after some iterations."""
 
     iterations: int  # number of iterations so far
-    best_response_share: float  # fraction of games against a best response
+    best_response_share: float  # share of games against a best response
     tables: dict[str, np.ndarray]  # all tables, by name
 
 
@@ -30,9 +30,9 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 
 
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
-    """Load the state of an equilibrium whose tables have the names and shapes of ``begin``, its initial tables."""
+    """Load the state of an equilibrium whose tables have the names and shapes of ``begin``, the initial tables."""
     if file.kind != "equilibrium":
-        raise ReadError(f"{file.path}: kind: {file.kind!r}, but an equilibrium is needed")
+        raise ReadError(f"{file.path}: kind: {file.kind!r}, expected 'equilibrium'")
     # Check all shapes before reading any table.
     for name, table in begin.items():
         file.must_have_shape(f"/equilibrium/{name}", table.shape)

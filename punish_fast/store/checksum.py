@@ -8,8 +8,8 @@ crash on a truncated or damaged file::
     crc32 0a1b2c3d
 
 The checksum is a CRC-32 of the concatenated CRC-32s of all 4 MiB pieces, which can be computed in parallel, followed by
-any further lines of the seal, as written by older versions. It detects accidental damage only: HDF5 can crash or hang
-on a file that was manipulated and given a matching checksum.
+any further lines of the seal, as written by older versions. It detects only accidental damage: HDF5 can crash or hang
+on a manipulated file with a matching checksum.
 """
 
 from __future__ import annotations
@@ -60,6 +60,6 @@ def check_seal(path: Path) -> None:
             raise ReadError(f"{path}: not a file of punish-fast")
         further = b"".join(line for line in found.splitlines(keepends=True)[3:] if line != b"\n")
         if found != seal_of(path, further):
-            raise ReadError(f"{path}: damaged, the file is not as it was written")
+            raise ReadError(f"{path}: damaged, the checksum does not match")
     except OSError as error:
         raise ReadError(f"{path}: cannot be read ({error.strerror})") from None

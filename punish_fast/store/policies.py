@@ -1,10 +1,9 @@
 """Strategy files: policies under any information model, small enough to share.
 
 A policy under ``view`` is stored as a table of exact float64 numbers. Finer models have millions of states, so
-probabilities are rounded to multiples of 1 / 65535 and compressed. When they are read, they are divided by their sum
-in each state. The absolute errors of ``n`` probabilities thus add up to at most ``n / 65535``, and if games last ``L``
-breaths on average, the win rate changes by at most ``11 L / 65535``. States that are not covered need no entry; play
-is uniform there.
+probabilities are rounded to multiples of 1 / 65535 and compressed, and normalized in each state when they are read. The
+absolute errors of ``n`` probabilities add up to at most ``n / 65535``, so if games last ``L`` breaths on average, the
+win rate changes by at most ``11 L / 65535``. In states without an entry, actions have equal probability.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def save_policy(
         path: Output file.
         space: The states of the game, under any information model.
         policy: float64 ``[n_rows]`` along ``space.action``.
-        covered: bool ``[n_states]``, states to store; all if None. Other states are read back as uniform play.
+        covered: bool ``[n_states]``, states to store; all if None. The policy is read back as uniform in other states.
         name: Name of the strategy; the file name without its suffix if None.
         origin: How the strategy was made, JSON-like; optional.
         response: float64 ``[n_rows]``, deterministic response to the strategy; optional.
@@ -71,7 +70,7 @@ def save_policy(
 
 
 def policy_of_units(space: StateSpace, units: np.ndarray) -> np.ndarray:
-    """Return the policy of rounded probabilities, float64 ``[n_rows]``; uniform in states where all are 0."""
+    """Return the policy of rounded probabilities, float64 ``[n_rows]``; uniform in states in which all are 0."""
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     total = np.repeat(np.add.reduceat(units, begins, dtype=np.float64), lengths)
     policy = uniform_policy(space)

@@ -1,6 +1,6 @@
-"""Read tensors, agents, strategies and checkpoints from files.
+"""Reader of tensors, agents, strategies and checkpoints.
 
-The checksum detects damage. Dtypes, shapes, pointers, indices, finiteness and sums of rows are checked too, so kernels
+The checksum detects damage. Dtypes, shapes, pointers, indices, finiteness and sums of rows are also checked, so kernels
 stay within array bounds even if a file was forged.
 """
 
@@ -40,7 +40,7 @@ class Artefact(CheckedFile):
         """Read the attributes, and check that the shapes of the datasets are consistent.
 
         Raises:
-            ReadError: If the file cannot be read, or is of another kind; the message names the field.
+            ReadError: If the file cannot be read or is of an unsupported kind; the message names the field.
         """
         super().__init__(path)
         if self.kind not in schema.KINDS:
@@ -60,7 +60,7 @@ class Artefact(CheckedFile):
         """Enemy of a tensor or an agent, JSON-like with a ``kind``."""
         enemy: dict[str, Any] = self.attributes.get("enemy", {})
         if "kind" not in enemy or not all(isinstance(enemy.get(key, ""), str) for key in ("kind", "name", "file")):
-            raise self.error("enemy", "not a JSON object with a kind in words")
+            raise self.error("enemy", "not a JSON object with kind, name and file as text")
         temperature = enemy.get("temperature", 1.0)
         if not isinstance(temperature, int | float) or not 0 < temperature < math.inf:
             raise self.error("enemy", f"the temperature {shorten(repr(temperature))} is not a number above 0")
@@ -120,16 +120,12 @@ class Artefact(CheckedFile):
     def must_have_transitions(self) -> None:
         """Raise `ReadError` if the file has no transition tensor."""
         if self.kind == "strategy":
-            raise self.error("kind", "a strategy is no tensor")
+            raise self.error("kind", "a strategy has no tensor")
         if not self.has_transitions:
             raise self.error("/transitions/indptr", "missing, the file was written without its tensor")
 
     def mdp(self) -> MDP:
-        """Read and check the Markov decision process.
-
-        Raises:
-            ReadError: If the file has no transitions or is damaged.
-        """
+        """Read and check the Markov decision process; raise `ReadError` if it is missing or damaged."""
         self.must_have_transitions()
         state_ptr, action, reward = self.rows
         indptr, indices, data = (self.array(f"/transitions/{name}") for name in ("indptr", "indices", "data"))
@@ -140,11 +136,7 @@ class Artefact(CheckedFile):
 
     @uninterrupted()
     def row(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read the columns and probabilities of one row without reading the whole tensor.
-
-        Raises:
-            ReadError: If the file has no transitions or this row is damaged.
-        """
+        """Read the columns and probabilities of one row; raise `ReadError` if they are missing or damaged."""
         self.must_have_transitions()
         with self.opened(f"/transitions: row {row} is not readable") as file:
             group = file["/transitions"]
@@ -152,15 +144,11 @@ class Artefact(CheckedFile):
             columns, p = group["indices"][begin:end], group["data"][begin:end]
         n_columns = self.sizes["n_states"] + 2
         if len(p) == 0 or not (0 <= columns.min() <= columns.max() < n_columns) or not abs(p.sum() - 1) <= 1e-9:
-            raise self.error("/transitions", f"row {row} is no distribution over states")
+            raise self.error("/transitions", f"row {row} is not a distribution over states")
         return columns, p
 
     def solution(self) -> Solution:
-        """Read and check the solution.
-
-        Raises:
-            ReadError: If the file is not an agent or is damaged.
-        """
+        """Read and check the solution; raise `ReadError` if the file is not an agent or is damaged."""
         return self._solution
 
     @cached_property
@@ -199,8 +187,8 @@ class Artefact(CheckedFile):
         """Raise `ReadError` if the file was made for other rules; with ``any_redeal``, the redeal may differ."""
         own = self.rules._replace(redeal=rules.redeal) if any_redeal else self.rules
         if own != rules:
-            text = f"{self.path}: made for rules {name_of(self.rules)}, but the game's are {name_of(rules)}"
-            raise ReadError(f"{text}; they may differ in redeal only" if any_redeal else text)
+            text = f"{self.path}: made for rules {name_of(self.rules)}, but the game has rules {name_of(rules)}"
+            raise ReadError(f"{text}; only the redeal may differ" if any_redeal else text)
 
     def must_have_information(self, information: str) -> None:
         """Raise `ReadError` if the file's information model is finer than ``information``."""
@@ -216,7 +204,7 @@ class Artefact(CheckedFile):
             ("/rows/action", action, space.action),
         ):
             if not np.array_equal(found, wanted):
-                raise self.error(name, f"is not that of a game under rules {name_of(space.rules)}")
+                raise self.error(name, f"does not match a game under rules {name_of(space.rules)}")
 
     def policy(self, space: StateSpace, temperature: float | None = None) -> np.ndarray:
         """Read the policy of a strategy or an agent, float64 ``[n_rows]`` along ``space.action``.
@@ -251,26 +239,26 @@ class Artefact(CheckedFile):
             raise ReadError(f"{self.path}: {error}") from None
 
     def covered(self, space: StateSpace) -> np.ndarray:
-        """Return which states have an entry in the file, bool ``[n_states]``; raises the errors of `strategy`."""
+        """Return a mask of the states with an entry in the file, bool ``[n_states]``; errors as in `strategy`."""
         if self.kind == "agent":
             return np.ones(space.n_states, dtype=np.bool_)
         return np.isin(np.arange(space.n_states), self.strategy(space)[0])
 
     def response(self, space: StateSpace) -> np.ndarray | None:
-        """Read the response stored with a strategy, float64 ``[n_rows]``; None if there is none for these states."""
+        """Read the response stored with a strategy, float64 ``[n_rows]``; None if missing for these states."""
         name = "/response/choice"
         if name not in self.shapes or self.information != space.information.name:
             return None
         self.must_have_shape(name, (space.n_states,))
         rows = space.state_ptr[:-1] + self.array(name)
         if (rows >= space.state_ptr[1:]).any():
-            raise self.error(name, "an action is not one of its state")
+            raise self.error(name, "an action is not legal in its state")
         policy = np.zeros(len(space.action))
         policy[rows] = 1.0
         return policy
 
     def identity(self) -> str | None:
-        """Return the identity (``punish/strategy.py``) of an agent or a strategy under ``view``; else None."""
+        """Return the identity (``punish/strategy.py``) of an agent or a strategy under ``view``; otherwise None."""
         if self.kind == "agent":
             state_ptr, action, _ = self.rows
             return identity(decimals_of(self), state_ptr, action, self.solution().q)
@@ -288,18 +276,17 @@ class Artefact(CheckedFile):
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Read the rows of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
 
-        Args:
-            space: The states of the game; enumerated from the file's rules if None.
+        ``space`` contains the states of the game; enumerated from the file's rules if None.
 
         Raises:
             ReadError: If the file is not a strategy under ``view``, or is damaged.
         """
         if self.kind != "strategy":
-            raise self.error("kind", f"{self.kind!r}, but a strategy is needed")
+            raise self.error("kind", f"{self.kind!r}, expected 'strategy'")
         if self.information != "view":
             raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states
-        # Check the size before reading, because compressed data can be of any size.
+        # Check the size before reading, because compressed data can have any size.
         if self.sizes.get("k", 0) > n_states:
             raise self.error("/strategy/state", f"{self.sizes['k']} states, but the game has {n_states}")
         return self.array("/strategy/state"), self.array("/strategy/p")
@@ -318,7 +305,7 @@ def final_values(discount: float, objective: str = "discounted") -> np.ndarray:
 
 
 def _terminal_values(solution: Solution) -> np.ndarray:
-    """Return the values of win and loss in a solution."""
+    """Return the values of win and loss in a solution, float64 ``[2]``."""
     if solution.method != "jacobi" or solution.discount == 1:
         return final_values(solution.discount, solution.objective)
     # The published sweeps update terminals like all other states.
@@ -332,6 +319,6 @@ def load(path: str | Path) -> Artefact:
     """Open a tensor, an agent, a strategy or a checkpoint.
 
     Raises:
-        ReadError: If the file cannot be read, or is of another kind; the message names the field.
+        ReadError: If the file cannot be read or is of an unsupported kind; the message names the field.
     """
     return Artefact(path)

@@ -15,12 +15,12 @@ LIBRARY_VERSION = ("v110", "v110")
 
 CHECKPOINT = "checkpoint"
 KINDS = ("tensor", "agent", "strategy", "equilibrium", CHECKPOINT)
-# Arrays and a header, read by `bundles.py`.
+# Arrays and a header; see ``bundles.py``.
 BUNDLE = "bundle"
 ALL_KINDS = (*KINDS, BUNDLE)
 # Actions 10, 11, 20, 21, ..., 51, 90.
 N_ACTIONS = 11
-# Far greater than all computed values, and small enough that sums and squares do not overflow.
+# Far greater than any computed value, and small enough that sums and squares do not overflow.
 LARGE = 1e100
 # Smallest positive float.
 TINY = 5e-324
@@ -30,7 +30,7 @@ class Attribute(NamedTuple):
     """Type and allowed values of a root attribute."""
 
     type: type  # str, int, float, dict (stored as JSON) or list (two numbers)
-    kinds: tuple[str, ...]  # kinds of file that require the attribute
+    kinds: tuple[str, ...]  # kinds of files that require the attribute
     low: float = -inf
     high: float = inf
     allowed: tuple[str, ...] = ()  # allowed strings; any if empty

@@ -1,4 +1,4 @@
-"""Write transition tensors and agents to files, either complete or while they are built and solved."""
+"""Writer of transition tensors and agents, either complete or while they are built and solved."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ SweepProgress = Callable[[str, int, float], None]
 
 @dataclass
 class ModelSource:
-    """A model to write: a state space and an enemy, or a file that holds its tensor."""
+    """A model to write: a state space and an enemy, or a file that contains its tensor."""
 
     states: StateSpace | Artefact
     policy: np.ndarray | None = None  # enemy's policy, float64 ``[n_rows]``; uniform if None; ignored for files
     note: dict[str, Any] | None = None  # enemy as recorded in the new file, JSON-like with a ``kind``
-    stage: Stage = nullcontext  # entered for each stage of the work, to time it
+    stage: Stage = nullcontext  # entered for each stage of the work
     progress: StepProgress = lambda *_: None  # called as ``progress("tensor", layers, n_layers)``
     memory: int | None = None  # memory limit in bytes; all memory of the machine if None
     # Makes an executor for a matrix-free process, for example on a cluster; if None, threads of this process are used,
@@ -75,10 +75,10 @@ class ModelSource:
     def write(self, out: Writer, keep_tensor: bool) -> Process:
         """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed.
 
-        The process of a state space is compact or matrix-free if ``keep_tensor`` is False.
+        Without ``keep_tensor``, the process of a state space is compact or matrix-free.
         """
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
-            raise ValueError("executor: goes with rows that are made, not with a tensor")
+            raise ValueError("executor: cannot be combined with a tensor")
         with self.stage("store"):
             write_states(out, self.states)
 
@@ -153,10 +153,8 @@ def solve_file(
 ) -> tuple[Process, Solution]:
     """Build a transition tensor, solve it, and write an agent to ``path``.
 
-    Args:
-        keep_tensor: Write the tensor too.
-        progress: Called as ``progress("solve", sweeps, error_bound)``.
-        options: Other options of `punish_fast.mdp.solver.solve`.
+    ``progress`` is called as ``progress("solve", sweeps, error_bound)``; ``options`` are those of
+    `punish_fast.mdp.solver.solve`.
     """
     with ExitStack() as stack:
         out = source.open(stack, path, "agent")
@@ -175,12 +173,8 @@ def save(
 ) -> None:
     """Write a tensor, or an agent if a solution is given; `save_policy` writes strategies.
 
-    Args:
-        path: Output file.
-        space: The states of the game.
-        mdp: The process against one enemy.
-        solution: Its solution; if None, only the tensor is written.
-        enemy: Record of the enemy, JSON-like with a ``kind``; unknown if None.
+    ``mdp`` is the process against one enemy. ``enemy`` is the record of this enemy, JSON-like with a ``kind``; unknown
+    if None.
 
     Raises:
         ValueError: If the process has a different number of states, or unknown actions.

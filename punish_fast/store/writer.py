@@ -1,4 +1,4 @@
-"""Write sealed HDF5 files atomically, piece by piece as data are computed."""
+"""Atomic writer of sealed HDF5 files, which can be written in pieces as data are computed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Sink(io.FileIO):
 
 
 class Writer:
-    """An open output file, made by `new_file` or `sealed_file`."""
+    """An open output file, created by `new_file` or `sealed_file`."""
 
     def __init__(self, file: h5py.File, sink: _Sink, background: ThreadPoolExecutor) -> None:
         self._file = file
@@ -123,7 +123,7 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
     """Open a sealed file for writing; it is moved to ``path`` when the block ends without an error.
 
-    ``kind`` and additional root ``attributes`` are defined in ``schema.py``.
+    ``schema.py`` defines the kinds and the additional root ``attributes``.
     """
     with replacing(path) as temporary:
         try:

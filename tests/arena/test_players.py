@@ -122,7 +122,7 @@ def test_agents_and_strategies_come_from_files_for_either_redeal(space, graph):
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_play_is_refused(space):
     with pytest.raises(
-        ReadError, match=r"other\.h5: made for rules house-\w+, but the game's are tiny-reshuffle; they"
+        ReadError, match=r"other\.h5: made for rules house-\w+, but the game has rules tiny-reshuffle; only"
     ):
         Player("other.h5").policy(space)
     with pytest.raises(ReadError, match=r"tensor\.h5: is a tensor, allowed are agents and strategies"):

@@ -109,7 +109,7 @@ def test_two_agents_get_the_lengths_of_their_games(run):
         (["random", "nobody"], ["'nobody': no such file; the built-in players are random"]),
         (["random", "tensor.h5"], ["tensor.h5: is a tensor"]),
         (["random", "agent.h5@0"], ["agent.h5@0: temperature 0 is not allowed"]),
-        (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "may differ in redeal only"]),
+        (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "only the redeal may differ"]),
         (["random", "careful", "--seed", "1"], ["--seed requires --games"]),
         (["random", "careful", "--games", "7"], ["games: 7 is not an even number"]),
         (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),

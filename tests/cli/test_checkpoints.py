@@ -72,7 +72,7 @@ def test_values_of_other_rules_are_refused(run, folder, stop):
     go_on = stop(3)
     run(*TINY, "-o", "a.h5")
     go_on()
-    run("solve", "-o", "b.h5", "--from", "a.checkpoint.h5").refused("made for rules tiny, but the game's are notebook")
+    run("solve", "-o", "b.h5", "--from", "a.checkpoint.h5").refused("rules tiny, but the game has rules notebook")
     assert not (folder / "b.h5").exists()
 
 

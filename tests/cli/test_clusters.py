@@ -57,7 +57,7 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(run, folder, monkeypatch)
 def test_a_tensor_that_is_asked_for_is_not_left_out_silently(folder):
     source = ModelSource(StateSpace(PRESETS["tiny"]))
     source.executor = lambda batches: batches.map_blocks
-    with pytest.raises(ValueError, match="executor: goes with rows that are made, not with a tensor"):
+    with pytest.raises(ValueError, match="executor: cannot be combined with a tensor"):
         solve_file(folder / "a.h5", source)
     solve_file(folder / "a.h5", source, keep_tensor=False)
     source = ModelSource(load(folder / "a.h5"))

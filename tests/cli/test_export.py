@@ -55,7 +55,7 @@ def test_what_the_values_are_is_told(run):
     ("arguments", "texts"),
     [
         (["no.h5", "--to", "umb"], ["no.h5: there is no such file"]),
-        (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy is no tensor"]),
+        (["strategy.h5", "--to", "umb"], ["strategy.h5: kind: a strategy has no tensor"]),
         (["agent.h5", "--to", "umb", "-o", "no/x.umb"], ["there is no folder no"]),
         (["agent.h5", "--to", "npz", "-o", "agent.h5"], ["agent.h5: is the file to export"]),
     ],

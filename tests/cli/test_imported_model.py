@@ -96,7 +96,10 @@ def test_values_and_choices_are_written(run, model):
         (["--objective", "max R", "--rules", "tiny"], "--rules does not apply to models of other programs"),
         (["--objective", "max R", "--from", "x.h5"], "does not apply to models of other programs"),
         (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed, rewards without a goal"),
-        (["--objective", "max P [F true]", "--discount", "0.5"], "--discount: 0.5 goes with rewards without a goal"),
+        (
+            ["--objective", "max P [F true]", "--discount", "0.5"],
+            "--discount: 0.5 needs rewards without a goal",
+        ),
     ],
 )
 def test_wrong_options_are_refused(run, options, said):

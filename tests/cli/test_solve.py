@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
     little = str(modes["matrix-free"] - 1)
     run("build", *HOUSE, "--memory", little, "-o", "x.h5").failed_with("tensor would take", "allowed are ")
     run("solve", *HOUSE, "--no-tensor", "--memory", little, "-o", "x.h5").failed_with("matrix-free would take")
-    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("states, and there is room for 13")
+    run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("states, but there is room for 13")
     run("solve", "--memory", "much", "-o", "x.h5").refused("--memory: 'much' is not a size, such as 4GB or 800MB")
     assert names(folder) == ["house.toml"]
 

@@ -124,5 +124,5 @@ def test_illegal_moves_lose_and_endless_games_are_refused():
     # The enemy takes 2 and wins, or leaves 1, where the policy has no legal move.
     assert astuple(judgement.second) == pytest.approx((0, 0, 0.5, 0.5))
     perfect = solve_game(enumerate_positions(TapnSwap()))
-    with pytest.raises(GameError, match=r"^tapnswap: play can go on for ever, so agents cannot be judged$"):
+    with pytest.raises(GameError, match=r"^tapnswap: play can continue forever, so agents cannot be judged$"):
         judge(perfect, perfect.positions.uniform())

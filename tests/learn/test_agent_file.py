@@ -99,9 +99,9 @@ def test_what_is_not_a_table_is_refused(path, table):
         (lambda header, _: header.update(game={"name": "chess", "parameters": {}}), "game: 'chess' is unknown"),
         (lambda header, _: header["game"]["parameters"].update(limit=6), "learner: belongs to positions"),
         (lambda header, _: header["learner"].update(sessions=3), "header: invalid"),
-        (lambda header, _: header["learner"]["sessions"][0].update(games=101), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"]["sessions"][0].update(games=101), "learner: its numbers are out of range"),
         (lambda _, arrays: arrays.update(q=arrays["q"][:, :-1]), r"learner: its tables are \(2, 538\)"),
-        (lambda _, arrays: arrays["visits"].fill(-1), "learner: its numbers are impossible"),
+        (lambda _, arrays: arrays["visits"].fill(-1), "learner: its numbers are out of range"),
     ):
         refused(path, table, edit, text)
 
@@ -120,15 +120,18 @@ def refused(path, learner, edit, text):
 @needs_jax
 def test_what_is_not_a_network_is_refused(path, network):
     for edit, text in (
-        (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are impossible"),
+        (lambda header, _: header["learner"].update(rounds=4), "learner: its numbers are out of range"),
         (lambda header, _: header["learner"].update(curve=[]), "curve: 0 points for 1 snapshots"),
         (lambda header, _: header["learner"]["curve"][0].update(first={"win": 2}), "curve: .* is not a point"),
         (lambda header, _: header["learner"]["method"].update(hidden=[5]), "weights: it has 82 weights, its method"),
         (
             lambda header, _: header["learner"]["method"].update(max_plies=1),
-            "action: 80 games of .* plies are not those of the latest rounds",
+            "action: 80 games of .* plies do not match the latest rounds",
         ),
-        (lambda _, arrays: arrays.update(action=np.zeros((80, 30), np.int16)), "action: one follows the end of its"),
+        (
+            lambda _, arrays: arrays.update(action=np.zeros((80, 30), np.int16)),
+            "action: an action follows the end of its",
+        ),
         (lambda _, arrays: arrays.update(target=np.zeros(3, np.float32)), "target: it has 3 weights"),
     ):
         refused(path, network, edit, text)
@@ -136,8 +139,8 @@ def test_what_is_not_a_network_is_refused(path, network):
 
 def test_what_is_not_muzero_is_refused(muzero_learner, path):
     for edit, text in (
-        (lambda header, _: header["learner"].update(rounds=1), r"action: 12 games of \d plies are not those of the"),
-        (lambda _, arrays: arrays["action"].fill(8), r"action: one "),
+        (lambda header, _: header["learner"].update(rounds=1), r"action: 12 games of \d plies do not match the"),
+        (lambda _, arrays: arrays["action"].fill(8), "action: an action "),
         (lambda _, arrays: arrays.update(policy=arrays["policy"][:, :, :8]), r"policy: its shape is .*, not \(12"),
     ):
         refused(path, muzero_learner, edit, text)

@@ -47,7 +47,7 @@ def test_names_tell_how_an_agent_is_trained(tmp_path):
     assert plans[0].method == Hyperparameters("negamax", 0.2, 1.0, 0.95)
     assert plans[-1].method == Hyperparameters("author", 0.7, None, 1.0)
     assert len(grid_plans({}, 60)) == 40
-    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several values, each once$"):
+    with pytest.raises(LeagueError, match=r"^set: only scheme and epsilon may have several different values$"):
         grid_plans({"epsilon": [0.5, 0.5]}, 10)
     with pytest.raises(LearnError, match=r"^scheme: 'x' is not allowed"):
         grid_plans({"scheme": ["x"]}, 10)
@@ -106,12 +106,12 @@ def test_an_agent_that_loses_to_its_former_self_is_rejected(tmp_path, monkeypatc
 def test_other_games_agents_and_files_are_refused(whole, tmp_path):
     folder = whole[0]
     for change in ({"games": 61}, {"seed": 4}):
-        with pytest.raises(LeagueError, match=r"was trained otherwise; choose another folder$"):
+        with pytest.raises(LeagueError, match=r"was trained differently; choose another folder$"):
             played(folder, **change)
     with pytest.raises(Exception, match="its game is"):
         played(folder, game=TapnSwap(Variant(limit=6)))
-    with pytest.raises(LeagueError, match="is of other agents; choose another folder"):
+    with pytest.raises(LeagueError, match="belongs to different agents; choose another folder"):
         run_league(folder, TapnSwap(), grid_plans({"epsilon": [0.2]}, 60), 3)
     (tmp_path / "file").touch()
-    with pytest.raises(LeagueError, match="file: cannot be made"):
+    with pytest.raises(LeagueError, match="file: cannot be created"):
         played(tmp_path / "file")

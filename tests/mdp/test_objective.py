@@ -72,7 +72,7 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
         solve_objective(process, parse_objective("max R"), 0.5)
     with pytest.raises(SolveError, match=r"^discount: 1 is not allowed, rewards without a goal need one"):
         solve_objective(process, parse_objective('max R{"cost"}'), 1)
-    with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 goes with rewards without a goal only"):
+    with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 needs rewards without a goal"):
         solve_objective(process, parse_objective('max P [F "goal"]'), 0.5)
 
 
@@ -86,7 +86,7 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
         ('max P [G "goal"]', "is not understood at 'G \"goal\"]'"),
         ('max P [F "goal"] trailing', "is not understood at 'trailing'"),
         ('max P{"cost"} [F "goal"]', "P has no name, only R has"),
-        ('max R{"cost"} ["bad" U "goal"]', "R goes with F only, not with U"),
+        ('max R{"cost"} ["bad" U "goal"]', "R supports only F, not U"),
         (f"max P [F {'!' * 5000}true]", "more than 100 labels and signs"),
         ("max P [F \x00\n]", r"is not understood at '\\\\x00\\\\n\]'"),
     ],

@@ -143,7 +143,7 @@ def test_rounds_that_pay_in_the_long_run_are_made_without_end(back, expected):
 def test_rounds_that_may_cost_nothing_in_the_long_run_are_refused():
     states = [[(2.0, {1: 1.0})], [(-2.0, {0: 1.0}), (-1.0, {2: 1.0})]]
     with pytest.raises(
-        SolveError, match=r"^reward: play can go on for ever in a component of 2 states for .* may be 0;"
+        SolveError, match=r"^reward: play can continue forever in a component of 2 states for .* may be 0;"
     ):
         total_reward(from_rows(states, terminals=[0.0]), marks({2}, 3), maximize=False)
 
@@ -161,7 +161,7 @@ def test_rounds_that_cost_less_than_rounding_are_refused():
     """States 2 to 19 lead to the round, whose cost is less than their probabilities might be rounded."""
     states = [[(1.0, {1: 1.0}), (5.0, {20: 1.0})], [(-1 + 1e-14, {0: 1.0})]]
     states += [[(1.0, {k - 1: 0.5, 20: 0.5})] for k in range(2, 20)]
-    with pytest.raises(SolveError, match=r"^reward: play without end costs so little"):
+    with pytest.raises(SolveError, match=r"^reward: endless play costs so little"):
         total_reward(from_rows(states, terminals=[0.0]), marks({20}, 21), maximize=False)
 
 

@@ -44,7 +44,7 @@ def test_undiscounted_play_must_not_be_paid_for_ever(schedule):
     mdp = from_rows([[(1.0, {1: 1.0})], [(1.0, {2: 1.0}), (-1.0, {1: 1.0})]], terminals=[0.0])
     with pytest.raises(
         SolveError,
-        match=r"discount: 1 is allowed only if play ends or goes on for nothing, but from 2 states \(the first",
+        match=r"discount: 1 is allowed only if play ends or continues without reward, but from 2 states \(the first",
     ):
         solve(mdp, 1.0, schedule)
 
@@ -238,7 +238,7 @@ def test_evaluation_without_a_discount_asks_its_policy_alone_to_end():
     assert evaluate(mdp, np.array([1.0, 0.0]), 1.0).tolist() == [1.0]
     with pytest.raises(
         SolveError,
-        match=r"^discount: 1 is allowed only if play ends, but from 1 states .* it goes on for ever",
+        match=r"^discount: 1 is allowed only if play ends, but from 1 states .* it never ends under",
     ):
         evaluate(mdp, np.array([0.0, 1.0]), 1.0)
     slow = from_rows([[(1.0, {0: 1 - 1e-9, 1: 1e-9})]], terminals=[0.0])

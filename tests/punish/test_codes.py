@@ -135,13 +135,13 @@ def test_mirrored_status_swaps_the_players():
         (OPENING._replace(hand=(4, 0, 0, 0, 1)), "4 guard in hand and 0 in the discard pile, of 3 in play"),
         (OPENING._replace(hand=(-1, 2, 0, 2, 2)), "-1 guard in hand"),
         (OPENING._replace(hand=(2, 2, 0, 1, 1)), "hand has 6 cards, allowed are up to 5"),
-        (OPENING._replace(hand=(0, 2, 0, 1, 1)), "-1 cards of the deck are gone but there were 0 feints"),
+        (OPENING._replace(hand=(0, 2, 0, 1, 1)), "-1 cards were drawn from the deck in 0 feints"),
         (OPENING._replace(hand=(2, 0, 1, 2)), "4 counts in hand and 5 in the discard pile, allowed are 5 each"),
-        (OPENING._replace(own_feinted=1), "0 cards of the deck are gone but there were 1 feints"),
+        (OPENING._replace(own_feinted=1), "0 cards were drawn from the deck in 1 feints"),
         (BETWEEN._replace(own_exhausted=1), "own_exhausted is 1, allowed are 0 to 0"),
         (BETWEEN._replace(enemy_feinted=1), "enemy_feinted is 1, allowed are 0 to 0"),
-        (BETWEEN._replace(enemy_hand=3), "3 cards of the deck went to feints, allowed are 0 to 2"),
-        (BETWEEN._replace(discard=(2, 2, 2, 2, 2)), "-1 cards of the deck went to feints"),
+        (BETWEEN._replace(enemy_hand=3), "3 cards were drawn from the deck, expected 0 to 2"),
+        (BETWEEN._replace(discard=(2, 2, 2, 2, 2)), "-1 cards were drawn from the deck"),
     ],
 )
 def test_contradictory_state_is_refused_in_words(state, message):

@@ -81,7 +81,7 @@ def test_several_feints_are_given_as_numbers():
         ({"hand": "rrsppg", "discard": "ddd"}, "leave 4 for the enemy's hand|hand has 6 cards, allowed are up to 5"),
         ({"hand": "rr", "discard": "ddd"}, "leave 8 for the enemy's hand, allowed are 0 to 5"),
         ({"hand": "rrspp", "discard": "ddd", "hp": (4, 1)}, "own_hp is 4, allowed are 1 to 3"),
-        ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "1 cards of the deck are gone|-1 cards of the deck"),
+        ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "1 cards were drawn from the deck"),
         ({"hand": "rrspp", "discard": "ddd", "exhausted": "me"}, "exhausted: 'me' is invalid, allowed are own,"),
         ({"hand": "rrspp", "discard": "ddd", "exhausted": "1-0"}, "exhausted: '1-0' is invalid"),
         ({"hand": "rr", "discard": "dddg", "breath": 5}, "enemy_hand: missing, needed after breath 4"),

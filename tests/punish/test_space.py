@@ -210,7 +210,7 @@ def test_notebook_has_the_published_numbers_of_states(notebook):
 
 def test_listing_ends_as_soon_as_there_are_more_states_than_allowed(tiny):
     done, n = [], tiny.n_states
-    with pytest.raises(MemoryError, match=f"at least {n} states, and there is room for {n - 1}"):
+    with pytest.raises(MemoryError, match=f"at least {n} states, but there is room for {n - 1}"):
         StateSpace(tiny.rules, most_states=n - 1)
     with pytest.raises(MemoryError, match="there is room for 100"):
         StateSpace(tiny.rules, progress=lambda *told: done.append(told), most_states=100)
@@ -250,5 +250,5 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
 
 
 def test_digits_within_a_finer_model_are_refused():
-    with pytest.raises(InformationError, match="'view' forgets what 'memory' remembers"):
+    with pytest.raises(InformationError, match="'view' forgets cards that 'memory' remembers"):
         digits_within(information_of("view"), information_of("memory"), PRESETS["notebook"])

@@ -61,9 +61,9 @@ def test_tables_of_other_shapes_or_states_are_refused(space):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda p: -p, "has a probability below 0 or not finite"),
-        (lambda _: np.full(11, np.nan), "has a probability below 0 or not finite"),
-        (lambda _: np.full(11, np.inf), "has a probability below 0 or not finite"),
+        (lambda p: -p, "has a negative or non-finite probability"),
+        (lambda _: np.full(11, np.nan), "has a negative or non-finite probability"),
+        (lambda _: np.full(11, np.inf), "has a negative or non-finite probability"),
         (lambda p: 0.999 * p, r"has probabilities that add up to 0\.99[89]"),
         (lambda p: 1.001 * p, r"has probabilities that add up to 1\.00[01]"),
         (lambda _: np.eye(11)[10], "plays 90, which is not legal there"),

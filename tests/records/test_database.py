@@ -127,7 +127,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
     before = original.read_bytes()
     with open_to_read(original) as connection:
         assert connection.execute("SELECT count(*) FROM players").fetchone() == (3,)
-    with pytest.raises(RecordsError, match="has a trigger, 'stay', which may change what is written"):
+    with pytest.raises(RecordsError, match="has a trigger, 'stay', which may change written data"):
         open_to_write(original).__enter__()
     assert original.read_bytes() == before
 
@@ -164,7 +164,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
             "table breaths",
         ),
         ("DELETE FROM games WHERE game_id = 100", "table breaths"),
-        ("DROP TABLE players; CREATE TABLE other(x)", "is no database of recorded games, it has no table players"),
+        ("DROP TABLE players; CREATE TABLE other(x)", "is not a database of recorded games, it has no table players"),
     ],
 )
 def test_foreign_databases_are_refused(original, script, text):
@@ -210,7 +210,9 @@ def test_a_locked_database_is_left_alone(original):
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_a_database_in_a_folder_without_write_access_is_read_or_the_reason_is_given(original, mode):
     run_sql(original, f"PRAGMA journal_mode = {mode}")
-    allowed = nullcontext() if mode == "delete" else pytest.raises(OutputError, match=r"x\.db: its folder may not be")
+    allowed = (
+        nullcontext() if mode == "delete" else pytest.raises(OutputError, match=r"x\.db: its folder is not writable")
+    )
     user = os.geteuid()
     with tempfile.TemporaryDirectory() as name:  # the folder of the test is closed to other users
         path = Path(shutil.copy(original, Path(name) / "x.db"))

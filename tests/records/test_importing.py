@@ -164,7 +164,7 @@ def test_recorded_games_keep_their_ids_and_times_in_logs(tmp_path, space, games)
         assert import_logs(space, [log], tmp_path / "x.db").known == 30
         assert import_logs(space, [log], tmp_path / f"{layout}.db").imported == 30
         assert rows(tmp_path / f"{layout}.db") == rows(tmp_path / "x.db")
-    with pytest.raises(RecordsError, match="a log takes names of 1 to"):
+    with pytest.raises(RecordsError, match="logs allow only names of 1 to"):
         record_games(space, [with_side(played[0], name="\n")], tmp_path / "x.db")
 
 

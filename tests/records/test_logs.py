@@ -80,10 +80,10 @@ def test_entries_may_be_in_any_order_repeated_or_missing():
 @pytest.mark.parametrize(
     ("entries", "reason"),
     [
-        ([BREATH, OTHER | {"Result": -1}], "both players are said to have won"),
+        ([BREATH, OTHER | {"Result": -1}], "both players are recorded as winners"),
         ([BREATH | {"EnemyName": "Ann"}], "both players have the same name"),
         ([BREATH | {"EnemyName": "Ann "}], "both players have the same name"),
-        ([BREATH | {"Played": 5}, OTHER | {"Played": 6}], "its breaths have several times of play"),
+        ([BREATH | {"Played": 5}, OTHER | {"Played": 6}], "its breaths have different times of play"),
         ([BREATH, OTHER, BREATH | {"Choice": 4}], "two different breaths have 0 turns from the end"),
         ([BREATH | {"TurnsFromEnd": 1}, OTHER | {"TurnsFromEnd": 1}], "the last breath is missing"),
         ([GAME | {"loser": GAME["winner"]}], "both players have the same name"),
@@ -108,8 +108,8 @@ def test_games_that_contradict_themselves_are_left_out(entries, reason):
         (b"[1", "entry 1 is 1"),
         (b"State,Choice\n1,2\n", "is not JSON: Expecting value at line 1, column 1"),
         (b"[]\n {}", "is not JSON: text after the list at line 2, column 2"),
-        (b"[NaN]", "holds NaN"),
-        (b"[" + b"9" * 5000 + b"]", "a number in it is too large"),
+        (b"[NaN]", "contains NaN"),
+        (b"[" + b"9" * 5000 + b"]", "contains a number that is too large"),
         (b"[" * 100_000, "nested too deeply"),
         (b'[{"State": "1", "State": "1"}]', "names 'State' twice"),
         (b"[{}]", "entry 1 has no State"),
@@ -264,7 +264,7 @@ def test_a_game_of_one_view_is_taken_beside_an_invalid_object_of_another_game():
 
 def test_seconds_are_not_milliseconds():
     for entry, field in ((GAME, "play_timestamp"), (BREATH, "GameID")):
-        text = f"entry 1: {field} is 1600000000000, which is in milliseconds, allowed are seconds"
+        text = f"entry 1: {field} is 1600000000000, in milliseconds instead of seconds"
         with pytest.raises(RecordsError, match=text):
             parse([entry | {field: 1600000000000}])
         assert parse([entry | {field: 1600000000000}, entry])[2][0].reason == text

@@ -95,6 +95,6 @@ def test_a_database_that_ignores_changes_is_refused(db, change):
 def test_a_name_that_no_log_holds_is_not_exported(db):
     run_sql(db, "UPDATE players SET username = 'A' || char(10) || 'n' WHERE username = 'Ann'")
     games = games_of_player(db, "A\nn")
-    with pytest.raises(RecordsError, match=r"player 'A\\nn': a log takes names of .*; anonymise this player first"):
+    with pytest.raises(RecordsError, match=r"player 'A\\nn': logs allow only names of .*; anonymise this player first"):
         write_log(games)
     anonymise_player(db, "A\nn")

@@ -43,7 +43,7 @@ def test_rounded_games_are_never_imported_as_other_games(tmp_path, space, many, 
         report = import_logs(space, [log], db)
         assert report.imported + report.rejected == len(many)
         assert set(report.count("rejected")) == {ROUNDED}
-        assert "53-bit" in next(remark.reason for remark in report.remarks if remark.kind == ROUNDED)
+        assert "53 bits" in next(remark.reason for remark in report.remarks if remark.kind == ROUNDED)
         assert report.imported == 0 or set(rows(db)) <= set(rows(tmp_path / "y.db"))
     others = [other for other, game in zip(changed, many, strict=True) if other != game]
     logs = [write(tmp_path / f"{k}.json", [other]) for k, other in enumerate(others)]

@@ -64,7 +64,7 @@ def test_an_old_database_is_read_with_one_spelling_and_migrated_with_a_count(ori
     before = original.read_bytes()
     assert len(games_of_player(original, f" {NFD}")) == 2
     assert original.read_bytes() == before
-    with pytest.warns(UserWarning, match=r"original.db: players merged, .*: 1$"):
+    with pytest.warns(UserWarning, match=r"original.db: merged players .*: 1$"):
         assert anonymise_player(original, NFD) == "player-5"
     assert b"Jos" not in original.read_bytes()
     assert len(games_of_player(original, "player-5")) == 2
@@ -85,7 +85,7 @@ def test_names_that_the_original_writes_into_a_current_database_are_merged(db):
         assert len(games_of_player(db, name)) == n_games + 2
     assert len(games_of_player(db, NFD)) == 2
     assert db.read_bytes() == before
-    with pytest.warns(UserWarning, match=r"players merged, .*: 2$"):
+    with pytest.warns(UserWarning, match=r"merged players .*: 2$"):
         assert delete_player(db, NFD)[0] == 2
     assert len(games_of_player(db, "Ann")) == n_games
     assert query(db, "SELECT count(*) FROM players WHERE username GLOB '*[ \u00e9]*'") == [(0,)]

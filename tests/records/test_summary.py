@@ -152,10 +152,10 @@ def test_choices_of_an_original_database(original):
     assert choices.action.tolist() == [40, 20, 10, 91, 20, 90]
     assert choices.decimal[0] == 101010200220000001
     assert [array.dtype.kind for array in vars(choices).values()] == ["i", "u", "i", "b", "U"]
-    with pytest.raises(RecordsError, match="no player 'Zoe', allowed are Ann, Ben, naive"):
+    with pytest.raises(RecordsError, match="no player 'Zoe'; players: Ann, Ben, naive"):
         read_choices(original, player="Zoe")
     run_sql(original, "UPDATE players SET username = 'A' || char(10) || 'nn' WHERE player_id = 1")
-    with pytest.raises(RecordsError, match=r"allowed are 'A\\nnn', Ben, naive"):
+    with pytest.raises(RecordsError, match=r"players: 'A\\nnn', Ben, naive"):
         read_choices(original, player="Zoe")
     for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
         with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):

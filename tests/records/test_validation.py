@@ -108,7 +108,7 @@ def test_a_game_begins_with_all_hp():
             assert [fault.kind for fault in faults] == [SUCCESSION] * (hp != {3})
             reasons += [fault.reason for fault in faults]
     assert len(reasons) > 2
-    assert set(reasons) == {"breath 1: the game begins with HP already lost"}
+    assert set(reasons) == {"breath 1: the game does not begin with full HP"}
 
 
 def test_breaths_must_follow_from_each_other(space):

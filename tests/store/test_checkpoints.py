@@ -68,7 +68,7 @@ def refused(path, space, kept, tables, message):
 
 def test_files_of_other_kinds_and_games_are_refused(tmp_path, space, tables, plain):
     save_policy(tmp_path / "a.h5", space, mixed(space, 1))
-    with pytest.raises(ReadError, match="kind: 'strategy', but an equilibrium is needed"):
+    with pytest.raises(ReadError, match="kind: 'strategy', expected 'equilibrium'"):
         load_checkpoint(load(tmp_path / "a.h5"), tables)
     path = tmp_path / "b.h5"
     refused(path, space, plain, plain | {"regret": np.zeros(3)}, "/equilibrium/regret: shape is")

@@ -63,7 +63,7 @@ def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
     save_policy(path, memory, mixed(memory, 1))
     with pytest.raises(ReadError, match=r"a\.h5: information model memory, allowed here is view"):
         load(path).policy(StateSpace(RULES))
-    with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game's are .*; they may differ in redeal"):
+    with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game has rules .*; only the redeal"):
         load(path).policy(StateSpace(RULES._replace(hp=3), "memory"))
 
 
@@ -103,5 +103,5 @@ def test_a_response_with_actions_that_are_not_there_is_refused(tmp_path, memory,
     wrong = np.full(memory.n_states, 11) + memory.state_ptr[:-1]
     monkeypatch.setattr("punish_fast.store.policies.first_best", lambda *_: wrong)
     save_policy(tmp_path / "a.h5", memory, mixed(memory, 1), response=mixed(memory, 1))
-    with pytest.raises(ReadError, match="/response/choice: an action is not one of its state"):
+    with pytest.raises(ReadError, match="/response/choice: an action is not legal in its state"):
         load(tmp_path / "a.h5").response(memory)

@@ -240,7 +240,7 @@ def test_strategies_that_are_none(copies, originals, game):
 
 def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(originals, game):
     rules = game.space.rules
-    message = r"made for rules tiny, but the game's are house-\w+; they may differ in redeal"
+    message = r"made for rules tiny, but the game has rules house-\w+; only the redeal may differ"
     for kind in ("agent", "strategy"):
         file = load(originals[kind])
         assert np.array_equal(file.policy(StateSpace(rules._replace(redeal="reshuffle"))), file.policy(game.space))
@@ -256,7 +256,7 @@ def test_kinds_are_not_taken_for_each_other(originals, game):
         ("strategy", Artefact.solution, "kind: .*has no solution"),
         ("strategy", Artefact.mdp, r"strategy\.h5: "),
         ("strategy", lambda file: file.enemy, "enemy: .*not a JSON object"),
-        ("agent", Artefact.strategy, "kind: .*a strategy is needed"),
+        ("agent", Artefact.strategy, "kind: .*expected 'strategy'"),
     ):
         with pytest.raises(ReadError, match=problem):
             ask(load(originals[kind]))
@@ -300,7 +300,7 @@ def test_states_that_no_game_reaches(copies, game):
     load(copies["agent"]).must_have_states(game.space)
     change(copies["agent"], "/states/code", put(0, np.uint64(encode(game.space.layout, first))))
     for ask in (Artefact.must_have_states, Artefact.policy):
-        with named(copies["agent"], "/states/code", "is not that of a game under rules tiny"):
+        with named(copies["agent"], "/states/code", "does not match a game under rules tiny"):
             ask(load(copies["agent"]), game.space)
 
 

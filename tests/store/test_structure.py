@@ -14,11 +14,11 @@ from punish_fast.store.reader import load
 @pytest.mark.parametrize(
     ("put", "what"),
     [
-        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "a link is in its place"),
-        (lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}), "a link is in its place"),
-        (lambda file, name: file.update({name: file["/"]}), "something else is in its place"),
-        (lambda file, name: file.update({name: np.dtype("f8")}), "something else is in its place"),
-        (lambda file, name: file.update({name: h5py.Empty("f8")}), "something else is in its place"),
+        (lambda file, name: file.update({name: h5py.SoftLink(name)}), "is a link instead of a dataset"),
+        (lambda file, name: file.update({name: h5py.ExternalLink("gone.h5", "/v")}), "is a link instead of a dataset"),
+        (lambda file, name: file.update({name: file["/"]}), "is not a dataset"),
+        (lambda file, name: file.update({name: np.dtype("f8")}), "is not a dataset"),
+        (lambda file, name: file.update({name: h5py.Empty("f8")}), "is not a dataset"),
         (
             lambda file, name: file.create_dataset(name, (558,), "f8", external=[("/etc/passwd", 0, 4464)]),
             "is stored in another file or dataset",

@@ -1,8 +1,8 @@
 """Perfect play of Connect Four by opening book and search.
 
-The opening book has the scores of all positions with up to 5 stones. It also has the best move in all positions with up
-to 11 stones that occur if either player plays perfectly and the opponent plays arbitrarily. A player who follows the
-book starts to search with at least twelve stones on the board. ``bench/make/connect4.py`` builds the book.
+The opening book contains the scores of all positions with up to 5 stones, and the best move in all positions with up to
+11 stones that occur if either player plays perfectly and the opponent plays arbitrarily. A player who follows the book
+starts to search with at least twelve stones on the board. ``bench/make/connect4.py`` builds the book.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# The book has all positions with up to MOST_STONES stones, and those with up to MOST_STONES_OF_PLAY stones that occur
-# if one player plays perfectly.
+# Maximum numbers of stones of positions in the book: of all positions, and of positions in which one player has played
+# perfectly.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
 # Marks an unknown best move in the file.
@@ -81,7 +81,7 @@ class Connect4Oracle(Oracle):
 
     def __init__(self, game: Connect4) -> None:
         self.game: Connect4 = game
-        # Agents query a position more than once: first for the policy, then for the move.
+        # Agents query a position several times, first for the policy and then for the move.
         self._columns: dict[Connect4State, int] = {}
         self._values: dict[Connect4State, list[MoveValue | None]] = {}
 
@@ -149,7 +149,7 @@ class Connect4Oracle(Oracle):
 
 
 def _value_of(state: Connect4State, k: int, action: int, bounds: np.ndarray) -> MoveValue | None:
-    """Return the value of move ``k`` as far as it follows from the bounds of all moves, int64 ``[n_moves, 2]``."""
+    """Return the value of move ``k`` as far as the bounds of all moves, int64 ``[n_moves, 2]``, determine it."""
     low, high = bounds[k].tolist()
     is_best = bool(low >= np.delete(bounds[:, 1], k).max(initial=low))
     if low == high:

@@ -65,11 +65,7 @@ class Connect4Solver:
         return int(found.score[0]), int(found.nodes[0])
 
     def solve_many(self, states: Sequence[Connect4State], exact: bool = True) -> Solutions:
-        """Return the scores of positions, solved in parallel.
-
-        Args:
-            exact: If False, find only the winner, which is faster.
-        """
+        """Return the scores of positions, solved in parallel; unless ``exact``, find only the winner."""
         jobs = _jobs(states, exact)
         self._finish(jobs)
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
@@ -107,15 +103,12 @@ class Connect4Solver:
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return the column that keeps the score; ties go to the column nearest to the centre.
+        """Return the column that keeps the ``score`` of a nonterminal position; ties go to the most central column.
 
-        Args:
-            state: A nonterminal position.
-            score: The score of the position.
-            until: Deadline of ``time.monotonic``; `OutOfTimeError` is raised when it passes.
+        Raise `OutOfTimeError` at the deadline ``until`` of ``time.monotonic``.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
-        # No move scores more, so one question decides whether a move scores less. The last column needs no question.
+        # No move scores more, so it suffices to decide whether a move scores less; the last column needs no search.
         return next((c for c in columns[:-1] if self._is_at_most(_GAME.apply(state, c), -score, until)), columns[-1])
 
     def _is_at_most(self, state: Connect4State, score: int, until: float) -> bool:

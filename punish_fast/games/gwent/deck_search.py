@@ -7,12 +7,11 @@ A *pool* has a fixed number of decks of 25 cards, initially random. In each gene
 2. *offspring* of randomly chosen survivors: a normal deviate is added to each card, and the deck is repaired;
 3. *newcomers*: random decks.
 
-The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that gets stronger.
-Therefore the strength of the survivors is measured in separate games against random decks, which do not affect
-selection.
+The decks of a pool are distinct. Fitness depends partly on luck, and is relative to a pool that gets stronger. The
+strength of the survivors is therefore measured in separate games against random decks, which do not affect selection.
 
-All random numbers of a generation are derived from the random seed, the index of the generation and their purpose, so a
-longer search starts with the same generations.
+Random numbers are derived from the random seed, the index of the generation and their purpose, so a longer search
+starts with the same generations.
 """
 
 from __future__ import annotations
@@ -42,18 +41,18 @@ _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
 class SearchMethod(CheckedMethod):
     """Settings of a search."""
 
-    pool: int = hyperparameter(50, (2, 1000), "Decks that meet in each generation.")
-    games: int = hyperparameter(400, (2, 1_000_000), "Games of each two decks in a generation, even.")
-    survivors: int = hyperparameter(10, (1, 999), "Decks that stay, the fittest.")
-    newcomers: int = hyperparameter(5, (0, 999), "Random decks that join each generation.")
+    pool: int = hyperparameter(50, (2, 1000), "Number of decks in each generation.")
+    games: int = hyperparameter(400, (2, 1_000_000), "Games per pair of decks in each generation, an even number.")
+    survivors: int = hyperparameter(10, (1, 999), "Number of fittest decks that survive.")
+    newcomers: int = hyperparameter(5, (0, 999), "Number of random decks added to each generation.")
     # With a smaller deviation, rounding would leave most decks unchanged.
     deviation: float = hyperparameter(0.7, (0.3, 100.0), "Standard deviation of changes to the cards of offspring.")
-    player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Player of all games, on both sides.")
+    player: str = hyperparameter("rule-of-thumb", POLICIES[::-1], "Player in all games, in both seats.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.games % 2:
-            raise LearnError(f"games: {self.games} is not allowed, it must be even, since each deck has either seat")
+            raise LearnError(f"games: {self.games} is not allowed, it must be even, since decks swap seats")
         if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
             raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")
@@ -85,13 +84,10 @@ def run_search(
     on_generation: Callable[[int, int], None] | None = None,
     on_games: OnGames | None = None,
 ) -> None:
-    """Continue a search up to a number of generations.
+    """Continue a search up to a total number of generations, which are appended to its history.
 
-    Args:
-        search: The search; complete generations are appended to its history.
-        n_generations: Total number of generations.
-        on_generation: Called after each generation with the number of generations done and the total.
-        on_games: Called with the number of games of a tournament done and the total.
+    ``on_generation`` is called after each generation with the number of generations done and the total; ``on_games``
+    with the number of games of a tournament done and the total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
@@ -142,14 +138,9 @@ def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndar
 def next_pool(
     method: SearchMethod, decks: np.ndarray, points: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """Return the pool after a tournament: survivors, the best first, then offspring, then newcomers.
+    """Return the pool after a tournament, int8 ``[n_decks, 25]``: survivors, the best first, offspring and newcomers.
 
-    Args:
-        decks: The current pool, integers ``[n_decks, 25]``.
-        points: Points of each deck in the tournament, ``[n_decks]``.
-
-    Returns:
-        The next pool, int8 ``[n_decks, 25]``.
+    ``decks``, integers ``[n_decks, 25]``, is the current pool; ``points``, ``[n_decks]``, are the points of the decks.
     """
     parents = decks[ranking(points)[: method.survivors]]
     pool = dict.fromkeys(map(tuple, parents.tolist()))
@@ -203,10 +194,7 @@ def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
 
 
 def noise_of(history: list[Generation]) -> tuple[float, float]:
-    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over all pools.
-
-    Averaging reduces the uncertainty of the spread, which is large for a single small pool.
-    """
+    """Return the spread of true strengths and the standard error of a fitness, as root mean squares over all pools."""
     tournaments = [each.tournament for each in history]
     variance = sum(each.strength_variance for each in tournaments) / len(tournaments)
     square = sum(each.error**2 for each in tournaments) / len(tournaments)

@@ -31,12 +31,7 @@ DEFAULT_DECK: Deck = tuple(card for card, copies in enumerate(_DEFAULT_COPIES, 1
 
 
 def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_CARDS) -> Deck:
-    """Validate a deck and return it in ascending order.
-
-    Args:
-        name: Name of the deck in error messages.
-        min_cards: Minimum number of cards.
-    """
+    """Validate a deck and return it in ascending order; ``name`` is its name in error messages."""
     wrong = [card for card in cards if not (isinstance(card, int) and 1 <= card <= MAX_CARD)]
     if wrong:
         value = printable(str(wrong[0]))
@@ -93,13 +88,9 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
     """Return the probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
 
-    A row of ``points`` points is cut into ``n_cards`` cards at a uniformly random set of gaps, as in `random_decks`.
-    The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards - 1)`` sets. The
-    remaining points are cut in the same way.
-
-    Args:
-        n_cards: Number of remaining cards, at least 1.
-        points: Sum of the remaining cards, at least ``n_cards``.
+    ``points``, at least ``n_cards``, are cut into ``n_cards`` cards, at least one, at a uniformly random set of gaps,
+    as in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards -
+    1)`` sets. The remaining points are cut in the same way.
     """
     if n_cards == 1:
         return [0.0] * (points - 1) + [1.0]

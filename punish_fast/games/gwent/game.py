@@ -194,7 +194,7 @@ class Gwent(Game):
     def words(self, state: GwentState) -> dict[str, int]:
         """Return the actions by card number, ``"pass"``, or who begins; of equal cards, only the first slot.
 
-        For example, with hands of two cards, `state_of` accepts ``"1 5 2 2 second 2 pass"``.
+        With hands of two cards, for example, `state_of` accepts ``"1 5 2 2 second 2 pass"``.
         """
         actions = self.actions(state)
         if self._is_dealt(state) or any(state.due):

@@ -6,7 +6,7 @@ The rule depends on the hand, the totals, whether the opponent is out, and the r
    together would not make it higher. Otherwise play the lowest card that makes it higher, or the highest card if no
    single card does.
 2. If the opponent is in: pass if the opponent has not won a round and leads by more than 6, because the round would
-   cost too many cards. Otherwise play the lowest card after which the player's total is higher, or the highest card if
+   cost too many cards. Otherwise play the lowest card that makes the player's total higher, or the highest card if
    there is none.
 
 If both players have the default deck, the rule wins 96.3 % of games against random play from either seat, and ties
@@ -60,16 +60,14 @@ class GwentGames(NamedTuple):
 
 
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
-    """Simulate games.
+    """Simulate games between two of `POLICIES`.
 
-    Args:
-        decks: Integers ``[n, 2, width]``, the decks of both players, padded with zeros; game ``k`` uses decks
-            ``k % n``.
-        policies: Two of `POLICIES`, one for each player.
+    ``decks``, integers ``[n, 2, width]``, are the decks of both players, padded with zeros; game ``k`` uses decks ``k %
+    n``.
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
-    # Kernels would read beyond their arrays for other decks.
+    # With other decks, kernels would read beyond their arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
         raise GameError(f"decks: {decks.dtype} {decks.shape}, allowed are integers up to {MAX_CARD}, [n, 2, width]")

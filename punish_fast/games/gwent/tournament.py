@@ -85,13 +85,10 @@ class FreshGames(NamedTuple):
 def play_round_robin(
     decks: np.ndarray, policy: str, games: int, seed: int, on_games: OnGames | None = None
 ) -> RoundRobin:
-    """Run a round-robin tournament of decks.
+    """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
-    Args:
-        decks: Integers ``[n_decks, width]``, padded with zeros.
-        policy: One of `players.POLICIES`, for both players.
-        games: Number of games of each pair of decks, even. Each deck has either seat in half of them.
-        on_games: Called with the number of games done and the total.
+    ``policy``, one of `players.POLICIES`, plays both sides. ``games``, an even number, is the number of games of each
+    pair; each deck has either seat in half of them. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
     # Game k of a pass uses decks k: every pair in one order, then every pair in the other.
@@ -113,15 +110,9 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshGames:
-    """Play decks against random decks, a new one in every game.
+    """Play decks, integers ``[n_decks, width]``, against random decks, a new one in each of ``n_games`` games.
 
-    The decks play one after another in a cycle, and change seats after each cycle.
-
-    Args:
-        decks: Integers ``[n_decks, width]``, padded with zeros.
-        policy: One of `players.POLICIES`, for both players.
-        n_games: Total number of games of all decks.
-        seed: Random seed of the games and of the random decks.
+    The decks, padded with zeros, take turns and change seats after each cycle. ``policy`` plays both sides.
     """
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)

@@ -16,7 +16,7 @@ takes the artifacts. Points are safe after leaving. After the round, all cards e
 artifacts return to the deck.
 
 After five rounds, the player with the most points gets 1 and the others -1. In a tie, the players with the most points
-get 0. A card can always be drawn, because the second hazard of some kind comes before the deck is empty.
+get 0. The deck never runs out, because the second hazard of some kind ends the round before.
 
 Players are asked one after another. Earlier answers in the same step are part of the state, but not of
 `IncanGold.known_to`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the

@@ -95,10 +95,9 @@ def rule_of_thumb(state: IncanGoldState) -> int:
 def player_named(name: str) -> StayMover:
     """Build a player by name.
 
-    Args:
-        name: ``"random"``; ``"leave-at-12"``, who leaves at 12 points of the round; ``"leave-at-44-22-8-4-3-2"``, with
-            a threshold for each number of hazards on the board; ``"rule-of-thumb"``, with the thresholds `LEAVE_AT`;
-            or ``"equilibrium"``.
+    The names are ``"random"``; ``"leave-at-12"``, who leaves at 12 points of the round; ``"leave-at-44-22-8-4-3-2"``,
+    with a threshold for each number of hazards on the board; ``"rule-of-thumb"``, with the thresholds `LEAVE_AT`; and
+    ``"equilibrium"``.
     """
     found = re.fullmatch(r"leave-at-([1-9][0-9]?(?:-[1-9][0-9]?){0,5})", name, re.ASCII)
     points = [int(each) for each in found[1].split("-")] if found else []
@@ -126,12 +125,9 @@ def best_responder(
 ) -> ThresholdResponder:
     """Find the threshold with the largest share of first places against two copies of a player.
 
-    The games that select the threshold are not part of the result, which is therefore free of selection bias.
-
-    Args:
-        n_games: Number of games of the best threshold, as in `episodes.play_match`. For the selection, each threshold
-            plays half this number of games, all in the first seat because players do not know their seats.
-        thresholds: Numbers of points to try.
+    The games that select the threshold are not part of the result, which is therefore free of selection bias. The best
+    threshold plays ``n_games`` games, as in `episodes.play_match`. For the selection, each threshold plays half this
+    number, all in the first seat because players do not know their seats.
     """
     movers = [player_named(f"leave-at-{points}") for points in thresholds]
     n = -(-n_games // 2)

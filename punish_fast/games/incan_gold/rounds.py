@@ -1,10 +1,10 @@
 """Exact solutions of the first round of Incan Gold, in which players maximize their expected points.
 
 The state of a round consists of the set of treasures seen, the number of hazards seen (all kinds are equivalent) and
-whether the artifact is in the deck. Everything else follows: each of ``n`` players inside holds ``sum(v // n)``, and
+the location of the artifact. It determines everything else: each of ``n`` players inside holds ``sum(v // n)``, and
 ``sum(v % n)`` is on the board. A single player leaves with all treasures seen and the artifact. A player against two
 who never leave receives a third of each treasure, rounded down, the remainders, and the artifact. Backward induction
-compares leaving and staying in every state, from the states with the most cards.
+compares leaving and staying in every state, starting with the states that have the most cards.
 
 The optimal rule has thresholds: leave at a number of points that decreases with the number of hazards seen.
 
@@ -46,28 +46,22 @@ class RoundDeck(NamedTuple):
 
 
 class RoundSets:
-    """The sets of treasures of a deck, and the indices of states in arrays.
-
-    Attributes:
-        counts: int64 ``[n_sets, n_kinds]``, the number of copies of each treasure in a set.
-        arrays: The deck in the form that kernels accept.
-        layers: Arrays of sets of equal size, from the largest.
-        places: int64 ``[n_sets, 6]``. For one player inside: the minimum payoff, the first index and the number of
-            payoffs. For two players: the first index, and the numbers of values of points held and of treasure on the
-            board.
-        n_last: Number of states with one player inside.
-        n_pair: Number of states with two players inside.
-    """
+    """The sets of treasures of a deck, and the indices of states in arrays."""
 
     def __init__(self, deck: RoundDeck = RoundDeck()) -> None:  # noqa: B008 - immutable
         self.deck = deck
         sizes = np.array(deck.copies, dtype=np.int64) + 1
         strides = np.cumprod([1, *sizes[:-1]])
+        # int64 ``[n_sets, n_kinds]``, number of copies of each treasure in a set
         self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
         numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
+        # The deck as kernels require it
         self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
         size = self.counts.sum(axis=1)
+        # Sets of equal size, from the largest
         self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
+        # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index and number of payoffs. For two:
+        # first index, and numbers of values of points held and of treasure on the board.
         self.places = self._places()
 
     def _places(self) -> np.ndarray:
@@ -76,18 +70,15 @@ class RoundSets:
         n_pays = most - least + 1 + kernels.ARTIFACT_WORTH * self.deck.n_artifacts
         n_held, n_rests = half - least + 1, self.counts @ (values % 2) + 1
         of_last, of_pair = cumulated(2 * n_hazards * n_pays), cumulated(3 * n_hazards * n_held * n_rests)
+        # Numbers of states with one player and with two players inside
         self.n_last, self.n_pair = int(of_last[-1]), int(of_pair[-1])
         return np.stack([least, of_last[:-1], n_pays, of_pair[:-1], n_held, n_rests], axis=1)
 
     def reach(self, stay: np.ndarray) -> np.ndarray:
-        """Return the probability of reaching each state with nobody having left.
+        """Return the probability of reaching each state with nobody having left, in the shape of ``stay``.
 
-        Args:
-            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that all stay. The last index is 1 if the
-                artifact is in the deck. The entry before the first card is ignored, because nobody can leave.
-
-        Returns:
-            float64 of the same shape.
+        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all stay. The last index is 1 if the
+        artifact is in the deck. The entry before the first card is ignored, because nobody can leave.
         """
         first = (0, 0, self.deck.n_artifacts)
         stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
@@ -96,15 +87,11 @@ class RoundSets:
         return reach
 
     def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
-        """Return thresholds of leaving by hazards seen.
+        """Return two thresholds of leaving for each number of hazards seen, with 1 or 3 players inside.
 
-        Args:
-            n_inside: Number of players inside, 1 or 3.
-            stay: float64 ``[n_sets, n_hazards + 1, 2]``, the probability that a player stays.
-
-        Returns:
-            For each number of hazards, two thresholds on the payoff of a single leaver in reachable states: the minimum
-            at which a player leaves with positive probability, and the minimum from which a player always leaves.
+        ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that a player stays. Thresholds apply to
+        the payoff of a single leaver in reachable states: the minimum at which a player leaves with positive
+        probability, and the minimum from which a player always leaves.
         """
         pay, is_reached = self.pay(n_inside), self.reach(stay) > 0
         is_reached[0, 0, self.deck.n_artifacts] = False
@@ -156,11 +143,9 @@ class SoloRound:
 
 
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
-    """Solve the round for a player who follows the optimal rule or given thresholds.
+    """Solve the round for a single player, or for one player against two who never leave (``n_inside`` 3).
 
-    Args:
-        n_inside: 1 for a single player, 3 for one player against two who never leave.
-        leave_at: Points at which to leave, by hazards seen; None means the optimal rule.
+    ``leave_at`` contains the points at which to leave, by hazards seen; None for the optimal rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)
@@ -216,11 +201,7 @@ class RoundEquilibrium:
 
 
 def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:
-    """Find a symmetric equilibrium by backward induction.
-
-    Args:
-        is_best: If a state has several equilibria, whether to select the best instead of the worst.
-    """
+    """Find a symmetric equilibrium by backward induction: the best or the worst if a state has several."""
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
     last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))
     three, three_stay = np.zeros((*shape, 2)), np.zeros(shape)

@@ -32,16 +32,11 @@ _T = TypeVar("_T", QLearner, DqnLearner, MuZeroLearner, NetworkTrainer)
 
 
 def train(trainer: Trainer, strength: Any, on_round: Callable[[], None] | None = None) -> float:
-    """Train until all planned games are played.
+    """Train until all planned games are played; return the seconds spent in rounds.
 
-    An exception from ``on_round`` or an interrupt stops training; another call resumes it.
-
-    Args:
-        strength: Argument of `add_point`: `PerfectPlay` for tabular agents, `strength.Strength` for networks.
-        on_round: Called after each round, for progress and checkpoints.
-
-    Returns:
-        Time spent in rounds, in seconds, excluding measurements and ``on_round``.
+    An exception from ``on_round``, which is called after each round, or an interrupt stops training; another call
+    resumes it. ``strength`` is the argument of `add_point`: `PerfectPlay` for tabular agents, `strength.Strength` for
+    networks.
     """
     seconds = 0.0
     _settle(trainer, strength)
@@ -103,11 +98,10 @@ def _positions_of(description: str) -> Positions:
 
 
 def load_policies(path: Path, game: Game) -> tuple[Positions, dict[int | None, np.ndarray]]:
-    """Read the policies of a tabular agent or a network.
+    """Read the positions and policies of a tabular agent or a network; positions of networks are not folded.
 
-    Returns:
-        Positions (not folded by symmetry for networks) and policies, float64 ``[n_rows]``, by number of simulations as
-        in `NetworkTrainer.judged`. Rows of positions in which the network chooses an illegal action are 0.
+    Policies, float64 ``[n_rows]``, are keyed by number of simulations as in `NetworkTrainer.judged`. Rows of positions
+    in which the network chooses an illegal action are 0.
     """
     agent = load_agent(path, game)
     if isinstance(agent, QLearner):

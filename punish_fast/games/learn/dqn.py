@@ -4,9 +4,9 @@ Training proceeds in *rounds*. In each round the network plays a batch of games,
 to the replay buffer, which holds the latest rounds; and the network takes a number of Adam steps (Kingma and Ba, 2015)
 on the squared errors of batches drawn from the buffer. Epsilon decreases linearly from 1 to its final value.
 
-If players decide simultaneously or hide cards, greedy self-play cycles: the best reply to the latest network is soon
-the worst. With a temperature above 0 the players use a mixed policy (softmax) instead, which settles near the best
-reply to itself.
+If players decide simultaneously or hide cards, greedy self-play cycles, because the best reply to the latest network
+soon becomes a bad one. With a temperature above 0 the players use a mixed policy (softmax) instead, which settles near
+the best reply to itself.
 
 The target-network form (*td*) follows V. Mnih et al., "Human-level control through deep reinforcement learning",
 Nature 518, 2015: a copy of the network, updated every few rounds, evaluates successor states. The Monte Carlo form
@@ -19,7 +19,7 @@ A sample consists of a state, an action, and the target of its value,
 where ``sign`` is -1 if the turn passed, 1 if the mover kept it, and 0 if the target is ``value`` only.
 
 *td* (temporal difference). Every action is a sample. ``value`` is the return of the mover if the action ended the game,
-else 0. The target assumes a zero-sum game of two players, in which the mover's gain is the opponent's loss.
+otherwise 0. The target assumes a zero-sum game of two players.
 
 *mc* (Monte Carlo). ``value`` is the return of the mover at the end of the game, discounted once for each later action
 of the same player, and ``sign`` is 0. This form also supports general-sum games, more than two players and chance: each
@@ -62,12 +62,9 @@ class Samples(NamedTuple):
 
 
 def samples_of(vector: VectorGame, action: np.ndarray, target: str, discount: float) -> Samples:
-    """Return the training samples of games.
+    """Return the training samples of games with the actions ``action``, int16 ``[n, n_plies]``, as in ``episodes.py``.
 
-    Args:
-        action: int16 ``[n, n_plies]``, actions of the games, as in ``episodes.py``.
-        target: ``"mc"`` or ``"td"``.
-        discount: Discount per action of the mover.
+    ``target`` is ``"mc"`` or ``"td"``; the discount applies to each action of the mover.
     """
     played = retrace(vector, action)
     n_games, n_plies = action.shape
@@ -121,27 +118,25 @@ ILLEGAL = (MASK, PUNISH)
 class DqnMethod(NetworkMethod):
     """Hyperparameters of a deep Q-network."""
 
-    # As strong as larger networks, but faster.
+    # As strong as larger networks, but faster
     of_boards: ClassVar[dict[str, Any]] = {"filters": (24, 24), "hidden": (64,)}
     of_games: ClassVar[str] = "learning"
 
-    target: str = hyperparameter(MC, TARGETS, "Learn from the ends of games, or from the values of a target network.")
-    illegal: str = hyperparameter(MASK, ILLEGAL, "Consider legal actions only, or lose the game by an illegal one.")
-    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features have no places.")
+    target: str = hyperparameter(MC, TARGETS, "Learn from results of games, or from the values of a target network.")
+    illegal: str = hyperparameter(MASK, ILLEGAL, "Consider only legal actions, or lose the game by an illegal action.")
+    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features are not planes.")
     hidden: tuple[int, ...] = hyperparameter((128, 128), 4096, "Units of each hidden layer.")
-    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Last probability of a random action (epsilon-greedy).")
-    decay: int = hyperparameter(50_000, (1, 1 << 48), "Number of games over which epsilon falls from 1.")
-    temperature: float = hyperparameter(
-        0.0, (0.0, 100.0), "Draw actions by softmax of their values at this temperature; 0 takes the best."
-    )
+    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Final probability of a random action (epsilon-greedy).")
+    decay: int = hyperparameter(50_000, (1, 1 << 48), "Number of games over which epsilon decreases from 1.")
+    temperature: float = hyperparameter(0.0, (0.0, 100.0), "Softmax temperature of play; 0 for the best action.")
     rate: float = hyperparameter(0.001, (TINY, 1.0), "Learning rate of Adam.")
     discount: float = hyperparameter(0.95, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
-    games: int = hyperparameter(256, (1, 16_384), "Games of a round.")
-    memory: int = hyperparameter(60, (1, 1000), "Rounds whose games are remembered.")
-    steps: int = hyperparameter(32, (0, 1024), "Steps of the optimiser after each round.")
-    batch: int = hyperparameter(256, (1, 4096), "Samples of a step.")
-    renewal: int = hyperparameter(10, (1, 10_000), "Rounds between renewals of the target network.")
-    max_plies: int = hyperparameter(200, (1, 1000), "Longer games stop as draws.")
+    games: int = hyperparameter(256, (1, 16_384), "Games per round.")
+    memory: int = hyperparameter(60, (1, 1000), "Number of latest rounds in the replay buffer.")
+    steps: int = hyperparameter(32, (0, 1024), "Optimiser steps after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "Samples per optimiser step.")
+    renewal: int = hyperparameter(10, (1, 10_000), "Rounds between updates of the target network.")
+    max_plies: int = hyperparameter(200, (1, 1000), "Maximum number of plies; longer games are draws.")
 
     @property
     def name(self) -> str:

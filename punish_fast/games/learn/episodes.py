@@ -1,7 +1,7 @@
 """Batches of complete games: playing them, and reconstructing their states from their actions.
 
-The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; chance events are actions as well. An illegal
-action ends its game. Learners store only actions, from which `retrace` computes the states, so a file cannot contain
+The actions of games are int16 ``[n, n_plies]``, `NONE` after the end; chance events are also actions. An illegal action
+ends its game. Learners store only actions, from which `retrace` computes the states, so a file cannot contain
 unreachable states.
 """
 
@@ -36,9 +36,9 @@ class Episodes(NamedTuple):
     action: np.ndarray  # int16 [n, n_plies]
     state: np.ndarray  # uint64 [n, n_plies + 1, n_words], states before each action and after the last
     player: np.ndarray  # int8 [n, n_plies], player to move, or `CHANCE`
-    is_legal: np.ndarray  # bool [n, n_plies], whether the action was legal
-    is_over: np.ndarray  # bool [n], whether the game ended by its rules
-    returns: np.ndarray  # float32 [n, n_players], 0 if it did not
+    is_legal: np.ndarray  # bool [n, n_plies], True if the action was legal
+    is_over: np.ndarray  # bool [n], True if the game ended by its rules
+    returns: np.ndarray  # float32 [n, n_players], 0 if the game did not end
 
 
 def play(
@@ -51,10 +51,7 @@ def play(
 ) -> np.ndarray:
     """Play ``n`` games; return all actions, including chance events, int16 ``[n, n_plies]``.
 
-    Args:
-        movers: Mover of each player. States of equal movers are passed in one call.
-        max_plies: Maximum number of plies of a game.
-        n_random: Number of random plies at the beginning of each game.
+    Each game begins with ``n_random`` random plies. States of equal movers are passed in one call.
     """
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
@@ -88,7 +85,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
     n, n_plies = action.shape
     game = vector.game
     if action.size and not (action.min() >= NONE and action.max() < game.n_actions):
-        raise EpisodeError(f"action: a number is not from {NONE} to {game.n_actions - 1}")
+        raise EpisodeError(f"action: an action is not from {NONE} to {game.n_actions - 1}")
     state = np.zeros((n, n_plies + 1, vector.n_words), dtype=np.uint64)
     player, is_legal = np.zeros((n, n_plies), dtype=np.int8), np.zeros((n, n_plies), dtype=np.bool_)
     is_over, returns = np.zeros(n, dtype=np.bool_), np.zeros((n, game.n_players), dtype=np.float32)
@@ -97,7 +94,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
     for ply in range(n_plies):
         moves = action[:, ply] != NONE
         if (moves & ~goes_on).any():
-            raise EpisodeError("action: one follows the end of its game")
+            raise EpisodeError("action: an action follows the end of its game")
         live = np.flatnonzero(moves)
         states, chosen = state[live, ply], action[live, ply].astype(np.int64)
         player[live, ply] = vector.player(states)
@@ -131,10 +128,10 @@ def play_out(
 def _are_legal(vector: VectorGame, states: np.ndarray, chosen: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
     """Return True for each state whose action is legal, bool ``[n]``."""
     if (chosen[~is_drawn] >= vector.n_moves).any():
-        raise EpisodeError(f"action: a number of a player is not from 0 to {vector.n_moves - 1}")
+        raise EpisodeError(f"action: an action of a player is not from 0 to {vector.n_moves - 1}")
     drawn = np.flatnonzero(is_drawn)
     if len(drawn) and not (_probabilities(vector, states[drawn])[np.arange(len(drawn)), chosen[drawn]] > 0).all():
-        raise EpisodeError("action: one is impossible for chance")
+        raise EpisodeError("action: an action of chance is impossible")
     legal = vector.legal(states)[np.arange(len(states)), np.minimum(chosen, vector.n_moves - 1)]
     return np.asarray(legal | is_drawn)
 
@@ -151,10 +148,9 @@ class MatchResult(NamedTuple):
 
 
 def match_of(returns: np.ndarray) -> MatchResult:
-    """Return the result of a match.
+    """Return the result of a match from its returns, ``[n, n_players]``, with the player in column 0.
 
-    Args:
-        returns: ``[n, n_players]``, the player in column 0: 1 for the sole winner, 0 for a shared first place, else -1.
+    A return is 1 for the sole winner, 0 for a shared first place and -1 otherwise.
     """
     own, n_first = returns[:, 0], (returns >= 0).sum(axis=1)
     shares = {"win": own > 0, "tie": own == 0, "loss": own < 0, "first": (own >= 0) / n_first}
@@ -166,14 +162,10 @@ def match_of(returns: np.ndarray) -> MatchResult:
 def play_match(
     vector: VectorGame, player: Mover, opponent: Mover, n_games: int, seed: int = 0
 ) -> dict[str, MatchResult]:
-    """Play a player against equal opponents.
+    """Play a player against equal opponents; return results by seat (``first``, ...), and in ``both`` or ``all`` seats.
 
-    Args:
-        n_games: Number of games, rounded up so that the player has each seat equally often.
-        seed: Random seed. Matches with the same seed start with the same cards.
-
-    Returns:
-        Results of the player by seat (``first``, ``second``, ...), and in all seats (``both`` or ``all``).
+    ``n_games`` is rounded up so that the player has each seat equally often. Matches with the same seed start with the
+    same cards.
     """
     n_players = vector.game.n_players
     seats = [returns_in_seat(vector, player, opponent, k, -(-n_games // n_players), seed) for k in range(n_players)]

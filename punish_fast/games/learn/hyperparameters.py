@@ -24,12 +24,10 @@ class LearnError(PunishFastError, ValueError):
 
 
 def hyperparameter(default: Any, allowed: Any, about: str) -> Any:
-    """Declare a field of a `CheckedMethod`.
+    """Declare a field of a `CheckedMethod`; ``about`` is printed by `games methods`.
 
-    Args:
-        allowed: Names; or the ends of a range (of integers if both ends are), followed by None if None is allowed; or,
-            for a tuple of layers, the maximum number of units of a layer.
-        about: Description printed by `games methods`.
+    ``allowed`` contains names; or the ends of a range (of integers if both ends are), followed by None if None is
+    allowed; or, for a tuple of layers, the maximum number of units of a layer.
     """
     return field(default=default, metadata={"allowed": allowed, "about": about})
 
@@ -62,7 +60,7 @@ class NetworkMethod(CheckedMethod):
 
     @classmethod
     def for_game(cls, vector: VectorGame, **given: Any) -> Self:
-        """Return a method; arguments not given have the defaults of the game, such as filters for large boards."""
+        """Return a method; other arguments have the defaults of the game, such as filters for large boards."""
         is_board = len(vector.feature_shape) == _N_AXES and min(vector.feature_shape[1:]) >= _LEAST_SIDE
         of_game = getattr(GAMES.get(vector.game.name), cls.of_games, {})
         return cls(**(cls.of_boards if is_board else {}) | dict(of_game) | given)
@@ -71,7 +69,7 @@ class NetworkMethod(CheckedMethod):
         """Raise `LearnError` if the method has filters but the features have no rows and columns."""
         if self.filters and len(vector.feature_shape) != _N_AXES:
             raise LearnError(
-                f"filters: {self.filters} are impossible, the features of {vector.game.name} have no places"
+                f"filters: {self.filters} are impossible, the features of {vector.game.name} are not planes"
             )
 
 

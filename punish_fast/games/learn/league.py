@@ -3,7 +3,7 @@
 Round 0 trains an agent for each combination of hyperparameters and opponents. An exact round-robin tournament ranks the
 agents of a round: a win counts 1 point, a draw or an endless game 1/2; the points of a pair are averaged over both
 seats, and the score of an agent is its mean over all others. In the next round, the best agents are trained further
-against their latest opponent; if the trained agent loses to its former self, the training is undone.
+against their latest opponent; training is undone if the trained agent loses to its former self.
 
 A league is stored in a folder, from which it resumes: agents in ``round-0/NAME.h5``, each written when training is
 complete, and the points of a tournament in ``round-0.h5``. The random seed of an agent is a hash of the league's seed,
@@ -96,7 +96,7 @@ def grid_plans(grid: Mapping[str, Sequence[Any]], games: int) -> list[AgentPlan]
     methods = [hyperparameters(**dict(zip(values, each, strict=True))) for each in product(*values.values())]
     plans = [AgentPlan(agent_name(method, each), method, each, games) for method in methods for each in SEQUENCES]
     if len({plan.name for plan in plans}) < len(plans):
-        raise LeagueError(f"set: only {' and '.join(names)} may have several values, each once")
+        raise LeagueError(f"set: only {' and '.join(names)} may have several different values")
     return plans
 
 
@@ -111,7 +111,7 @@ def run_league(
 ) -> list[Round]:
     """Run the unfinished tasks of a league and return all rounds; ``plans`` are the agents of round 0.
 
-    ``on_task`` returns the progress callback of a named stage.
+    ``on_task`` returns the progress callback of a stage.
     """
     check_seed(seed)
     for plan in plans:
@@ -126,7 +126,7 @@ def run_league(
         try:
             (folder / f"round-{number}").mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LeagueError(f"{folder}: cannot be made ({error.strerror})") from None
+            raise LeagueError(f"{folder}: cannot be created ({error.strerror})") from None
         train_one, names = partial(league.trained, number), [plan.name for plan in plans]
         agents = _run_all(train_one, plans, n_threads, stage(f"round {number}: train"))
         points = league.points(number, names, n_threads, stage(f"round {number}: tournament"))
@@ -167,7 +167,7 @@ class _League(NamedTuple):
         if path.exists():
             header, arrays = load_bundle(path, _LAYOUTS)
             if header.get("agents") != names or arrays["points"].shape != (len(names), len(names)):
-                raise LeagueError(f"{path}: is of other agents; choose another folder")
+                raise LeagueError(f"{path}: belongs to different agents; choose another folder")
             return arrays["points"]
         positions, table = self.perfect.positions, np.full((len(names), len(names)), 0.5)
         policies = [self._load(number, name).policy() for name in names]
@@ -189,7 +189,7 @@ class _League(NamedTuple):
         if path.exists():
             found = self._load(number, plan.name)
             if found.seed != learner.seed or found.games not in (learner.games_wanted, former.games):
-                raise LeagueError(f"{path}: was trained otherwise; choose another folder")
+                raise LeagueError(f"{path}: was trained differently; choose another folder")
             learner = found
         else:
             train(learner, self.perfect, partial(_check, stopped))
@@ -207,7 +207,7 @@ class _League(NamedTuple):
         }
 
     def _former_self(self, number: int, plan: AgentPlan) -> QLearner:
-        """Return an agent at the start of a round, with a new random seed, so that rejected agents play new games."""
+        """Return an agent at the start of a round, with a new seed so that rejected agents play new games."""
         digest = hashlib.sha256(f"{self.seed} {number} {plan.name}".encode()).digest()
         own = int.from_bytes(digest[:7], "big")
         if number == 0:

@@ -19,8 +19,8 @@ def random_mover(_states: np.ndarray, legal: np.ndarray, generator: np.random.Ge
     return np.asarray((legal.cumsum(axis=1) > rank[:, np.newaxis]).argmax(axis=1))
 
 
-# Softmax temperature, in games and judgements, of networks trained with a temperature. In Incan Gold such networks are
-# almost as strong as greedy ones, and the best threshold responder wins a third as often against two of them.
+# Softmax temperature, in games and judgements, of networks trained with a temperature. In Incan Gold, these are almost
+# as strong as greedy networks, and the best threshold responder wins a third as often against two of them.
 PLAY_TEMPERATURE = 0.03
 
 # Function that maps states, uint64 [n, n_words], to the values of all actions, float32 [n, n_moves].
@@ -56,15 +56,9 @@ def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.ndarray:
-    """Return probabilities of actions proportional to ``exp(value / temperature)``, 0 for actions not allowed.
+    """Return probabilities of actions proportional to ``exp(value / temperature)``, float64 ``[n, n_moves]``.
 
-    Args:
-        values: ``[n, n_moves]``.
-        allowed: bool ``[n, n_moves]``, at least one True in each row.
-        temperature: Must be positive.
-
-    Returns:
-        float64 ``[n, n_moves]``.
+    They are 0 for actions that are not ``allowed``, bool ``[n, n_moves]``, with at least one True in each row.
     """
     known = np.where(allowed, values, -np.inf).astype(np.float64)
     # Subtract before dividing: quotients by a tiny temperature can be infinite, and their differences NaN.

@@ -102,15 +102,10 @@ def rectified(x: jax.Array) -> jax.Array:
 
 
 def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
-    """Apply rectified convolutions to features; called in compiled functions only.
+    """Apply rectified convolutions to features, ``[n, n_features]``; called in compiled functions only.
 
-    Args:
-        layers: Convolutions; empty if features have no rows and columns.
-        inputs: Shape of the features: planes, rows and columns.
-        x: ``[n, n_features]``.
-
-    Returns:
-        ``[n, rows * columns * filters]``, or ``x`` if there are none.
+    ``inputs`` is the shape of the features: planes, rows and columns. Return ``[n, rows * columns * filters]``, or
+    ``x`` if there are no layers.
     """
     if not layers:
         return x
@@ -148,11 +143,9 @@ def _compiled(architecture: Architecture) -> Callable[..., Any]:
 
 
 def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
-    """Return the value of each action, float32 ``[n, n_moves]``.
+    """Return the value of each action, float32 ``[n, n_moves]``, for features, float32 ``[n, n_features]``.
 
-    Args:
-        weights: float32 ``[n_weights]``, a NumPy or JAX array.
-        features: float32 ``[n, n_features]``.
+    ``weights``, float32 ``[n_weights]``, is a NumPy or JAX array.
     """
     with on_processor():
         return call_padded(_compiled(architecture), weights, features, _LEAST_STATES)
@@ -204,7 +197,7 @@ def compiled_steps(
 
 @contextmanager
 def on_processor() -> Iterator[None]:
-    """Run JAX on the CPU in a block; there small networks are fastest and results are bitwise reproducible.
+    """Run JAX on the CPU in a block; there small networks are fastest and results are reproducible bit for bit.
 
     Interrupts are raised at the end of the block, since they can crash JAX.
     """

@@ -15,10 +15,9 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw the learning curve of a tabular agent into a PNG or SVG file.
+    """Draw the learning curve of a tabular agent to a PNG or SVG file.
 
-    The upper panel shows the share of games won against random play; the lower panel shows the share of positions
-    played without a mistake.
+    The panels show the share of games won against random play, and the share of positions played without a mistake.
     """
     end = curve[-1]
     headline = f"{name} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
@@ -28,7 +27,7 @@ def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
 
 
 def draw_strength(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw the learning curve of a network into a PNG or SVG file.
+    """Draw the learning curve of a network to a PNG or SVG file.
 
     The upper panel shows the shares of games won and lost against random play, by seat. The lower panel shows the mean
     points against all earlier snapshots and, if known, the share of states played without a mistake.

@@ -1,4 +1,4 @@
-"""Q-learning agents that train against a random player, against themselves, or against both, one after the other.
+"""Q-learning agents that train against a random player, against themselves, or against both in sequence.
 
 ``_qlearning.py`` contains the mathematics. The results of a `QLearner` depend only on its hyperparameters, its random
 seed and its sessions. A round ends at the next point of the learning curve. The measures of the curve are exact; its
@@ -39,9 +39,9 @@ _OF_SCHEME: dict[str, dict[str, float | None]] = {
     "author": {"rate": None, "discount": 1.0},
 }
 
-# Games that reach this number of plies are considered endless and stopped.
+# Games with this number of plies count as endless and are stopped.
 _MAX_PLIES = 1000
-# Games per kernel call, few enough for a prompt response to interrupts.
+# Games per kernel call; small enough that interrupts are handled soon.
 _BATCH = 50_000
 _POINTS_PER_DECADE = 8
 _FIRST_POINT = 100
@@ -53,12 +53,10 @@ _CURVE = {"games": MAX_GAMES, "win_share": 1, "draw_share": 1, "mistakes": MAX_G
 class Hyperparameters(CheckedMethod):
     """Hyperparameters of Q-learning."""
 
-    scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all as the game's author did.")
+    scheme: str = hyperparameter("negamax", SCHEMES, "Learn from legal replies, or from all like the game's author.")
     epsilon: float = hyperparameter(0.5, (0.0, 1.0), "Probability of a random action (epsilon-greedy).")
-    rate: float | None = hyperparameter(
-        1.0, (TINY, 1.0, None), "Learning rate; none for one over the visits of an action, the default of author."
-    )
-    discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; 1 is the default of author.")
+    rate: float | None = hyperparameter(1.0, (TINY, 1.0, None), "Learning rate; none for 1 / visits, as in author.")
+    discount: float = hyperparameter(0.95, (TINY, 1.0), "Discount of each move; 1 by default in author.")
 
 
 def hyperparameters(**given: Any) -> Hyperparameters:
@@ -187,9 +185,9 @@ def learner_of(positions: Positions, mapping: Mapping[str, Any], arrays: Mapping
         raise LearnError(f"learner: belongs to positions {str(digest)[:16]}, not to {positions.digest}")
     q, visits = arrays["q"], arrays["visits"]
     if not q.shape == visits.shape == (2, positions.n_rows):
-        raise LearnError(f"learner: its tables are {q.shape}, the game's are {(2, positions.n_rows)}")
+        raise LearnError(f"learner: its tables are {q.shape}, the game needs {(2, positions.n_rows)}")
     if not is_whole(seed, 0, LAST_SEED) or not all(map(_is_possible, sessions)) or (visits < 0).any():
-        raise LearnError("learner: its numbers are impossible")
+        raise LearnError("learner: its numbers are out of range")
     return QLearner(positions, method, seed, q, visits, sessions, mapping["curve"])
 
 
@@ -243,9 +241,8 @@ def points_of(n_games: int) -> list[int]:
 def assess(positions: Positions, perfect: PerfectPlay, policy: np.ndarray) -> dict[str, float]:
     """Measure a policy.
 
-    Returns:
-        ``win_share`` and ``draw_share`` against the random player, averaged over both seats; ``mistakes``: number of
-        positions where the policy may give away a win or a draw; ``perfect``: share of positions without mistakes.
+    ``win_share`` and ``draw_share`` are against the random player, averaged over both seats; ``mistakes`` is the number
+    of positions in which the policy may give away a win or a draw; ``perfect`` is the share of the other positions.
     """
     random = positions.uniform()
     first, second = exact_score(positions, policy, random), exact_score(positions, random, policy)

@@ -42,17 +42,12 @@ class ExactStrength:
         self._latest: tuple[Values, tuple[np.ndarray, np.ndarray]] | None = None
 
     def measure(self, values: Values, keeps_rules: bool) -> dict[str, Any]:
-        """Measure the strength of a network.
+        """Measure the strength of a network; ``keeps_rules`` is True if it considers only legal actions.
 
-        Args:
-            keeps_rules: True if the network considers legal actions only.
-
-        Returns:
-            ``first``, ``second``, ...: for each of `SEATS`, the share of games against random players that end in
-            ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share``
-            and ``loss_share``: means over seats; an illegal move is a loss. ``mistakes``: number of states in which the
-            network gives away a win or a draw or makes an illegal move; ``perfect``: share of the other states; both
-            None if unknown.
+        ``first``, ``second``, ... are, for each of `SEATS`, the shares of games against random players that end in
+        ``win``, ``draw``, ``loss`` and ``illegal`` (an illegal move by the network). ``win_share``, ``draw_share`` and
+        ``loss_share`` are means over seats; an illegal move is a loss. ``mistakes`` is the number of states in which
+        the network gives away a win or a draw or makes an illegal move; ``perfect`` is the share of the other states.
         """
         positions = self.positions
         policy, is_illegal = self.play(values)
@@ -143,14 +138,10 @@ def live_states(vector: VectorBoardGame, positions: Positions) -> np.ndarray:
 
 
 def network_policy(positions: Positions, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the policy of a network in all states.
+    """Return the policy of a network in all states, float64 ``[n_rows]``, which takes the first best legal action.
 
-    Args:
-        values: Action values in `live_states`, float ``[n_live, n_moves]``.
-
-    Returns:
-        Policy that takes the first best legal action, float64 ``[n_rows]``; and bool ``[n]``, True in states in which
-        the first best action is illegal, False in terminal states.
+    Also return a mask of the states in which the first best action is illegal, bool ``[n]``, False in terminal states.
+    ``values``, ``[n_live, n_moves]``, are action values in `live_states`.
     """
     of_state = np.zeros((len(positions), values.shape[1]), dtype=values.dtype)
     of_state[positions.live] = values

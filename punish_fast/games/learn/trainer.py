@@ -30,9 +30,9 @@ _FIRST_POINT = 1000
 _STREAM_BITS = 2
 # Random streams of a round: games, draws of samples, initial weights, and reanalysis.
 PLAY, LEARN, BEGIN, REANALYSE = range(4)
-# Maximum step count passed to the optimiser; by then bias correction and the decay of the rate have no more effect.
+# Maximum step count passed to the optimiser; beyond it, bias correction and rate decay have no effect.
 _MOST_STEPS = 1_000_000_000
-# Maximum share: shares are sums, so rounding may take them above 1.
+# Maximum share; shares are sums, so rounding can raise them above 1.
 _SHARE = 1 + 1e-9
 _ENDINGS = dict.fromkeys(("win", "draw", "loss", "illegal"), _SHARE)
 _PROGRESS = ("seed", "rounds", "wanted", "curve")
@@ -81,10 +81,10 @@ class NetworkTrainer(ABC):
         progress = {name: learner[name] for name in _PROGRESS}
         seed, rounds, wanted, curve = progress.values()
         if not (is_whole(seed, 0, LAST_SEED) and is_whole(wanted, 0, MAX_GAMES) and is_whole(rounds, 0, wanted)):
-            raise LearnError("learner: its numbers are impossible")
+            raise LearnError("learner: its numbers are out of range")
         for name in (*cls.networks, "snapshots"):
             if arrays[name].shape[-1] != n_weights:
-                raise LearnError(f"{name}: it has {arrays[name].shape[-1]:,} weights, its method {n_weights:,}")
+                raise LearnError(f"{name}: it has {arrays[name].shape[-1]:,} weights, its method needs {n_weights:,}")
         point = dict.fromkeys(("epsilon", "win_share", "draw_share", "loss_share", "perfect"), _SHARE)
         seats = dict.fromkeys(SEATS[: vector.game.n_players], _ENDINGS)
         check_curve(curve, point | seats | {"games": rounds * method.games, "mistakes": MAX_GAMES, "earlier": [_SHARE]})
@@ -93,7 +93,7 @@ class NetworkTrainer(ABC):
             raise LearnError(f"curve: {len(curve)} points for {len(snapshots)} snapshots")
         n_remembered, (n_games, n_plies) = min(rounds, method.memory), arrays["action"].shape
         if n_games != n_remembered * method.games or n_plies > method.max_plies:
-            raise LearnError(f"action: {n_games:,} games of {n_plies} plies are not those of the latest rounds")
+            raise LearnError(f"action: {n_games:,} games of {n_plies} plies do not match the latest rounds")
         networks = {name: arrays[name] for name in cls.networks}
         trainer = cls(vector=vector, method=method, snapshots=snapshots, **networks, **progress)  # type: ignore[arg-type]
         games = trainer._empty_games(n_games, n_plies)
@@ -175,7 +175,7 @@ class NetworkTrainer(ABC):
         with on_processor():
             state = [np.array(each) for each in self._step(count, batches)]
         if not all(np.isfinite(array).all() for array in state):
-            raise LearnError(f"rate: {method.rate:g} is too high, the weights have left all bounds")
+            raise LearnError(f"rate: {method.rate:g} is too high, the weights have diverged")
         with uninterrupted():
             self.weights, self.momentum, self.variance = state
             self.rounds += 1
@@ -194,7 +194,7 @@ class NetworkTrainer(ABC):
         """Return the action values of the networks with the given weights, float32 ``[n_weights]``."""
 
     def judged(self) -> dict[int | None, Values]:
-        """Return the action values to judge, keyed by number of simulations; the key is None if there is no search."""
+        """Return the action values to judge, keyed by number of simulations, or by None if there is no search."""
         return {None: self.values_of(self.weights)}
 
     @abstractmethod
@@ -215,7 +215,7 @@ class NetworkTrainer(ABC):
 
     @abstractmethod
     def _step(self, count: np.int32, batches: dict[str, np.ndarray]) -> Sequence[Any]:
-        """Return weights, momentum and variance after the steps of a round, given the number of previous steps."""
+        """Return weights, momentum and variance after the steps of a round, given the number of earlier steps."""
 
     @property
     def is_point(self) -> bool:

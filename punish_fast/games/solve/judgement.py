@@ -1,9 +1,9 @@
-"""Judge agents by the exact solution of a small game.
+"""Judgement of agents by the exact solution of a small game.
 
 Three measures describe an agent: its score against random play (how well it punishes mistakes), the number of lines
-that it loses (how easily it can be beaten), and the share of positions in which it keeps the value (how much of the
-game it understands). A neural network may treat symmetric positions differently, so judge it on unfolded positions
-(``is_folded=False`` in `positions.enumerate_positions`).
+that it loses (how easily it can be beaten), and the share of positions in which it keeps the value. A neural network
+may treat symmetric positions differently, so judge it on unfolded positions (``is_folded=False`` in
+`positions.enumerate_positions`).
 """
 
 from __future__ import annotations
@@ -48,16 +48,7 @@ class Judgement:
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:
-    """Convert a policy on folded positions to a policy on positions in which equivalent states are distinct.
-
-    Args:
-        folded: The positions of the policy.
-        policy: float64 ``[folded.n_rows]``.
-        positions: Other positions of the same game.
-
-    Returns:
-        float64 ``[positions.n_rows]``.
-    """
+    """Convert a policy on folded positions, float64 ``[folded.n_rows]``, to positions without folding."""
     unfolded = np.zeros(positions.n_rows)
     for number in positions.live.tolist():
         state = positions.states[number]
@@ -68,12 +59,8 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game. It may contain any moves of the enemy, and all moves of the agent
-    with positive probability. An illegal move of the agent ends a line as a loss.
-
-    Args:
-        policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
-            moves.
+    A line is the sequence of all moves of a game, with any moves of the enemy and all moves of the agent with positive
+    probability. In ``policy``, float64 ``[n_rows]``, probabilities missing to 1 belong to illegal moves, which lose.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
@@ -93,11 +80,7 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
     """Return the policy with the maximum win probability, float64 ``[n_rows]``; ties go to the first action.
 
-    Args:
-        positions: The positions of a game in which no position can repeat.
-        enemy: float64 ``[n_rows]``, the enemy's policy.
-        allowed: bool ``[n_rows]``, the actions to choose from; None for all. Positions without an allowed action count
-            as lost.
+    No position of the game can repeat; ``enemy`` and ``allowed`` are as in `matches.best_response`.
     """
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
@@ -115,12 +98,7 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
 
 
 def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
-    """Judge an agent by perfect play.
-
-    Args:
-        policy: float64 ``[n_rows]``. If the probabilities of a position sum to less than 1, the rest belongs to illegal
-            moves.
-    """
+    """Judge an agent by perfect play; ``policy`` is as in `losing_lines`."""
     positions, keeps = perfect.positions, perfect.keeps_value()
     row, uniform = positions.position_of_row, positions.uniform()
     total = np.bincount(row, policy, len(positions))
@@ -145,7 +123,7 @@ def last_first(positions: Positions) -> list[int]:
     try:
         return list(TopologicalSorter(after).static_order())
     except CycleError:
-        raise GameError(f"{positions.game.name}: play can go on for ever, so agents cannot be judged") from None
+        raise GameError(f"{positions.game.name}: play can continue forever, so agents cannot be judged") from None
 
 
 T = TypeVar("T")
@@ -155,15 +133,10 @@ _Rule = Callable[[range, list[T]], T]
 def play_backwards(
     positions: Positions, ended: Sequence[T], ours: _Rule[T], theirs: _Rule[T]
 ) -> tuple[list[T], list[T]]:
-    """Evaluate all positions by backward induction.
+    """Evaluate all positions by backward induction; return their values with us and with the enemy to move.
 
-    Args:
-        ended: Values of a draw, a win and a loss.
-        ours: Returns the value of a position with us to move, from its rows and their values.
-        theirs: Returns the value of a position with the enemy to move, from its rows and their values.
-
-    Returns:
-        The value of every position with us to move, and with the enemy to move.
+    ``ended`` contains the values of a draw, a win and a loss. ``ours`` and ``theirs`` return the value of a position
+    with us or with the enemy to move, from its rows and their values.
     """
     moving, waiting = [ended[0]] * len(positions), [ended[0]] * len(positions)
     for number in last_first(positions):

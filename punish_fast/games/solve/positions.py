@@ -1,10 +1,10 @@
-"""Enumerate the positions of a game and the successor of every action.
+"""Enumeration of the positions of a game and of the successors of all actions.
 
 Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. Position
 ``p`` has one row ``state_ptr[p] <= r < state_ptr[p + 1]`` for each action, with the action numbers of the position;
 `Positions.rows_of` finds the rows of the actions of a state. The game has two players, no chance and zero-sum returns,
 so the value of a position is one number, from the perspective of the player to move. Its sign changes with an action
-that passes the turn, but not with one of the rare actions that keep it.
+that passes the turn, but not with the rare actions that keep it.
 """
 
 from __future__ import annotations
@@ -116,12 +116,10 @@ def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
 
 
 def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -> Positions:
-    """Enumerate all reachable positions in breadth-first order.
+    """Enumerate all reachable positions of a zero-sum game for two players without chance, in breadth-first order.
 
-    Args:
-        game: A zero-sum game for two players without chance.
-        first: State to start from; the initial state if None.
-        is_folded: If True, equivalent states share one position.
+    ``first`` is the state to start from, by default the initial state. If ``is_folded``, equivalent states share one
+    position.
     """
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")

@@ -36,10 +36,8 @@ class PackedGame:
     ) -> None:
         """Build the game from kernels.
 
-        Args:
-            first: Words of the initial state, ``[n_words]``.
-            rules: Additional arguments of ``kernels.step``.
-            feature_shape: Shape of the features, by default ``(n_features,)``.
+        ``first``, ``[n_words]``, is the initial state; ``rules`` are additional arguments of ``kernels.step``;
+        ``feature_shape`` is ``(n_features,)`` by default.
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
         self.feature_shape = feature_shape or (game.n_features,)

@@ -40,12 +40,9 @@ class Aim(NamedTuple):
 
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
-    """Return True if sweeps prove that a policy attains the required values.
+    """Return True if at most ``sweeps`` sweeps prove that a policy attains the required values.
 
-    Args:
-        mdp: Every policy must terminate.
-        choice: int64 ``[n_states]``, the row taken in each state.
-        sweeps: Maximum number of sweeps.
+    ``choice``, int64 ``[n_states]``, is the row taken in each state; every policy must terminate.
     """
     n, payment, weight = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
     weight[choice] = 1.0
@@ -66,14 +63,9 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
 
 def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Find a policy that attains the required values.
+    """Find a policy that attains the required values, which some policy does; every policy must terminate.
 
-    Args:
-        mdp: Every policy must terminate.
-        aim: Values that some policy attains.
-
-    Returns:
-        int64 ``[n_states]``, the row taken in each state; None if sweeps prove no policy.
+    Return the row taken in each state, int64 ``[n_states]``; None if sweeps prove no policy.
     """
     payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
     lower, out = aim.lower.copy(), np.empty(mdp.n_columns)

@@ -59,12 +59,8 @@ _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
-    Args:
-        mdp: Not compact; its own rewards are ignored. Every policy must terminate, or every policy that does not must
-            have unbounded cost.
-
-    Returns:
-        Values and policy. If sweeps did not prove the bound, it is infinite, and the policy is greedy.
+    ``mdp`` is not compact, and its own rewards are ignored. Every policy must terminate, or every policy that does not
+    must have unbounded cost. If sweeps do not prove the bound, it is infinite and the policy is greedy.
     """
     order = Order(mdp)
     ordered = replace(order.mdp, reward=reward.row[order.rows])

@@ -58,7 +58,7 @@ class _Bracket:
             return np.asarray(np.nan_to_num(self.upper / 2 - self.lower / 2, nan=np.inf))
 
     def is_wide(self, tolerance: float, precision: float = 0.0) -> np.ndarray:
-        """Return which brackets have a half-width above ``tolerance`` and above ``precision`` times the gain."""
+        """Return a mask of brackets whose half-width exceeds ``tolerance`` and ``precision`` times the gain."""
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))
         return np.asarray(~(self.half_width <= np.maximum(max(tolerance, 2 * SMALLEST), precision * largest)))
 
@@ -103,8 +103,8 @@ def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Ef
     Args:
         number: int64 ``[n_states]``, component of each state.
         inside: int64 ``[k]``, rows of all components.
-        effort: Error bound to reach, half the width of a bracket, and work allowed. Brackets are wider if neither the
-            bound nor 1e-9 of the gain is reached.
+        effort: Error bound to reach, half the width of a bracket. Brackets are wider if neither the bound nor 1e-9 of
+            the gain is reached.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True

@@ -1,4 +1,4 @@
-"""Linear equations of a terminating Markov chain, solved without loss of accuracy however long the chain is.
+"""Linear equations of a terminating Markov chain, solved without loss of accuracy even if the chain lasts long.
 
 For probabilities ``p`` of a chain that terminates from every state, and any ``r``, these are the equations
 
@@ -35,15 +35,13 @@ _LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
 
 
 class Elimination:
-    """The factors of a chain, for any number of right-hand sides."""
+    """Factors of a chain, for any number of right-hand sides."""
 
     def __init__(self, chain: Any, before: Elimination | None = None) -> None:
-        """Factorize the chain.
+        """Factorize a chain; reuse the order of the factors ``before`` if both chains have the same sparsity pattern.
 
-        Args:
-            chain: A SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are
-                terminals.
-            before: Factors of another chain, whose order is reused if both have the same sparsity pattern.
+        ``chain`` is a SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are
+        terminals.
         """
         from scipy.sparse import csr_array
 
@@ -87,9 +85,8 @@ class Elimination:
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return stationary weights of an irreducible chain without terminals (``stationary_weights.py``).
 
-        Returns:
-            Weights, float64 ``[n_states]``; all factors; and the number of later positions connected with each
-            position, float64 ``[n_states]``.
+        The result is the weights, float64 ``[n_states]``, all factors, and the number of later positions connected with
+        each position, float64 ``[n_states]``.
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
@@ -109,7 +106,7 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return a symmetric CSR matrix, ``[n_states, n_states]``, of states in one component that lead to each other.
 
-    Also return the component of each state, int ``[n_states]``, and whether it may leave it, bool ``[n_states]``.
+    Also return the component of each state, int ``[n_states]``, and a mask of states that may leave it.
     """
     from scipy.sparse import csr_array
 
@@ -168,11 +165,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
     """Return the operations of eliminating the chain of a random policy; infinity if they exceed ``most``.
 
-    Counting them takes less time than the elimination, and less than ``most`` operations.
-
-    Args:
-        mdp: Not compact.
-        most: Limit; the default, 1e10, takes half a minute.
+    Counting takes less than ``most`` operations; the default takes half a minute. ``mdp`` must not be compact.
     """
     order = _order(_random_chain(mdp), most)
     return np.inf if order is None else order.operations
@@ -184,7 +177,7 @@ def _random_chain(mdp: MDP) -> Any:
 
 
 def patience(mdp: MDP) -> int:
-    """Return the number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
+    """Return a number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
 
     To save time, operations are estimated for the Cuthill-McKee order, which needs more of them than minimum degree.
     """

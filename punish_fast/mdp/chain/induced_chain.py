@@ -19,13 +19,10 @@ Result = TypeVar("Result")
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """Return the chain of a policy, in which the row of a state is the weighted mean of the state's rows.
+    """Return the chain of a policy, float64 ``[n_rows]``, in which the row of a state is the weighted mean of its rows.
 
-    If the policy takes a single row of a state, nothing is rounded there; other
-    probabilities are rounded once or a few times.
-
-    Args:
-        weight: float64 ``[n_rows]``, the probability of each row in its state.
+    Nothing is rounded in states in which the policy takes a single row; other probabilities are rounded once or a few
+    times.
     """
     from scipy.sparse import csr_array
 
@@ -45,7 +42,7 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
         raise SolveError(
-            f"weight: in state {state} it makes a probability too small for floating point; allowed are policies whose "
+            f"weight: a probability in state {state} is too small for floating point; allowed are policies whose "
             "probabilities times those of their rows are above 2.3e-308"
         )
     chain = replace(
@@ -70,13 +67,9 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
 
 
 def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, and the chain whose rewards are the rounding errors of its rewards.
+    """Solve the chain of a policy, float64 ``[n_rows]``, and the same chain with the rounding errors of its rewards.
 
-    The second result is None if all rounding errors are 0.
-
-    Args:
-        weight: float64 ``[n_rows]``, the policy.
-        solve: Returns the values of a chain.
+    The second result is None if all rounding errors are 0. ``solve`` returns the values of a chain.
     """
     chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
     found = solve(chain)

@@ -3,8 +3,8 @@
 Eliminating a state connects all its neighbours. The state with the fewest neighbours goes first; the number is bounded
 as in [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long path to it is eliminated from the far
 end; from the near end, the probability of reaching it might underflow. *Hubs*, which have very many neighbours, go
-last. If every state of a component is connected with a large share of the others, the rest of it, hubs included, is
-left to a dense matrix.
+last. Once every state of a component is connected with a large share of the others, the remaining states and the hubs
+are eliminated in a dense matrix.
 """
 
 from __future__ import annotations
@@ -44,17 +44,11 @@ def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
 
 
 def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
-    """Find a minimum-degree order.
+    """Find a minimum-degree order; return None if it needs more than ``most`` operations or 3e7 entries.
 
-    Args:
-        graph: A symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal; no entry connects two
-            components.
-        component: int ``[n_states]``, component of each state.
-        leaks: bool ``[n_states]``, states from which play may leave their component.
-        most: Maximum number of operations.
-
-    Returns:
-        The order; None if it needs more than ``most`` operations or 3e7 entries.
+    ``graph`` is a symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal, in which no entry connects
+    two components, int ``[n_states]``. ``leaks``, bool ``[n_states]``, marks states from which play may leave their
+    component.
     """
     n, sizes = len(component), np.bincount(component)
     degree = np.diff(graph.indptr)

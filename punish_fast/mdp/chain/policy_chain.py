@@ -14,8 +14,7 @@ from punish_fast.mdp.chain._policy_chain import NO_ROW, Chain
 from punish_fast.mdp.model import MDP
 from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks, for_each
 
-# Work of a sweep, in entries, that takes twice the time of starting threads (0.1 ms), and the cost of a state in
-# entries.
+# Work of a sweep that takes twice the time of starting threads (0.1 ms), and cost of a state, both in entries.
 _LEAST_WORK, _STATE_WORK = 900_000, 10
 # Maximum number of blocks of states, one per thread, and states per block; fewer blocks would propagate values further.
 _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
@@ -25,7 +24,7 @@ class PolicyChain:
     """The rows taken by a policy; call `follow` first."""
 
     def __init__(self, mdp: MDP, tensor: Tensor, discount: float) -> None:
-        """Allocate memory for rows. ``tensor`` holds the kernel arrays of ``mdp``."""
+        """Allocate memory for rows; ``tensor`` contains the kernel arrays of ``mdp``."""
         n = mdp.n_states
         self._ptr = cumulated(mdp.longest_of_states)
         self.n_entries = int(self._ptr[-1])  # Maximum number of entries
@@ -57,7 +56,7 @@ class PolicyChain:
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
         """Approximate the solution of ``x - discount * P x = residual`` by two Gauss-Seidel sweeps from zero.
 
-        ``residual`` is float64 ``[n_states]``, and the result float64 ``[n_columns]``, 0 for terminals.
+        ``residual`` is float64 ``[n_states]``; the result is float64 ``[n_columns]``, with 0 for terminals.
         """
         chain = self._chain._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)

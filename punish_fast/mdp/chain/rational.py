@@ -55,7 +55,7 @@ class RationalProcess:
     """An MDP whose rewards and probabilities are fractions."""
 
     def __init__(self, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> None:
-        """Convert an MDP, not compact, with rewards float64 ``[n_rows]`` instead of its own."""
+        """Convert an MDP that is not compact, with the rewards ``reward``, float64 ``[n_rows]``."""
         columns, data = mdp.indices.tolist(), [Fraction(p) for p in mdp.data.tolist()]
         paid, begins, ends = reward.tolist(), mdp.indptr.tolist(), mdp.state_ptr.tolist()
         self._state_ptr, self._factor = ends, Fraction(discount)
@@ -76,9 +76,8 @@ class RationalProcess:
     def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
         """Return the values of a policy that terminates or is discounted.
 
-        Args:
-            choice: Row of each state, counted from the state's first row.
-            worth: Values of terminals.
+        ``choice`` is the row of each state, counted from the state's first row; ``worth`` contains the values of
+        terminals.
         """
         n = len(self.rows)
         position = dict(zip(self._order, range(n), strict=True))
@@ -210,13 +209,8 @@ def solve_certified(
 ) -> Exact | None:
     """Find optimal values by policy iteration in floating point, or in fractions if that does not prove enough.
 
-    Args:
-        mdp: As in `punish_fast.mdp.methods.exact_iteration.solve_exactly`, like the other arguments.
-        payoff: Rewards of rows; rewards of terminals at every step, or in total without a discount.
-        progress: Called as ``progress(rounds)`` before each policy is evaluated.
-
-    Returns:
-        Values and policy; None if nothing was proved.
+    Arguments are as in `solve_exactly`, except that terminals pay ``payoff.end`` at every step if there is a discount.
+    Return None if nothing was proved.
     """
     ends = payoff.end
     with np.errstate(over="ignore"):
@@ -236,9 +230,7 @@ def solve_certified(
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
     """Maximize the expected total reward plus the value of the terminal reached, exact up to rounding of the input.
 
-    Args:
-        mdp: Not compact, as in `solve_certified`.
-        payoff: Rewards of rows, float64 ``[n_rows]``, and values of terminals.
+    ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals; ``mdp`` must not be compact.
     """
     process, worth = RationalProcess(mdp, payoff[0], discount), payoff[1]
     n, policy = mdp.n_states, (choice - mdp.state_ptr[:-1]).tolist()
@@ -249,8 +241,8 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
         above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
     except ZeroDivisionError:
         raise SolveError(
-            "reward: play without end costs so little a step that it might be paid if probabilities were rounded when "
-            "the process was made; a discount or larger costs help"
+            "reward: endless play costs so little per step that it might be paid if probabilities were rounded when "
+            "the process was built; a discount or larger costs help"
         ) from None
     try:
         v = np.array([float(x) for x in values[:n]])
@@ -272,10 +264,9 @@ class BestGain(NamedTuple):
 
 
 def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
-    """Find the maximum average reward, exact up to rounding of the input.
+    """Find the maximum average reward of an MDP without terminals, exact up to rounding of the input.
 
-    Args:
-        mdp: Not compact, without terminals; all states can reach each other.
+    ``mdp`` must not be compact, and all its states can reach each other.
     """
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)

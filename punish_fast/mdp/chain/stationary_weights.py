@@ -32,13 +32,10 @@ _LARGEST_SHARE = 1e-3
 
 
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
-    """Bound the average reward of a chain by its stationary weights.
+    """Bound the average reward of a chain by its stationary weights; return lower and upper bound.
 
-    Args:
-        mdp: Not compact, without explicit zeros or terminals, with one row per state; all states can reach each other.
-
-    Returns:
-        The bounds; None if the chain has too many states, or numbers are too small or too large.
+    ``mdp`` has one row per state and neither terminals nor explicit zeros, is not compact, and all states can reach
+    each other. Return None if it has too many states, or numbers are too small or too large.
     """
     weight, share = _weights(mdp)
     if not share <= _LARGEST_SHARE:

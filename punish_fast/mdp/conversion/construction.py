@@ -5,7 +5,7 @@ of a row are added up with compensation, and zeros are removed. Rows whose exact
 rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few rounding units.
 Arrays that need no change are not copied. Invalid input is rejected with row, column and value.
 
-A table of all actions in all states, ``P[action, state, successor]``, results in a row for each pair, ordered by state.
+A table of all actions in all states, ``P[action, state, successor]``, becomes a row for each pair, ordered by state.
 A reward of minus infinity excludes the action from the state.
 """
 
@@ -50,9 +50,8 @@ def from_scipy(
 ) -> MDP:
     """Implement `MDP.from_scipy`.
 
-    Args:
-        action: Labels of rows; by default, the index of each row in its state.
-        name_of: Returns the name of a row for messages.
+    ``action`` contains labels of rows, by default the index of each row in its state; ``name_of`` returns the name of a
+    row for messages.
     """
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
@@ -98,9 +97,8 @@ def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
 def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
-    Args:
-        matrices: Transitions of each action, ``[n_states, n_states]``; a row may have duplicate columns.
-        reward: float64 ``[n_states, n_actions]``, minus infinity for excluded actions.
+    ``matrices`` are the transitions of each action, ``[n_states, n_states]``, possibly with duplicate columns.
+    ``reward``, float64 ``[n_states, n_actions]``, is minus infinity for excluded actions.
     """
     from scipy.sparse import csr_array, vstack
 
@@ -119,10 +117,8 @@ def from_pairs(
 ) -> MDP:
     """Build an MDP from state-action pairs, ordered by state.
 
-    Args:
-        transitions: ``[n_rows, n_states]``.
-        reward: float64 ``[n_rows]``.
-        pairs: State and action label of each row, ``[n_rows]`` each.
+    ``transitions`` are ``[n_rows, n_states]``; ``pairs`` are the state and the action label of each row, ``[n_rows]``
+    each.
     """
     state, action = pairs
 
@@ -151,7 +147,7 @@ def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return an MDP whose rows add up to 1 up to rounding: ``mdp`` if possible, otherwise one that is not compact."""
+    """Return an MDP whose rows add up to 1 up to rounding: ``mdp`` if they do, or one that is not compact."""
     if mdp.deviation <= ROUNDING:
         return mdp
     if mdp.deviation == np.inf:
@@ -161,10 +157,7 @@ def normalized(mdp: MDP) -> MDP:
 
 
 def entries_of(name: str, given: Any) -> csr_array:
-    """Return a sparse matrix as CSR in float64, with duplicate entries kept.
-
-    Arrays that already have the right order and dtype are not copied.
-    """
+    """Return a sparse matrix as CSR in float64, with duplicate entries kept; copy arrays only if necessary."""
     from scipy.sparse import coo_array, csr_array, issparse
 
     is_sparse: bool = issparse(given)

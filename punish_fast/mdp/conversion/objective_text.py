@@ -8,8 +8,7 @@
     min R{"cost"}                  discounted rewards without end
 
 Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. The notation of
-Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is accepted, too. Rewards end on arrival: goal
-states pay no rewards.
+Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is also accepted. Goal states pay no rewards.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ def parse_objective(text: str) -> Objective:
     if rest or kind == "P":
         within, goal = _Parser(text, rest).path()
     if kind == "R" and within is not None:
-        raise ObjectiveError("objective: R goes with F only, not with U")
+        raise ObjectiveError("objective: R supports only F, not U")
     return Objective(found["aim"] == "max", kind == "P", name, goal, within)
 
 
@@ -95,13 +94,12 @@ def solve_objective(
 ) -> ObjectiveValues | Solution:
     """Find the values of an objective from all states.
 
-    Args:
-        discount: From 0 to below 1, by default 0.95; only allowed for rewards without a goal.
+    ``discount``, from 0 to below 1 and by default 0.95, is allowed only for rewards without a goal.
     """
     if objective.goal is None:
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
     if discount is not None:
-        raise ObjectiveError(f'discount: {discount} goes with rewards without a goal only, such as max R{{"name"}}')
+        raise ObjectiveError(f'discount: {discount} needs rewards without a goal, such as max R{{"name"}}')
     goal, maximise = objective.goal(process), objective.maximise
     if objective.is_probability:
         avoid = None if objective.within is None else ~objective.within(process) & ~goal
@@ -135,7 +133,7 @@ class _Parser:
         self._tokens.append("")
 
     def path(self) -> tuple[Formula | None, Formula]:
-        """Return the formulas of the states allowed on the way, None if all are, and of the goal."""
+        """Return the formula of the states allowed on the way, or None if all are, and the formula of the goal."""
         self._take("[")
         within = None
         if self._tokens[0] == "F":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Rows are only divided above this difference. Dividing by a rounded sum rounds twice and leaves at most half of it.
+# Rows are divided only above this difference. Dividing by a rounded sum rounds twice and leaves at most half of it.
 ROUNDING = 2.0**-51
 # Sums of larger numbers might overflow.
 _LARGEST_COUNT = 1e300
@@ -30,10 +30,7 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
 
 
 def largest_deviation(mdp: MDP) -> float:
-    """Return the largest absolute difference between 1 and the exact sum of a row.
-
-    This takes about as long as one sweep. The result is below 4.5e-16 for MDPs built by the constructors ``from_*``.
-    """
+    """Return the largest absolute difference between 1 and the exact sum of a row; takes about as long as a sweep."""
     _, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     # NaN counts as infinite.
     return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
@@ -73,7 +70,7 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True, bool or bool ``[n]``, if a row may be divided by its sum ``total``, exactly 1 plus ``deviation``."""
+    """Return True if a row may be divided by its sum ``total``, exactly 1 plus ``deviation`` (scalars or arrays)."""
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 

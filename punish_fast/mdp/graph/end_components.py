@@ -1,13 +1,12 @@
-"""Collapse end components, so that an MDP in which play can continue forever by choice becomes one that terminates.
+"""Collapse of end components, so that an MDP in which play can continue forever becomes one that terminates.
 
 An *end component* is a set of states and of rows that never leave it, in which all states can reach each other: a
-policy can remain there forever and visit all of it. If its rows have no reward, moving within it is free, so all its
-states have the same value; but every constant solves its equations, and no sweep finds the right one. The value is
-determined by the options of a policy: leave by any row of any of the states, or stay forever, which earns nothing. The
-*quotient* therefore has one state for each maximal end component, with the rows that leave it and one more row that
-leads to a terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can
-be repeated forever, every policy of the quotient terminates, and every error bound that assumes this holds for the
-quotient, hence for the original MDP.
+policy can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its
+states have the same value; but every constant solves its equations, and sweeps might not find the right one. A policy
+can leave by any row of any of the states, or stay forever, which earns nothing. The *quotient* therefore has one state
+for each maximal end component, with the rows that leave it and an additional row that leads to a terminal of value 0
+[de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be repeated forever, every
+policy of the quotient terminates, and error bounds that assume this hold for the quotient, hence for the original MDP.
 
 Maximal end components are found from strongly connected components. First drop rows that cannot be part of infinite
 play, then rows that lead to states in which only dropped rows or self-loops remain. Find the components of the
@@ -47,16 +46,11 @@ class Quotient:
     inside: np.ndarray  # int64 ``[k]``, original rows of end components
 
     def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return values of the original states and rows, and a policy.
+        """Return values of the original states and rows, float64 ``[n_states]`` and ``[n_rows]``, and `lifted_choice`.
 
-        Args:
-            v: float64 ``[n_quotient_states]``.
-            q: float64 ``[n_quotient_rows]``; its maximum in each state is ``v``.
-            choice: int64 ``[n_quotient_states]``, rows of the quotient.
-
-        Returns:
-            float64 ``[n_states]`` and ``[n_rows]``, with the same maxima, and `lifted_choice`. A state has the value of
-            its component, and so do the rows inside, unless they precede the row taken by the policy.
+        ``q``, float64 ``[n_quotient_rows]``, has the maximum ``v`` in each state; ``choice`` contains rows of the
+        quotient. A state has the value of its component, and so do the rows inside, unless they precede the row taken
+        by the policy.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
         lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
@@ -67,8 +61,7 @@ class Quotient:
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
         """Return the policy that leaves every component by the row taken in the quotient, int64 ``[n_states]``.
 
-        In a component that is not left, it takes the first rows that stay. ``choice``, int64 ``[n_quotient_states]``,
-        holds rows of the quotient.
+        In a component that is not left, it takes the first rows that stay.
         """
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
@@ -82,7 +75,7 @@ class Quotient:
         return lifted
 
     def _leads_nearer(self, leaving: np.ndarray) -> np.ndarray:
-        """Return which rows of ``inside`` may lead closer to a state marked in ``leaving``, bool ``[n_states]``."""
+        """Return a mask of rows of ``inside`` that may lead closer to a state marked in ``leaving``."""
         from scipy.sparse.csgraph import dijkstra
 
         part = _part(self.original, _marks(self.original.n_rows, self.inside))
@@ -125,15 +118,10 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
 
 
 def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the maximal end components of some states and rows.
+    """Find the maximal end components of some states and rows, given as masks.
 
-    Args:
-        states: bool ``[n_states]``.
-        rows: bool ``[n_rows]``.
-
-    Returns:
-        Component of each state, int64 ``[n_states]``, in the order of first states, where a state outside forms its own
-        component; the first state of each component; and the rows of all end components, int64 ``[k]``.
+    Return the component of each state, int64 ``[n_states]``, in the order of first states, where a state outside forms
+    its own component; the first state of each component; and the rows of all end components, int64 ``[k]``.
     """
     kept = rows & rows_of_states(mdp, states)
     while True:
@@ -168,7 +156,7 @@ def _marks(n: int, numbers: np.ndarray) -> np.ndarray:
 
 
 def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """Return which rows lead only to columns with the label of their state, bool ``[k]``."""
+    """Return a mask of rows that lead only to columns with the label of their state."""
     begins, lengths = rows.indptr[:-1], np.diff(rows.indptr)
     leaves = label[rows.indices] != np.repeat(label[state], lengths)
     return np.asarray(~np.logical_or.reduceat(leaves, begins))

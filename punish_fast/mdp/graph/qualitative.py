@@ -1,4 +1,4 @@
-"""Qualitative reachability: which states can reach or avoid others, with certainty or almost surely.
+"""Qualitative reachability: states that can reach or avoid others, with certainty or almost surely.
 
 Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
 Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states in which
@@ -9,7 +9,7 @@ play stops without reaching it:
 * some policy reaches it *almost surely* (with probability 1): among the states that may reach it, keep those that can
   stay among these forever and still reach it; repeat until none is dropped.
 
-Policies that do so are found as well.
+The corresponding policies are found as well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Ways(NamedTuple):
     """States with a property, and the rows by which a policy achieves it."""
 
     found: np.ndarray  # bool ``[n_columns]``, columns with the property
-    row: np.ndarray  # int64 ``[n_states]``, the row taken by the policy; -1 if there is none or any will do
+    row: np.ndarray  # int64 ``[n_states]``, row taken by the policy; -1 if there is none or any row will do
 
 
 class TransitionGraph:
@@ -69,8 +69,8 @@ class TransitionGraph:
     def goes_round(self) -> np.ndarray:
         """Return the rows that may be part of infinite play, bool ``[n_rows]``.
 
-        A row is eliminated if it may lead to a column where play stops, or to a state whose rows other than self-loops
-        are all eliminated. Self-loops are never eliminated.
+        A row is eliminated if it may lead to a column in which play stops, or to a state whose rows other than
+        self-loops are all eliminated. Self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = np.append(
@@ -100,8 +100,7 @@ class TransitionGraph:
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
         """Return the first allowed row of each state, or one that leads closer if first rows cannot reach the goal.
 
-        Args:
-            allowed: bool ``[n_rows]``, at least one of each state.
+        ``allowed``, bool ``[n_rows]``, marks at least one row of each state.
         """
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
         taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
@@ -128,7 +127,7 @@ class TransitionGraph:
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
 
     def _reach(self, goal: np.ndarray, allowed: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return which columns may reach the goal by allowed rows, ``[n_columns]``; set ``row`` as in `Ways`."""
+        """Return a mask of columns that may reach the goal by allowed rows; set ``row`` as in `Ways`."""
         reached = goal.copy()
         row[:] = -1
         _graph.find_ways(self._column_ptr, self._into, self._state_of, allowed, reached, row, self._queue)
@@ -137,8 +136,8 @@ class TransitionGraph:
     def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the columns from which every policy may reach given columns, bool ``[n_columns]``.
 
-        Also return the rows, bool ``[n_rows]``, that may lead there, belong to a state where play stops, or are in
-        ``out``, bool ``[n_rows]``, which no policy takes.
+        Also return the rows, bool ``[n_rows]``, that may lead there, belong to a state in which play stops, or are in
+        ``out``, which no policy takes.
         """
         forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
         if out is not None:
@@ -162,7 +161,7 @@ class TransitionGraph:
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """Convert a mask of states or of columns to one of columns, bool ``[n_columns]``; None is the empty set."""
+    """Convert a mask of states or of columns to a mask of columns, bool ``[n_columns]``; None is the empty set."""
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
@@ -213,8 +212,6 @@ def approaching_choice(mdp: MDP) -> np.ndarray:
 
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
     """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these: int64 ``[n]``.
-
-    The search takes about as long as six sweeps.
 
     Examples:
         >>> from punish_fast.mdp.model import from_rows

@@ -22,7 +22,7 @@ _PROGRESS = 0.9
 
 
 class Anderson:
-    """Accelerated iteration, with the latest differences of steps and images in no particular order."""
+    """Accelerated iteration."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None

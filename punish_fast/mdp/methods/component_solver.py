@@ -28,15 +28,12 @@ _LEAST_PRECISION = 1e-3
 
 
 def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
-    """Find the largest total reward and a policy that earns it up to the error bound.
+    """Find the maximum total reward and a policy that earns it up to the error bound.
 
-    Args:
-        mdp: Not compact; its rewards are ignored. Play must end under every policy unless ``may_not_end``.
-        may_not_end: True if play does not end under some policies, all of which lose without limit.
-
-    Returns:
-        Values and policy. The error bound exceeds the tolerance by at most 1e-9 of the largest value, or 1e-3 if the
-        MDP is too large for rational arithmetic, or by the rounding of probabilities when the MDP was built.
+    The rewards of ``mdp``, which is not compact, are ignored. With ``may_not_end``, play does not end under some
+    policies, all of which lose without limit. The error bound exceeds the tolerance by at most 1e-9 of the largest
+    value, or 1e-3 if the MDP is too large for rational arithmetic, or by the rounding of probabilities when the MDP was
+    built.
     """
     with np.errstate(all="ignore"):
         few = min(effort.max_sweeps, patience(mdp))
@@ -67,15 +64,12 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
 
 
 def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Solve an MDP without a discount, component by component.
+    """Solve an MDP without a discount, component by component; also return row values, float64 ``[n_rows]``.
 
     Args:
         mdp: Not compact and with a single layer; its rewards are ignored.
         endless: bool ``[n_states]``, states from which play does not end under some policy.
         payoff: Rewards of rows and terminals; either all rows or all terminals must pay 0.
-
-    Returns:
-        Values and policy; row values, float64 ``[n_rows]``.
     """
     found = _optimum(mdp, endless, payoff, replace(effort, tolerance=effort.tolerance / 2))
     found, q = first_of_ties(mdp, payoff, found, effort)
@@ -84,7 +78,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
-    """Find the largest total reward and a policy, given that play that never ends pays nothing."""
+    """Find the maximum total reward and a policy, given that play that never ends pays nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, effort)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -102,13 +96,9 @@ def first_of_ties(
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
 
-    Args:
-        mdp: Not compact; its rewards are ignored.
-        found: Optimal values within half the tolerance, and a policy.
-        must_end: Require that play ends, even if play that never ends has the same value.
-
-    Returns:
-        Values and policy; row values, float64 ``[n_rows]``, whose first best rows are the rows of the policy.
+    ``found`` contains optimal values within half the tolerance. With ``must_end``, play must end even if play that
+    never ends has the same value. Also return row values, float64 ``[n_rows]``, whose first best rows are those of the
+    policy.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
     # Play need not end in states with value 0.
@@ -131,7 +121,7 @@ def first_of_ties(
 def explain_endless(endless: np.ndarray) -> str:
     """Return the error message for states, bool ``[n_states]``, from which play can be paid forever."""
     return (
-        f"discount: 1 is allowed only if play ends or goes on for nothing, but from {endless.sum()} states (the first "
-        f"is number {endless.argmax()}) it can be paid for ever, so values may be infinite; use a discount below 1, "
-        "total_reward (costs until a goal) or average_reward (reward per step)"
+        f"discount: 1 is allowed only if play ends or continues without reward, but from {endless.sum()} states (the "
+        f"first is number {endless.argmax()}) it can be paid forever, so values may be infinite; use a discount below "
+        "1, total_reward (costs until a goal) or average_reward (reward per step)"
     )

@@ -54,10 +54,9 @@ LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Change of a row's reward in the search for bounds, in multiples of its rounding error.
 _ALLOWANCE = 4.0
-# Last digit of a sum of two floats, with some margin.
+# Relative precision of a sum of two floats, with some margin.
 _LEAST_DIGIT = 2.0**-100
-# Roundings of a gain other than in its sum: a stored probability (4), its discount, a difference (3), products, and the
-# bound.
+# Roundings of a gain outside its sum: a stored probability (4), its discount, a difference (3), products, the bound.
 _FURTHER_ROUNDINGS = 13
 # Number of entries that one thread reads in the time that other threads need to start.
 _LEAST_WORK = 100_000
@@ -89,10 +88,7 @@ class Exact:
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``, for which the rows of the policy are the best in their states.
-
-    The rewards of ``mdp`` are ignored.
-    """
+    """Return row values, float64 ``[n_rows]``, for which the rows of the policy are the best in their states."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
@@ -117,7 +113,7 @@ class Double(NamedTuple):
         return Double(high, low)
 
     def limited(self, least: float, most: float) -> tuple[Double, np.ndarray]:
-        """Clip values to limits; also return which values are at a limit afterwards, bool ``[n_columns]``."""
+        """Clip values to limits; also return a mask of the values at a limit, bool ``[n_columns]``."""
         is_limit = (self.high - least + self.low <= 0) | (self.high - most + self.low >= 0)
         return Double(np.clip(self.high, least, most), np.where(is_limit, 0.0, self.low)), is_limit
 
@@ -181,15 +177,12 @@ def solve_exactly(
     discount: float = 1.0,
     progress: Callable[[int], None] | None = None,
 ) -> Exact | None:
-    """Find the largest expected total reward, including the reward of the terminal reached.
+    """Find the maximum expected total reward, including the reward of the terminal reached.
 
-    Args:
-        mdp: Not compact; its rewards are ignored. If the discount is 1, either play must end under every policy, or
-            play must end under ``choice`` and policies that do not end it must lose without limit.
-        progress: Called as ``progress(rounds)`` before each policy is evaluated.
-
-    Returns:
-        Values and policy; None if the chain of a policy is too large for an elimination.
+    The rewards of ``mdp``, which is not compact, are ignored. Without a discount, play must end under every policy, or
+    it must end under ``choice``, and policies that do not end it must lose without limit. ``progress`` is called as
+    ``progress(rounds)`` before each policy is evaluated. Return None if the chain of a policy is too large for an
+    elimination.
     """
     found = _iterate(mdp, payoff, choice, tolerance, discount, progress)
     if found is None or discount < 1 or np.isfinite(found.error_bound):

@@ -1,4 +1,4 @@
-"""Policy iteration for the largest average rewards of all end components simultaneously.
+"""Policy iteration for the maximum average rewards of all end components simultaneously.
 
 The number of sweeps grows with the time that play takes to forget its initial state, whereas an elimination
 (``elimination.py``) takes the same time for all chains. A policy with several recurrent classes in a component is
@@ -39,7 +39,7 @@ _MOST_REFINEMENTS = 8
 
 
 def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance: float) -> Double:
-    """Find the bias of a policy whose gain no other policy exceeds by more than the tolerance or rounding.
+    """Find the bias, ``[n_states]``, of a policy whose gain is optimal up to the tolerance or rounding.
 
     Args:
         mdp: Not compact and without terminals.
@@ -47,9 +47,6 @@ def bias_of_best(mdp: MDP, component: np.ndarray, choice: np.ndarray, tolerance:
             states of a component can reach each other.
         choice: int64 ``[n_states]``, rows of the initial policy.
         tolerance: Maximum distance between the bounds on the gain of a component that follow from the bias.
-
-    Returns:
-        Bias, ``[n_states]``; not finite if the elimination overflows.
     """
     graph = TransitionGraph(mdp, np.zeros(mdp.n_states, dtype=bool))
     begins, order = _groups(component)
@@ -82,7 +79,7 @@ def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_one_class(
     rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lead all states to the best recurrent class of their component; return the policy and one state of each class."""
+    """Lead all states to the best recurrent class of their component; also return one state of each class."""
     chain = rows.matrix[choice]
     classes = closed_classes(chain)
     ends = _central_states(chain, classes)
@@ -101,8 +98,8 @@ def _with_one_class(
 def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
     """Return a frequently visited state of each recurrent class, so that play soon returns to it.
 
-    The state has the most visits, in total, if play starts in every state of the class and stops with a small
-    probability in each step. The number of visits need not be accurate.
+    It has the most visits, in total, if play starts in every state of the class and stops with a small probability in
+    each step. The number of visits need not be accurate.
     """
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu

@@ -1,6 +1,6 @@
 """Interval iteration: lower and upper bounds on win probabilities.
 
-A terminal with a positive reward is a *win*. The largest probability of reaching a win is a fixed point of
+A terminal with a positive reward is a *win*. The maximum probability of reaching a win is a fixed point of
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
@@ -42,18 +42,13 @@ _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps for the largest win probabilities, then brackets around them; updating both bounds is one sweep."""
+    """Sweeps for the maximum win probabilities, then brackets around them; updating both bounds is one sweep."""
 
     _least = 0.0
     _most = 1.0
 
     def __init__(self, mdp: Process, goal: float | None, start: np.ndarray | None = None) -> None:
-        """Start with sweeps, or with the bracket [0, 1] if there is no goal.
-
-        Args:
-            goal: Error bound to reach, or None.
-            start: float64 ``[n_states]``, initial probabilities; zeros if None.
-        """
+        """Start with sweeps from ``start``, float64 ``[n_states]``, or with the bracket [0, 1] if ``goal`` is None."""
         super().__init__(mdp, 1.0, start)
         self._goal = goal
         self._change = np.inf

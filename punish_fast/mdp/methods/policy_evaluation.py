@@ -189,7 +189,7 @@ def iterate(
     Args:
         point: Initial values; on return, the values of the last backup.
         log: Receives one entry per backup.
-        max_steps: Maximum number of steps, including those already in the log.
+        max_steps: Maximum number of steps, including steps already in the log.
         max_sweeps: Maximum number of entries read, in sweeps over the MDP.
         progress: Called with the number of backups and the error bound.
     """

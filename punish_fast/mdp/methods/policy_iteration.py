@@ -1,6 +1,6 @@
 """Policy iteration for the expected worth of the terminal that is reached, if play might never end.
 
-Each terminal has a worth of 0 or more, and play that never ends is worth 0. The largest expected worth ``v*`` is the
+Each terminal has a worth of 0 or more, and play that never ends is worth 0. The maximum expected worth ``v*`` is the
 least of all ``v >= 0`` with
 
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
@@ -38,14 +38,10 @@ _STILL_GOING = 1e-16
 
 
 def reach(mdp: MDP, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the largest expected worth of the terminal that is reached.
+    """Find the maximum expected worth of the terminal that is reached; the rewards of ``mdp`` are ignored.
 
-    Args:
-        mdp: Its rewards are ignored.
-        worth: float64 ``[n_terminals]``, 0 or more; if all are 0 or 1, values are probabilities.
-
-    Returns:
-        Values, float64 ``[n_states]``, and rows of an optimal policy, int64 ``[n_states]``.
+    ``worth``, float64 ``[n_terminals]``, is 0 or more; if all are 0 or 1, values are probabilities. Return values,
+    float64 ``[n_states]``, and rows of an optimal policy, int64 ``[n_states]``.
     """
     transitions = mdp.to_scipy()
     begins = mdp.state_ptr[:-1]
@@ -58,15 +54,14 @@ def reach(mdp: MDP, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not better.any():
             return v, choice
         choice = np.where(better, best, choice)
-    raise SolveError(f"policy iteration: no end after {_MOST_ROUNDS} rounds")
+    raise SolveError(f"policy iteration: not converged after {_MOST_ROUNDS} rounds")
 
 
 def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
     """Return the expected worth of the terminal in which a chain ends, float64 ``[n_states]``.
 
-    Args:
-        chain: Probabilities, a sparse or dense matrix ``[n_states, n_states + n_terminals]``.
-        worth: float64 ``[n_terminals]``, 0 or more.
+    ``chain`` contains probabilities, ``[n_states, n_states + n_terminals]``; ``worth``, float64 ``[n_terminals]``, is 0
+    or more.
     """
     from scipy.sparse import csr_array
 
@@ -83,10 +78,7 @@ def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
 
 
 def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
-    """Solve by sweeps from 0; return None if too many are needed.
-
-    The error is at most the largest probability that the chain has not ended.
-    """
+    """Solve by sweeps from 0, until the chain has almost surely ended; return None if too many are needed."""
     both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
     absorbed = np.column_stack([out, np.zeros(len(out))])
     for _ in range(_MOST_SWEEPS):

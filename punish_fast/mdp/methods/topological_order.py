@@ -48,8 +48,7 @@ class Order:
     def runs(self, large: int) -> list[np.ndarray]:
         """Group consecutive components into runs; a component with at least ``large`` states is its own run.
 
-        Returns:
-            For each run, int64 ``[n + 1]``, state offsets of its components.
+        Return the state offsets of the components of each run, int64 ``[n + 1]``.
         """
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))

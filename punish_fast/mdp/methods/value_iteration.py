@@ -153,8 +153,7 @@ class Iteration:
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy; return the largest amount by which it may earn less than `v`.
 
-        Args:
-            bounds: Allowed losses, in ascending order.
+        ``bounds`` are allowed losses, in ascending order.
         """
         if self.discount == 1:
             return 0.0

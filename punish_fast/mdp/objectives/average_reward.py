@@ -1,4 +1,4 @@
-"""The largest average reward per step, in MDPs of any structure.
+"""The maximum average reward per step, in MDPs of any structure.
 
 The *gain* of a policy is its expected reward per step in the long run, and the differences of a *bias* ``h`` are the
 advantages of one initial state over another. For an optimal policy,
@@ -11,7 +11,7 @@ advantages of one initial state over another. For an optimal policy,
 component can reach each other, so they have the same largest gain, which ``component_gains.py`` brackets.
 
 **Between components.** Collapse the components (``end_components.py``) and let staying in a component pay its gain
-once. Play in this quotient ends under every policy, and the largest total reward from a state is its gain [de Alfaro
+once. Play in this quotient ends under every policy, and the maximum total reward from a state is its gain [de Alfaro
 1997]. If staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row
 for which the gain is proved.
 
@@ -49,7 +49,7 @@ _SWEEPS_OF_BIAS = 1000
 class AverageReward:
     """Average rewards per step, and the policy that earns them."""
 
-    gain: np.ndarray  # float64 [n_states], largest average reward from each state
+    gain: np.ndarray  # float64 [n_states], maximum average reward from each state
     # Relative values of the policy, float64 [n_states]. They solve the second equation of the module docstring and are
     # 0 in one state of each component in which play stays. Values too large for floating point are infinite or NaN.
     bias: np.ndarray
@@ -68,7 +68,7 @@ def average_reward(
     max_sweeps: int = MAX_SWEEPS,
     weight: np.ndarray | None = None,
 ) -> AverageReward:
-    """Find the largest average reward per step, or the average reward of a policy.
+    """Find the maximum average reward per step, or the average reward of a policy.
 
     Args:
         mdp: The MDP, unichain or multichain. Use `check` to validate an MDP of unknown origin.

@@ -44,10 +44,8 @@ def solve_discounted(
 ) -> Solution:
     """Solve an MDP with one layer; use exact policy iteration if other methods do not reach the tolerance.
 
-    Args:
-        method: ``"auto"`` or a method of ``policy_evaluation.py``. Only ``"auto"`` is followed by exact policy
-            iteration, unless values are large.
-        start: float64 ``[n_states]``, initial values; zeros if None.
+    ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``, which exact policy iteration follows only if
+    values are large. ``start``, float64 ``[n_states]``, contains initial values; zeros if None.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
@@ -100,7 +98,7 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close at a point, and again after further backups while the error bound is just above the goal."""
+    """Close at a point, and again after further backups if the error bound is just above the goal."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < found.error_bound <= 2 * point.goal:

@@ -58,7 +58,7 @@ def finite_horizon(
     keep_all: bool = True,
     weight: np.ndarray | None = None,
 ) -> FiniteHorizon:
-    """Find the largest expected reward in a number of steps, or the reward of a policy.
+    """Find the maximum expected reward in a number of steps, or the reward of a policy.
 
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.

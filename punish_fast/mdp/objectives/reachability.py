@@ -1,13 +1,13 @@
-"""The largest and smallest probabilities of reaching a set of states, with certified bounds.
+"""The maximum and minimum probabilities of reaching a set of states, with certified bounds.
 
 *Largest*: states that cannot reach the goal have probability 0, and states from which some policy reaches it almost
 surely have probability 1; both sets are found in the graph (``qualitative.py``). The remaining states form an MDP whose
-terminals are the two sets. After its end components are collapsed (``end_components.py``), the largest probability of
+terminals are the two sets. After its end components are collapsed (``end_components.py``), the maximum probability of
 reaching the second set is bounded from both sides (``component_brackets.py``).
 
 *Smallest*: let ``Z`` be the states from which some policy never reaches the goal. No end component of the other states
 avoids the goal, since staying in it would never reach the goal. Play from these states therefore leads to ``Z`` or to
-the goal under every policy, and the smallest probability is 1 minus the largest probability of reaching ``Z`` first
+the goal under every policy, and the minimum probability is 1 minus the maximum probability of reaching ``Z`` first
 [Baier and Katoen 2008, sec. 10.6]. This probability is found as above; end components need not be collapsed.
 
 The policy attains its probabilities up to the error bound.
@@ -41,12 +41,12 @@ def reach_probability(
     max_sweeps: int = MAX_SWEEPS,
     weight: np.ndarray | None = None,
 ) -> ObjectiveValues:
-    """Find the largest or smallest probability of reaching a goal, or the probability under a policy.
+    """Find the maximum or minimum probability of reaching a goal, or the probability under a policy.
 
     Args:
         mdp: The MDP; its rewards are ignored. Use `check` to validate an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals.
-        maximize: If False, find the smallest probability.
+        maximize: If False, find the minimum probability.
         avoid: bool, same shape as ``goal``, states in which play fails unless they are in the goal; none by default.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
@@ -85,13 +85,9 @@ def reach_probability(
 
 
 def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Find the largest probability of reaching a goal.
+    """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1.
 
-    Args:
-        stops: bool ``[n_columns]``, other columns in which play stops; it always stops in terminals.
-
-    Returns:
-        Probabilities and a policy; bool ``[n_states]``, True if the probability is exactly 0 or 1.
+    ``stops``, bool ``[n_columns]``, marks other columns in which play stops; it always stops in terminals.
     """
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
@@ -100,7 +96,7 @@ def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: E
 
 
 def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Find the smallest probability of reaching a goal, which is 1 minus the largest probability of evading it."""
+    """Find the minimum probability of reaching a goal, which is 1 minus the maximum probability of evading it."""
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
@@ -113,7 +109,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the largest probability of reaching the columns ``sure``, in which the policy takes the rows of ``sure``."""
+    """Find the maximum probability of reaching the columns ``sure``, in which the policy takes the rows of ``sure``."""
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]

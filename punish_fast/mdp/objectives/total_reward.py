@@ -1,4 +1,4 @@
-"""The largest or smallest expected total reward until a goal is reached: stochastic shortest paths.
+"""The maximum or minimum expected total reward until a goal is reached: stochastic shortest paths.
 
 A run collects the rewards of its rows until it first visits the goal. **A run that never reaches the goal has the value
 plus infinity**, whether rewards are maximized or minimized, as in ``R [F goal]`` of Storm and PRISM. Therefore,
@@ -18,7 +18,7 @@ value, and the component is collapsed without a row to stay in it (``end_compone
 ends has costs, the optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res.
 16], and bounds that hold in a sweep are bounds of the optimal values (``component_brackets.py``,
 ``exact_iteration.py``). With negative rewards, an end component might pay in the long run. This depends on the sign of
-its smallest average reward (``component_gains.py``). If it is negative, play can stay for any number of steps before it
+its minimum average reward (``component_gains.py``). If it is negative, play can stay for any number of steps before it
 ends, so the smallest value is minus infinity in all states from which the component can be reached; if it is positive,
 staying costs; if it is 0, the MDP is rejected.
 """
@@ -56,7 +56,7 @@ def total_reward(
     max_sweeps: int = MAX_SWEEPS,
     weight: np.ndarray | None = None,
 ) -> ObjectiveValues:
-    """Find the largest or smallest expected total reward until a goal is reached, or the reward of a policy.
+    """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
     A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity, a
     policy earns less the later it heads for the goal, and the policy returned never does.
@@ -64,7 +64,7 @@ def total_reward(
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
         goal: bool ``[n_states]``, or ``[n_columns]`` to include terminals; play stops there.
-        maximize: If False, find the smallest reward.
+        maximize: If False, find the minimum reward.
         tolerance: Stop at this error bound.
         progress: Called as ``progress("solve", sweeps, error_bound)`` after every sweep.
         max_sweeps: Maximum number of sweeps over a strongly connected component. If 1,000 sweeps are not sufficient,
@@ -134,7 +134,7 @@ def _of_policy(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], ObjectiveVal
 
 
 def _largest(mdp: MDP, effort: Effort) -> Exact:
-    """Find the largest total reward if play ends under every policy."""
+    """Find the maximum total reward if play ends under every policy."""
     return _settled(mdp, largest_total(mdp, _payoff(mdp), replace(effort, tolerance=effort.tolerance / 2)), effort)
 
 
@@ -148,7 +148,7 @@ def _payoff(mdp: MDP) -> Payoff:
 
 
 def _least_cost(mdp: MDP, effort: Effort) -> Exact:
-    """Find the largest total reward of policies that end play almost surely; from every state, some policy does."""
+    """Find the maximum total reward of policies that end play almost surely; from every state, some policy does."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, effort)
@@ -183,8 +183,8 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
         k = int(is_open.argmax())
         low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
         raise SolveError(
-            f"reward: play can go on for ever in a component of {n} states for {low:.1e} to {high:.1e} a step, which "
-            "may be 0; with rewards of either sign that cannot be minimised"
+            f"reward: play can continue forever in a component of {n} states for {low:.1e} to {high:.1e} per step, "
+            "which may be 0; rewards of both signs cannot be minimized then"
         )
     paid = np.zeros(mdp.n_columns, dtype=bool)
     is_paid = gains.lower[gains.component] > 0
@@ -197,7 +197,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
 
 
 def _of_quotient(mdp: MDP, effort: Effort) -> Exact:
-    """Find the largest total reward of policies that end play, after collapsing end components that pay nothing."""
+    """Find the maximum total reward of policies that end play, after collapsing end components that pay nothing."""
     quotient = collapsed(mdp, np.ones(mdp.n_states, dtype=bool), pays=True, stays=False)
     inner = replace(effort, tolerance=effort.tolerance / 2)
     # Play that never ends has infinite costs, and from every state some policy ends play.

@@ -1,6 +1,6 @@
 """Information models: how much of a measure a player remembers.
 
-Both players see everything that is played in a measure. An information model defines how much of it they remember, by
+Both players see all cards that are played in a measure. An information model defines how much of it they remember, by
 the *places* of a card that they distinguish:
 
 *view*: only the cards in the discard pile. The states of one player's decision process use this model.
@@ -25,7 +25,7 @@ from punish_fast.runtime.errors import PunishFastError
 
 
 class InformationError(PunishFastError, ValueError):
-    """Raised for an information model that is unknown, or not fine enough; the message names it."""
+    """Raised when an information model is unknown or not fine enough; the message names the model."""
 
 
 class Information(NamedTuple):
@@ -110,7 +110,7 @@ def digits_within(fine: Information, coarse: Information, rules: Rules) -> np.nd
     place_of: dict[int, int] = {}
     for place, into in zip(fine[1:], coarse[1:], strict=True):
         if place_of.setdefault(place, into) != into:
-            raise InformationError(f"information: {fine.name!r} forgets what {coarse.name!r} remembers")
+            raise InformationError(f"information: {fine.name!r} forgets cards that {coarse.name!r} remembers")
     number = {t: digit for digit, t in enumerate(tuples_of(coarse, rules))}
     digits = []
     for hand, *seen in tuples_of(fine, rules):

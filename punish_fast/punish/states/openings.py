@@ -1,6 +1,6 @@
 """Openings: the deals that begin a game, with their probabilities, and the value of each card.
 
-A hand ``D`` is dealt from all cards ``M`` and cards ``R`` are revealed from the rest, uniformly::
+A hand ``D`` is dealt from all cards ``M``, and cards ``R`` are revealed from the rest, uniformly at random::
 
     P(D, R) = prod_k C(M_k, D_k) / C(|M|, |D|)  *  prod_k C(M_k - D_k, R_k) / C(|M| - |D|, |R|)
 
@@ -28,7 +28,7 @@ class Openings(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Expected value of the openings by the number of copies of a card in hand."""
+    """Expected value of the openings, by the number of copies of a card in hand."""
 
     copies: np.ndarray  # int64 [m], possible numbers of copies, ascending
     p: np.ndarray  # float64 [m], probability of each number
@@ -52,12 +52,10 @@ def openings(states: CodedStates) -> Openings:
 
 
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
-    """Return the expected value of the openings by the number of copies of a card in hand.
+    """Return the expected value of the openings, by the number of copies of a card in hand.
 
-    Args:
-        counts: int ``[n]``, copies of the card in each opening.
-        p: float64 ``[n]``, probability of each opening.
-        value: float64 ``[n]``, value of each opening.
+    ``counts`` (int), ``p`` and ``value`` (float64) are the copies of the card in each opening, its probability and its
+    value, ``[n]`` each.
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)

@@ -1,8 +1,8 @@
 """All information states of a game under an information model, breath by breath, in the order of their codes.
 
 The first layer combines every deal of a hand and revealed cards with every pair of HP that is possible at the start of
-a measure. Each further layer holds the successors of the previous one. Under ``view`` the last layer lies between two
-measures. Finer models have no such layer, because the graph of the two-player game has its own nodes there.
+a measure. Each further layer contains the successors of the previous one. Under ``view`` the last layer lies between
+two measures. Finer models lack this layer, because the graph of the two-player game has its own nodes there.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
-# Large enough to make the overhead of a call negligible, small enough to react to interrupts.
+# Large enough to make the overhead of a call negligible, small enough to handle interrupts soon.
 _BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
@@ -88,7 +88,7 @@ class StateSpace:
 
     @cached_property
     def _outcomes(self) -> tuple[BreathOutcomes, BreathOutcomes]:
-        """Outcomes of any breath but the last of a measure, and of the last."""
+        """Outcomes of the last breath of a measure (index 1) and of all others (index 0)."""
         return self._tabulate(False), self._tabulate(True)
 
     def _tabulate(self, is_last: bool) -> BreathOutcomes:
@@ -200,7 +200,7 @@ class StateSpace:
         begin = cumulated(reached.sum(axis=1, dtype=np.int64))
         n_states, most = origin + int(begin[-1]), self._most_states
         if n_states > most:
-            raise MemoryError(f"the game has at least {n_states:,} states, and there is room for {most:,}")
+            raise MemoryError(f"the game has at least {n_states:,} states, but there is room for {most:,}")
         rank = np.empty(reached.shape, dtype=np.uint16)
         status = np.empty(begin[-1], dtype=np.uint16)
         for_chunks(_space.number_states, begin, begin, reached, rank, status)
@@ -208,7 +208,7 @@ class StateSpace:
 
     @cached_property
     def code(self) -> np.ndarray:
-        """Mixed-radix codes, uint64 ``[n_states]``, ascending.
+        """Mixed-radix codes under the model ``view``, uint64 ``[n_states]``, ascending.
 
         Raises:
             InformationError: If the information model is not ``view``.
@@ -233,7 +233,7 @@ class StateSpace:
 
     @property
     def n_states(self) -> int:
-        """Number of states, without the two terminals."""
+        """Number of states, excluding the two terminals."""
         return int(self.layer_ptr[-1])
 
     @property
@@ -242,23 +242,13 @@ class StateSpace:
         return [int(n) for n in np.diff(self.layer_ptr)]
 
     def state(self, row: int) -> State:
-        """Return the state of a row.
-
-        Raises:
-            IndexError: If the row is out of range.
-            InformationError: If the information model is not ``view``.
-        """
+        """Return the state of a row; raise IndexError if the row is out of range."""
         if not 0 <= row < self.n_states:
             raise IndexError(f"row {row}: allowed are 0 to {self.n_states - 1}")
         return decode(self.layout, int(self.code[row]))
 
     def row(self, state: State) -> int:
-        """Return the row of a state.
-
-        Raises:
-            StateError: If the state contradicts the rules or is not reachable.
-            InformationError: If the information model is not ``view``.
-        """
+        """Return the row of a state; raise `StateError` if the state contradicts the rules or is not reachable."""
         code = np.uint64(encode(self.layout, state))
         row = int(np.searchsorted(self.code, code))
         if row == self.n_states or self.code[row] != code:
@@ -311,7 +301,7 @@ def _legal_actions() -> np.ndarray:
     table = np.zeros((3 << N_KINDS, len(ACTIONS)), dtype=np.uint8)
     for which, actions in enumerate(table):
         kinds, mode = divmod(which, 3)
-        # The mode is the number of ways to play a card: not at all, without a feint, or also as a feint.
+        # The mode is the number of ways to play a card: none, plain, or plain and as a feint.
         legal = [10 * (k + 1) + feint for k in range(N_KINDS) if kinds >> k & 1 for feint in range(mode)]
         actions[: max(1, len(legal))] = legal or [REST_ACTION]
     return table
@@ -321,4 +311,4 @@ def must_be_space(space: object) -> None:
     """Raise `TypeError` if ``space`` is not a `StateSpace`."""
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
-        raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules) makes")
+        raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules)")

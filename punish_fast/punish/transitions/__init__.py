@@ -1,1 +1,1 @@
-"""The transitions of the game against an enemy: stored in a tensor, or computed again in each sweep."""
+"""Transitions of the game against an enemy: stored in a tensor, or recomputed in each sweep."""

@@ -1,12 +1,12 @@
 """Backups of the states of a layer by the workers of a cluster.
 
-A worker enumerates the states of the game once and keeps them. The values of the following layer are sent to one
-worker, from which each other worker fetches them once. Each task backs up consecutive batches and returns the new
-values. Each thread gets two tasks per layer; more if these would take longer than ten seconds.
+A worker enumerates the states of the game once. The values of the next layer are sent to one worker, from which every
+other worker fetches them once. Each task backs up consecutive batches and returns the new values. Each thread gets two
+tasks per layer, or more if these would take longer than ten seconds.
 
 Each state is backed up by one task, so values are bitwise identical for any number of workers and tasks. Dask moves
-the tasks of a lost worker to other workers. If this fails, for example because no worker holds some values any longer,
-the layer is repeated.
+the tasks of a lost worker to other workers. If this fails, for example because all copies of some values are lost, the
+layer is repeated.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# Called with the number of the layer, its finished tasks, and all of its tasks.
+# Called with the index of the layer, and the numbers of its finished tasks and of all its tasks.
 TaskProgress = Callable[[int, int, int], None]
 
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# With longer tasks, too much work is lost with a worker, and the wait at the end of a layer is too long.
+# Longer tasks lose too much work with a worker, and prolong the wait at the end of a layer.
 _MOST_SECONDS = 10.0
 # Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
@@ -76,11 +76,11 @@ class TaskResult(NamedTuple):
 
     seconds: float  # duration
     arrays: dict[str, np.ndarray]  # updated arrays of its `RowArrays`, by name
-    parts: list[Any]  # result of each batch; the caller sets the changes of values, since workers lack the old ones
+    parts: list[Any]  # result of each batch, without changes of values, since workers do not have the old values
 
 
 class ClusterBlocks:
-    """A `punish_fast.punish.transitions.row_backups.Executor` that uses the workers of a cluster."""
+    """Executor (see ``row_backups.py``) that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
         """Prepare the client; ``progress`` is called after each task."""
@@ -90,7 +90,7 @@ class ClusterBlocks:
         self._own_reward: np.ndarray | None = None
         # The enemy's policy, fetched by all workers.
         self._policy: Future[Any] | None = None
-        # Seconds that a thread takes to make an entry of a row.
+        # Seconds that a thread needs to make an entry of a row.
         self._entry_seconds = _USUAL_PACE
 
     def __call__(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
@@ -141,7 +141,7 @@ class ClusterBlocks:
         return LayerValues(first, v[first:end].copy(), v[self._layer_ptr[-1] :].copy())
 
     def _tasks(self, layer: int) -> list[RowTask]:
-        """Divide a layer into tasks with similar amounts of work."""
+        """Divide a layer into tasks of similar size."""
         ranges, n_entries = self._batches.ranges[layer], self._batches.n_entries_of[layer]
         threads = max(1, n_threads(self._client))
         seconds = n_entries.sum() * self._entry_seconds / threads
@@ -158,7 +158,7 @@ class ClusterBlocks:
 
 
 def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
-    """Copy the updated arrays of a task into ``arrays``; return its results, with the changes of values filled in."""
+    """Copy the updated arrays of a task to ``arrays``; return its results, including the changes of values."""
     parts = found.parts
     if arrays.values is not None:
         table = np.array(parts)
@@ -170,7 +170,7 @@ def _received(arrays: RowArrays, found: TaskResult) -> list[Any]:
 
 
 class _Kept:
-    """Data kept by a process between tasks: the `RowBuilder` of its last game, and the last values."""
+    """Data that a process keeps between tasks: the `RowBuilder` of its last game, and the last values."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -186,7 +186,7 @@ class _Kept:
             return self._game[1]
 
     def columns(self, n_states: int, following: LayerValues) -> np.ndarray:
-        """Return the values of all columns; elements of other layers are uninitialized and take no memory."""
+        """Return the values of all columns; elements of other layers are uninitialized and use no memory."""
         with self._lock:
             if self._values is None or self._values[0] is not following:
                 v = np.empty(n_states + len(following.terminals))

@@ -1,12 +1,12 @@
 """Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
 
-The transitions of a game take some hundred bytes per state, its values eight. Large games are therefore solved
+The transitions of a game take hundreds of bytes per state, its values eight. Large games are therefore solved
 *matrix-free*: a thread makes the rows of a few blocks, backs up their states, and reuses the memory for the next
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
-The same kernels make rows as for a compact tensor (``row_builder.py``) and back them up
-(``punish_fast/mdp/_bellman.py``), in the same order. Values are therefore bitwise identical in all modes.
+Rows are made (``row_builder.py``) and backed up (``punish_fast/mdp/_bellman.py``) by the same kernels and in the same
+order as in a compact tensor, so values are bitwise identical in all modes.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 
 
 class MatrixFree(Process):
-    """A process that computes its transitions when they are needed."""
+    """Process that computes its transitions when they are needed."""
 
-    # Every layer leads only to the next layer, and the last to the first.
+    # Each layer leads only to the next, and the last to the first.
     is_cycle = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
         """Compute the rewards, which takes as long as a sweep.
 
-        Args:
-            progress: Called as ``progress("rewards", done, layers)`` after each layer.
-            executor: Makes the rows and backs up their states; threads of this process if None.
+        ``progress`` is called as ``progress("rewards", done, layers)`` after each layer. ``executor`` makes the rows
+        and backs up their states; threads of this process if None.
         """
         space = batches.space
         self.batches = batches

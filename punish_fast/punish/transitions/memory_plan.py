@@ -10,8 +10,8 @@ mode            stored transitions                                       bytes o
 ``matrix-free`` none: rows are recomputed in every sweep                 one batch of rows per thread
 =============== ======================================================== ==========================================
 
-Each mode also needs the state index and the rewards, values and actions of rows and states. Times are estimated from a
-sample of batches, made by one thread: a stored tensor is made once, and a sweep takes a fixed fraction of that time.
+Each mode also stores the state index and the rewards, values and actions of rows and states. Times are estimated from a
+sample of batches made by one thread. A stored tensor is made once, and a sweep takes a fixed fraction of that time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MODES = (TENSOR, COMPACT, MATRIX_FREE)
 _ROW_BYTES, _STATE_BYTES = 17, 72
 # The enemy's policy as passed by the caller and in the form used by kernels.
 _POLICY_BYTES = 16
-# Typical number of sweeps with default tolerance and discount, under the notebook's rules and most others.
+# Typical number of sweeps with default tolerance and discount.
 SWEEPS = 10
 # Time of a stored entry in a sweep, as a fraction of the time to make it.
 _STORED_SHARE = 0.07
@@ -50,10 +50,8 @@ class MemoryPlan(NamedTuple):
 def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
     """Estimate the memory and time of each mode, in the order of `MODES`.
 
-    Args:
-        batches: The rows of the game.
-        has_policy: True if the enemy has a policy, False for uniform play.
-        sweeps: Expected number of sweeps; 0 if the transitions are only stored.
+    ``has_policy`` is False if the enemy plays uniformly. ``sweeps`` is the expected number of sweeps, 0 if the
+    transitions are only stored.
     """
     space, n_entries = batches.space, batches.n_entries
     n_rows, n_states = len(space.action), space.n_states
@@ -79,13 +77,13 @@ def mode_of(process: Process) -> str:
 
 
 def memory_limit(n_bytes: int | None) -> float:
-    """Return the memory limit in bytes: ``n_bytes``, or if None the machine's memory, infinity if that is unknown."""
+    """Return the memory limit in bytes: ``n_bytes``, or the machine's memory if None; infinity if unknown."""
     limit = total_memory() if n_bytes is None else n_bytes
     return float("inf") if limit is None else limit
 
 
 def most_states(limit: float) -> int:
-    """Return an upper bound on the number of states that fit into ``limit`` bytes, ignoring their rows."""
+    """Return an upper bound on the number of states that fit into ``limit`` bytes."""
     return int(min(limit / _STATE_BYTES, MOST_STATES))
 
 

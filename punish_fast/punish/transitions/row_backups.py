@@ -1,8 +1,8 @@
 """Backups of states as soon as their rows are made, block by block.
 
 Each kind of backup is a function of the rows of some blocks and of the arrays of these states and rows. An executor
-calls it for all batches of a layer: threads of this process write to the arrays directly (``row_batches.py``), and
-workers of a cluster return new values (``cluster_blocks.py``). Results of batches are summed in order, so sums do not
+calls it for all batches of a layer: threads of this process write to the arrays directly (``row_batches.py``); workers
+of a cluster return new values (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not
 depend on the executor.
 """
 
@@ -44,8 +44,8 @@ class RowArrays(NamedTuple):
 Work = Callable[[MadeRows, RowArrays], Any]
 
 
-# Given a function, a layer, and the arrays of all states and rows, calls the function for each batch of the layer with
-# the arrays of its states and rows, which it may update, and returns the results in order.
+# Calls a function for each batch of a layer, with the batch's part of the arrays of all states and rows, which the
+# function may update; returns the results in order.
 Executor = Callable[[Work, int, RowArrays], list[Any]]
 
 
@@ -91,7 +91,7 @@ def total(counts: Sequence[NonzeroCount]) -> NonzeroCount:
 
 
 def total_change(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest change, and the sums of the other results in order, so they do not depend on the executor."""
+    """Return the largest change, and the sums of the other results in the order of the batches."""
     table = np.array(parts).reshape(-1, 3)
     return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 

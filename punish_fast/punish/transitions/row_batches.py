@@ -16,10 +16,10 @@ from punish_fast.punish.transitions.row_backups import RowArrays, Work
 from punish_fast.punish.transitions.row_builder import BlockRange, RowBuilder, count_rows
 from punish_fast.runtime.parallel import cumulated, for_chunks, for_each
 
-# Maximum number of entries of a batch, unless a single block has more. A batch should fit into the CPU cache, and be
+# Maximum number of entries of a batch, unless a single block has more. Batches should fit into the CPU cache, and be
 # large enough to make the overhead of calls negligible.
 _BATCH = 1 << 18
-# Maximum number of rows to count in one call, unless a single block has more.
+# Maximum number of rows counted in one call, unless a single block has more.
 _COUNTED = 1 << 18
 # Bytes per entry and per row of a batch.
 _ENTRY_BYTES, _ROW_BYTES = 12, 24
@@ -31,10 +31,8 @@ class RowBatches:
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
         """Count the rows.
 
-        Args:
-            space: States under the model ``view``.
-            policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-            progress: Called as ``progress("rows", done, layers)`` after each layer.
+        ``policy`` is the enemy's, float64 ``[n_rows]`` along ``space.action``; uniform if None. ``progress`` is called
+        as ``progress("rows", done, layers)`` after each layer.
         """
         self.space = space
         self.policy = policy
@@ -61,7 +59,7 @@ class RowBatches:
         return _ENTRY_BYTES * self._most_entries + _ROW_BYTES * self._most_rows
 
     def map_blocks(self, work: Work, layer: int, arrays: RowArrays) -> list[Any]:
-        """Make the rows of a layer in threads and call ``work`` for each batch; see `Executor`."""
+        """Make the rows of a layer in threads and call ``work`` for each batch, as an `Executor`."""
         ranges = self.ranges[layer]
         found: list[Any] = [None] * len(ranges)
 
@@ -74,7 +72,7 @@ class RowBatches:
         return found
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
-        """Measure the seconds that one thread takes to make an entry, in a sample of batches."""
+        """Measure, on a sample of batches, how many seconds one thread needs to make an entry."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
         # The first calls can trigger compilation, and the last layer uses a different kernel.

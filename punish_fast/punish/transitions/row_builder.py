@@ -1,8 +1,7 @@
 """Rows of the transition tensor of a game against an enemy, block by block.
 
-The pattern of the rows depends only on the rules: count the entries of each row, take cumulative sums, then fill each
-row. A stored tensor is built this way once, by whole layers; a matrix-free process repeats it in every sweep, a few
-blocks at a time.
+The entries of each row are counted, which depends only on the rules, and then filled. A stored tensor is built this way
+once, by whole layers; a matrix-free process repeats it in every sweep, a few blocks at a time.
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ def count_rows(
 ) -> None:
     """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
 
-    Args:
-        length: int64 ``[n]``, set to the number of entries of each row from ``first_row`` on.
-        owner: int64 ``[n]``, set to the row that owns the probabilities of each row, relative to ``first_row``.
+    ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row from ``first_row`` on, and the
+    row that owns its probabilities, relative to ``first_row``.
     """
     layer = space.layers[number]
     if number < space.rules.breaths:
@@ -56,7 +54,7 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """The rows of some blocks, valid until the same thread makes others."""
+    """Rows of some blocks, valid until the same thread makes others."""
 
     states: slice
     rows: slice
@@ -70,7 +68,7 @@ class RowBuilder:
     """Counts and fills the rows of any blocks for a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
-        """Prepare an enemy with a policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
+        """Prepare the enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
         must_be_space(space)
         space.must_be_view()
         self.space = space

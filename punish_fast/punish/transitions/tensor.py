@@ -1,10 +1,10 @@
 """Transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
 
-The pattern of the tensor depends only on the rules: count the rows of each state and the entries of each row, take
-cumulative sums, then fill each row. Entries with probability 0 under the enemy's policy are dropped at the end.
+Entries are counted, which depends only on the rules, and then filled (``row_builder.py``). Entries with probability 0
+under the enemy's policy are dropped at the end.
 
-In a compact tensor, rows share probabilities. It takes two thirds of the memory, and of the time per sweep. Entries
-with probability 0 are kept, so its pattern is the same for all enemies.
+In a compact tensor, rows share probabilities, which reduces memory and time per sweep by a third. Entries with
+probability 0 are kept, so its sparsity pattern is the same for all enemies.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
     Args:
         space: States under the information model ``view``.
         policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-        on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be written
+        on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be saved
             while the next layer is computed.
 
     Raises:
@@ -59,17 +59,9 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
 
 def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
-    """Build the process of `build` with shared probabilities, including zeros.
+    """Build the process of `build` with shared probabilities, including zeros; arguments and errors as in `build`.
 
-    Args:
-        space: States under the information model ``view``.
-        policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
-        progress: Called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
-
-    Raises:
-        PolicyError: If the policy is invalid for these states.
-        InformationError: If the information model is not ``view``.
-        MemoryError: If the tensor does not fit into memory.
+    ``progress`` is called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
     """
     builder = RowBuilder(space, policy)
     rows = _room_for_rows(space, *_place(space))
@@ -111,10 +103,7 @@ def _room_for_rows(space: StateSpace, indptr: np.ndarray, data_ptr: np.ndarray, 
 
 
 def _place(space: StateSpace) -> tuple[np.ndarray, np.ndarray, int]:
-    """Compute the offsets of entries and of shared probabilities.
-
-    Returns ``indptr``, int64 ``[n_rows + 1]``; ``data_ptr``, int64 ``[n_rows]``; and the number of probabilities.
-    """
+    """Return ``indptr``, int64 ``[n_rows + 1]``, ``data_ptr``, int64 ``[n_rows]``, and the number of probabilities."""
     indptr, owner = np.empty(len(space.action) + 1, dtype=np.int64), np.empty(len(space.action), dtype=np.int64)
     for number, layer in enumerate(space.layers):
         for_chunks(count_rows, layer.first, space, number, 0, indptr[1:], owner)
@@ -142,7 +131,7 @@ def _without_zeros(mdp: MDP) -> MDP:
 
 
 class Refillable:
-    """A process whose enemy can be replaced: the pattern is computed once, and only probabilities are recomputed.
+    """A process whose enemy can be replaced: only the probabilities are recomputed.
 
     Starting from the values against the previous enemy saves sweeps::
 
@@ -167,7 +156,7 @@ class Refillable:
         return f"Refillable({self.space!r})"
 
     def fill(self, policy: np.ndarray) -> MDP:
-        """Return the process against an enemy's policy (float64 ``[n_rows]``), reusing the arrays of `mdp`.
+        """Return the process against a policy of the enemy, float64 ``[n_rows]``, reusing the arrays of `mdp`.
 
         Raises:
             PolicyError: If the policy is invalid for these states.

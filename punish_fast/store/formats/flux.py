@@ -1,7 +1,7 @@
 """The notebook's network weights: a JSON list of arrays, alternating weights and biases of each layer.
 
-Flux writes a weight matrix column by column, so each matrix is a list with one array per input, containing one number
-per output. This is the transpose of Flux's matrix, and is multiplied by a row vector of inputs from the left.
+Flux writes a weight matrix column by column, so each matrix is a list of one array per input, with one number per
+output. This is the transpose of Flux's matrix: it is multiplied from the left by a row vector of inputs.
 """
 
 from __future__ import annotations

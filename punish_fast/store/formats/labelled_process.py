@@ -1,7 +1,7 @@
 """A process with positions in readable form, for other programs.
 
-Inside the package, a state is a row number and a mixed-radix code. Exported files describe the position by 18 fields of
-one digit each, which together form the notebook's decimal code.
+In the package, a state is a row and a mixed-radix code. Exported files describe a position by 18 fields of one digit
+each, which form the notebook's decimal code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LabelledProcess:
 
     mdp: MDP
     states: CodedStates
-    enemy: dict[str, Any]  # JSON-like with a `kind`
+    enemy: dict[str, Any]  # JSON-like, with a ``kind``
 
     @property
     def rules(self) -> Rules:
@@ -53,7 +53,7 @@ class LabelledProcess:
 
     @property
     def is_initial(self) -> np.ndarray:
-        """True for states in which a game can begin (breath 1, full HP on both sides), bool ``[n_columns]``."""
+        """Mask of the states in which a game can begin (breath 1, full HP on both sides), bool ``[n_columns]``."""
         start = {"breath": 1, "own_hp": self.rules.hp, "enemy_hp": self.rules.hp}
         columns = [FIELDS.index(name) for name in start]
         is_initial = np.zeros(self.mdp.n_columns, dtype=bool)

@@ -1,16 +1,16 @@
 """The notebook's files: values and strategies in JSON.
 
-Both kinds are an object of objects whose keys are decimal codes (see ``punish/codes.py``). A strategy contains the
-probabilities of the legal actions in some states; a file of values covers every state, and win and loss::
+A file is an object of objects whose keys are decimal codes (see ``punish/codes.py``). A strategy contains the
+probabilities of the legal actions in some states; a file of values contains every state, win and loss::
 
     {"101112300350021000": {"20": 0.09375, ..., "50": 0.34375, "51": 0.09375}, ...}
     {"101112300350021000": {"20": 3.2, ..., "51": 5.1}, ..., "-1": {"90": 20.0}, "-2": {"90": -20.0}}
 
 Numbers are written with enough digits to be read back exactly. Rules, discount, enemy and error bound are not stored.
 
-A file is read as values if the value of a loss is below 0. A win probability ``p`` is therefore written as ``2 p - 1``,
-with 1 for win and -1 for loss, which keeps the order of the actions up to rounding. It is read back as a value at
-discount 1.
+A file is read as values if the value of a loss is negative. A win probability ``p`` is therefore written as
+``2 p - 1``, with 1 for win and -1 for loss, which keeps the order of actions up to rounding, and read back as a value
+at discount 1.
 """
 
 from __future__ import annotations
@@ -74,12 +74,7 @@ def content_of(file: Artefact, space: StateSpace) -> Values | Probabilities:
 
 
 def export_notebook(path: str | Path, space: StateSpace, content: Values | Probabilities) -> None:
-    """Write values or a strategy in the notebook's format.
-
-    Args:
-        path: Output file.
-        space: The states of the game.
-        content: Values or probabilities for this game.
+    """Write the values or probabilities of a game with the states ``space`` in the notebook's format.
 
     Raises:
         ValueError: If the values or the strategy do not match the states.
@@ -128,8 +123,7 @@ def _members(decimals: np.ndarray, ptr: np.ndarray, actions: np.ndarray, numbers
 def read_notebook(path: str | Path, space: StateSpace, discount: float = 0.95) -> Values | Probabilities:
     """Read values or probabilities from a notebook file.
 
-    The content is read as values if the value of a loss is below 0. Values must not exceed, in magnitude, the values of
-    win and loss at ``discount``.
+    Values must not exceed, in magnitude, the values of win and loss at ``discount``.
     """
     check_options(discount)
     cells = Cells(Path(path), space)
@@ -143,13 +137,8 @@ def import_notebook(
 ) -> Values | Probabilities:
     """Convert a notebook file to an agent or strategy file, and return its content.
 
-    An imported agent has no tensor, its rewards are NaN, and its error bound is infinite.
-
-    Args:
-        source: Notebook file.
-        target: Output file.
-        rules: Rules of the game.
-        discount: Discount of the values.
+    An imported agent has no tensor, its rewards are NaN, and its error bound is infinite. ``discount`` is the discount
+    of its values.
 
     Raises:
         ReadError: If the source cannot be read, is invalid under these rules, or has no states.

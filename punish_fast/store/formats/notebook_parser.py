@@ -1,4 +1,4 @@
-"""Parse and check the numbers of state-action pairs in a notebook file."""
+"""Parser of the numbers of state-action pairs in a notebook file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TERMINALS = (str(WIN), str(LOSS))
 _COLUMN_OF_KEY = {str(action): column for column, action in enumerate(ACTIONS)}
 
 
-# Maximum mean length of a state and its numbers, in bytes, far more than in any layout.
+# Maximum mean length of a state and its numbers, in bytes; far more than any layout needs.
 _LONGEST_STATE = 1000
 
 
 class Cells:
-    """The content of a notebook file: a number for each pair of a state and an action."""
+    """Content of a notebook file: a number for each pair of a state and an action."""
 
     def __init__(self, path: Path, space: StateSpace) -> None:
         self._path, self._space = path, space
@@ -40,10 +40,10 @@ class Cells:
             elif len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
                 raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
             elif not isinstance(actions, tuple):
-                raise self._error(f"state {key}: {_brief(actions)} is no object of actions")
+                raise self._error(f"state {key}: {_brief(actions)} is not an object of actions")
         states = [member for member in members if member[0] not in TERMINALS]
         if len(states) > space.n_states:
-            raise self._error(f"more than the {space.n_states} states that the game has")
+            raise self._error(f"{len(states)} states, but the game has only {space.n_states}")
         lengths = [len(actions) for _, actions in states]
         self._decimals = np.array([int(key) for key, _ in states], dtype=np.int64)
         self._lengths = np.array(lengths, dtype=np.int64)
@@ -54,7 +54,7 @@ class Cells:
         return ReadError(f"{self._path}: {problem}")
 
     def _members(self) -> Any:
-        """Parse the file; return its object, like every inner object, as a tuple of pairs of a key and a value."""
+        """Parse the file; return its object, and every inner object, as a tuple of pairs of a key and a value."""
         if fault := fault_of_input(self._path):
             raise self._error(fault)
         # float() accepts integers with thousands of digits, and tuples of pairs keep duplicate keys.
@@ -62,7 +62,7 @@ class Cells:
         most = _LONGEST_STATE * (self._space.n_states + len(TERMINALS))
         try:
             if self._path.stat().st_size > most:
-                raise self._error(f"larger than {most:,} bytes, more than the states of the game need")
+                raise self._error(f"larger than {most:,} bytes, which is too much for the states of the game")
             members = decoder.decode(self._path.read_text(encoding="utf-8"))
         except OSError as error:
             raise self._error(f"cannot be read ({error.strerror})") from None
@@ -93,7 +93,7 @@ class Cells:
             name, number = pairs[int(wrong[0])]
             if name not in _COLUMN_OF_KEY:
                 raise self._error(f"state {state}: action {_brief(name)}, allowed are {', '.join(_COLUMN_OF_KEY)}")
-            raise self._error(f"state {state}: action {name}: {_brief(number)} is no finite number")
+            raise self._error(f"state {state}: action {name}: {_brief(number)} is not a finite number")
         return columns, numbers
 
     def kind(self) -> str:
@@ -106,7 +106,7 @@ class Cells:
         rows = rows_of(self._space, decimals)
         unknown = np.flatnonzero(rows < 0)
         if len(unknown):
-            raise self._error(f"state {decimals[unknown[0]]}: no game by these rules reaches it")
+            raise self._error(f"state {decimals[unknown[0]]}: no game under these rules reaches it")
         self._check_once(rows, lambda i: f"state {decimals[i]}")
         cell_rows = np.repeat(rows, self._lengths)
         columns, numbers = self._columns, self._numbers
@@ -148,7 +148,7 @@ class Cells:
         return q, (self._terminals[TERMINALS[0]], self._terminals[TERMINALS[1]])
 
     def _check_size(self, q: np.ndarray, discount: float) -> None:
-        """Check that no value is greater in magnitude than the values of win and loss at this discount."""
+        """Check that no value exceeds, in magnitude, the values of win and loss at this discount."""
         most = float(np.abs(final_values(discount)).max()) * (1 + 1e-9)
         largest = int(np.argmax(np.abs(q)))
         row = int(np.searchsorted(self._space.state_ptr, largest, side="right")) - 1
@@ -160,7 +160,7 @@ class Cells:
                 raise self._error(f"state {state}: action {action}: {value!r}, {text}")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the policy, float64 ``[n_rows]``, and which states have an entry, bool ``[n_states]``."""
+        """Return the policy, float64 ``[n_rows]``, and a mask of the states with an entry, bool ``[n_states]``."""
         for key, number in self._terminals.items():
             if number != 1:
                 text = "allowed is 1 in a strategy (or leave it out); a file of values has -2 below 0"
@@ -178,7 +178,7 @@ class Cells:
 
 
 def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not allowed")
 
 
 def _brief(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Processes and values as NumPy archives (``.npz``), which ``numpy.load`` reads without pickle.
 
-``scipy.sparse.load_npz``, which needs only the first six arrays of a process, reads its transitions as a CSR array::
+The first six arrays of a process are its transitions as a CSR array, for ``scipy.sparse.load_npz``::
 
     _is_array, format, shape     True, "csr", (n_rows, n_columns)
     data             float64 [n_entries]     probabilities
@@ -19,7 +19,7 @@ Win and loss have no rows. The values of an imported model for one objective are
 
     v             float64 [n_states]       values; infinite if no policy has a finite value
     choice        int64   [n_states]       index of an optimal choice, in the file's order
-    action        uint32  [n_states]       index of its action; index within the state if the model names no actions
+    action        uint32  [n_states]       index of its action, or within the state if the model has no action names
     action_names  text                     names of the actions
     initial       int64                    indices of the initial states
     error_bound   float64                  upper bound on the error of every finite value
@@ -90,7 +90,7 @@ def _arrays(process: LabelledProcess) -> dict[str, Any]:
 
 
 def export_values(path: str | Path, process: NamedProcess, objective: str, values: ObjectiveValues | Solution) -> None:
-    """Write values and policy to ``path`` (no suffix is added); ``objective`` describes the objective as text."""
+    """Write values and policy to ``path``, without adding a suffix; ``objective`` is the objective as text."""
     with replacing(Path(path)) as temporary, temporary.open("wb") as file:
         np.savez(
             file,

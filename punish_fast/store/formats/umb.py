@@ -12,7 +12,7 @@ each with one choice (rest) and one branch back to the state itself.
     state-is-initial                                    bits      every opening with full HP on both sides
     actions/choices                                     uint32    with names: rush, feint_with_rush, ..., rest
     annotations/aps/win, annotations/aps/loss           bits      the two terminals
-    annotations/rewards/reward                          float64   for each choice; paid at every step in terminals
+    annotations/rewards/reward                          float64   of each choice; terminals pay at every step
     valuations/states                                   19 x 8 bits
 
 The valuation of a state has a variable for each of the 18 digits of its decimal code (see ``punish/codes.py``),
@@ -134,7 +134,7 @@ def _bytes(content: bytes) -> _Stream:
 
 
 def _bits(flags: np.ndarray) -> _Stream:
-    """Pack flags into bits, lowest bit first, padded with 0 to whole words."""
+    """Pack flags into bits, lowest bit first, padded with 0 to a multiple of 64 bits."""
     flags = np.pad(flags, (0, -len(flags) % _BITS_TOGETHER))
     return _Stream("u1", np.packbits(flags, bitorder="little"))
 

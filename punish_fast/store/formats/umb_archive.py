@@ -1,9 +1,9 @@
-"""Read the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
+"""Reader of the members of a UMB file: a tar archive, either plain or compressed by gzip, bzip2 or xz.
 
-The archive is untrusted, and its headers can contain any values. `tarfile` parses only their blocks of 512 bytes:
-it needs quadratic time and memory for some pax records and sparse members. Members that are not needed are skipped, by
-seeking in plain files and up to a limit in compressed ones. The number of members, the length of their names and the
-size of their contents are limited, too.
+The archive is untrusted, and its headers can contain any values. `tarfile` is used only to parse header blocks of 512
+bytes, since it needs quadratic time and memory for some pax records and sparse members. Unneeded members are skipped,
+by seeking in plain files and up to a limit in compressed ones. The number of members, the length of their names and the
+size of their contents are limited as well.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _MOST_MEMBERS = 20_000
 _LARGEST_INDEX = 1 << 23
 # Maximum size of all GNU and pax headers, which contain long names.
 _LARGEST_HEADERS = 1 << 21
-# Maximum number of unpacked bytes of a compressed file: a constant, plus a multiple of the file size, which is smaller
-# for skipped members. Models are compressed about 10:1, zeros 1000:1 to 1,000,000:1.
+# Maximum number of unpacked bytes of a compressed file: a constant plus a multiple of the file size, which is smaller
+# for skipped members. Models compress about 10:1, zeros 1000:1 to 1,000,000:1.
 _MOST_UNPACKED, _READ_BY_BYTE, _SKIPPED_BY_BYTE = 1 << 27, 1024, 32
 # Assumed memory if the system does not report it.
 _USUAL_MEMORY = 8 << 30
@@ -50,7 +50,7 @@ def read_members(path: Path, needed: Collection[str], largest: int) -> dict[str,
     members: dict[str, bytearray] = {}
     for name, content in _members(path, {INDEX, *needed}, largest):
         if name in members:
-            raise ReadError(f"{path}: {printable(name)} comes twice")
+            raise ReadError(f"{path}: {printable(name)} appears twice")
         members[name] = content
     return members
 
@@ -72,7 +72,7 @@ def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tupl
 
 
 class _Archive:
-    """The members of a tar archive, in order."""
+    """Members of a tar archive, in order."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self._path, self._stream = path, _unpacked(file)
@@ -134,7 +134,7 @@ class _Archive:
             size -= len(piece)
 
     def _extension(self, header: tarfile.TarInfo) -> dict[str, str]:
-        """Read attributes of the next member from an extended header: its long name, or pax records."""
+        """Read attributes of the next member, a long name or pax records, from an extended header."""
         self._may_extend -= header.size
         if header.size < 0 or self._may_extend < 0:
             raise self._fault(f"its headers have more than {_LARGEST_HEADERS:,} bytes")
@@ -171,7 +171,7 @@ class _Archive:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[_Archive]:
-    """Open an archive, and convert its errors to `ReadError` with a message of one line."""
+    """Open an archive, and convert its errors to `ReadError` with a one-line message."""
     import lzma
 
     if fault := fault_of_input(path):
@@ -180,7 +180,7 @@ def _opened(path: Path) -> Iterator[_Archive]:
         with path.open("rb") as file:
             yield _Archive(path, file)
     except OSError as error:
-        # Compression modules raise OSError without a number.
+        # Compression modules raise OSError without errno.
         told = f"cannot be read ({error.strerror})" if error.errno is not None else "is damaged"
         raise ReadError(f"{path}: {told}") from None
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, ValueError, OverflowError) as error:

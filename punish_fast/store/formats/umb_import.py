@@ -1,13 +1,12 @@
-"""Import models of Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
+"""Import of models from Storm, PRISM or Modest in the Unified Markov Binary format, version 1 (see ``umb.py``).
 
 States, choices and branches are read as states, rows and entries. Labels are the *atomic propositions* of states; a
-missing label ``init`` is created from the initial states. Rewards with the same name are added up: the reward
-of a row is the sum of the rewards of its state and choice and the mean reward of its branches. A state without choices
-gets a row that leads back to the state.
+missing label ``init`` is created from the initial states. The reward of a row is the sum of the rewards of its state
+and choice and the mean reward of its branches. A state without choices gets a row that leads back to the state.
 
 Probabilities and rewards are doubles, or 128-bit rational numbers with numerator and denominator up to 2^53, which are
-rounded once. Markov chains, with one choice in each state, are read as processes with one action. Other features of the
-format are rejected with an error that names them.
+rounded once. Markov chains, with one choice in each state, are read as processes with one action. Unsupported features
+of the format raise an error that names them.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _EXACT = 1 << 53
 
 
 class _Content:
-    """The members of a file as checked arrays."""
+    """Members of a file as checked arrays."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,7 +73,7 @@ class _Content:
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
-        """Return a member that must hold ``n`` numbers."""
+        """Return a member that must contain ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
             raise self.fault(f"{name}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
@@ -88,7 +87,7 @@ class _Content:
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
-        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; it may be missing if there is one item each."""
+        """Return a pointer array from 0 to ``end``, int64 ``[n + 1]``; if missing, each item has one entry."""
         if name not in self and n == end:
             return np.arange(n + 1, dtype=np.int64)
         ptr = self.array(name, "<u8", n + 1)
@@ -97,7 +96,7 @@ class _Content:
         return ptr.astype(np.int64)
 
     def numbers(self, name: str, kind: Any, n: int) -> np.ndarray:
-        """Return numbers of the type described by ``kind`` as float64 ``[n]``."""
+        """Return numbers of the type in ``kind``, an entry of the index, as float64 ``[n]``."""
         dtype = self.dtype(name, kind)
         if dtype != _RATIONAL:
             return self.array(name, dtype, n).astype(np.float64)
@@ -107,7 +106,7 @@ class _Content:
         return np.asarray(parts[:, 0] / parts[:, 1])
 
     def dtype(self, name: str, kind: Any) -> str:
-        """Return the dtype of the type described by ``kind``."""
+        """Return the dtype of the type in ``kind``."""
         described, size = _type_of(kind)
         if described == "double" and size == 64:
             return "<f8"
@@ -186,7 +185,7 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise content.fault(f"{INDEX} is not valid JSON") from None
     if not isinstance(index, dict) or not isinstance(index.get("transition-system"), dict):
-        raise content.fault(f"{INDEX} describes no transition-system")
+        raise content.fault(f"{INDEX} has no transition-system")
     version = index.get("format-version")
     if version not in _VERSIONS:
         raise content.fault(f"{INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
@@ -216,7 +215,7 @@ def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
 
 
 def _type_of(kind: Any) -> tuple[str, int]:
-    """Return the name and number of bits of a type in the index; the size is optional there."""
+    """Return the name of a type in the index, and its number of bits, which the index may omit."""
     described = kind.get("type") if isinstance(kind, dict) else None
     described = described if isinstance(described, str) else "unknown type"
     usual = {"double": 64, "int": 64, "uint": 64, "bool": 1, "rational": 128}.get(described, 0)
@@ -232,7 +231,7 @@ def _probabilities(content: _Content, system: dict[str, Any], indptr: np.ndarray
     if system.get("branch-probability-type") is not None:
         return content.numbers("branch-to-probability.bin", system["branch-probability-type"], int(indptr[-1]))
     if (lengths != 1).any():
-        raise content.fault("has no probabilities, but choices with several branches")
+        raise content.fault("has choices with several branches, but no probabilities")
     return np.ones(len(lengths))
 
 
@@ -241,12 +240,12 @@ def _annotations(content: _Content, index: dict[str, Any], group: str) -> list[t
     groups = index.get("annotations", {})
     described = groups.get(group, {}) if isinstance(groups, dict) else None
     if not isinstance(described, dict) or not all(isinstance(each, dict) for each in described.values()):
-        raise content.fault(f"{INDEX}: annotations are no objects")
+        raise content.fault(f"{INDEX}: annotations are not objects")
     found = []
     for key, each in described.items():
         alias, applies = each.get("alias"), each.get("applies-to")
         if not isinstance(applies, list) or not all(isinstance(kind, str) for kind in applies):
-            raise content.fault(f"{INDEX}: {group} {printable(key, 60)} does not say what it applies to")
+            raise content.fault(f"{INDEX}: {group} {printable(key, 60)} has no valid applies-to")
         found.append((f"annotations/{group}/{key}", alias if isinstance(alias, str) and alias else key, each))
     names = [name for _, name, _ in found]
     if len(set(names)) < len(names):
@@ -260,7 +259,7 @@ def _labels(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str
     for folder, name, each in _annotations(content, index, "aps"):
         if "states" in each["applies-to"]:
             if _type_of(each.get("type")) != ("bool", 1):
-                raise content.fault(f"label {printable(name, 60)} is no bit for each state")
+                raise content.fault(f"label {printable(name, 60)} is not one bit for each state")
             found[name] = content.bits(f"{folder}/states/values.bin", sizes.states)
     return found
 
@@ -270,7 +269,7 @@ def _rewards(
 ) -> dict[str, np.ndarray]:
     """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches.
 
-    The row added to a state without choices has the reward of the state.
+    A row added to a state without choices has the reward of the state.
     """
     state_ptr, indptr, p = rows
     counts = np.maximum(np.diff(state_ptr), 1)

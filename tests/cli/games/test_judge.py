@@ -30,7 +30,7 @@ def test_variants_that_end_are_judged_and_others_refused(run):
     assert (agent["first"]["win"], agent["second"]["win"]) == pytest.approx((15 / 16, 1))
     (table,) = run("games", "judge", "tapnswap:taps_only=true", "trained", "--json").report["agents"]
     assert (table["agent"], table["first"]["win"], table["keeps_value"]) == ("trained", pytest.approx(15 / 16), 1)
-    run("games", "judge", "tapnswap").refused("tapnswap: play can go on for ever, so agents cannot be judged")
+    run("games", "judge", "tapnswap").refused("tapnswap: play can continue forever, so agents cannot be judged")
 
 
 def test_unknown_agents_are_refused(run):

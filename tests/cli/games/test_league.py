@@ -24,7 +24,7 @@ def test_a_league_goes_through_its_rounds_and_resumes(run):
     more = run(*LEAGUE, *GRID, "--rounds", "2", "--json").report
     assert more["rounds"][:2] == report["rounds"]
     assert len(more["rounds"]) == 3
-    run(*LEAGUE, *GRID[:-1], "60").refused("was trained otherwise; choose another folder")
+    run(*LEAGUE, *GRID[:-1], "60").refused("was trained differently; choose another folder")
 
 
 def test_a_league_prints_tables(run):
@@ -39,7 +39,7 @@ def test_a_league_prints_tables(run):
     [
         (["--set", "epsilon=a"], "epsilon: 'a' is not allowed; it must be a number"),
         (["--set", "beta=1"], "--set beta=1: must be NAME=VALUE; the names are scheme"),
-        (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several values"),
+        (["--set", "rate=0.1,0.2"], "--set: only scheme and epsilon may have several different values"),
         (["--seed", "-1"], "seed: -1 is not allowed"),
     ],
 )
@@ -50,4 +50,4 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, text):
 
 def test_a_file_is_no_folder_of_a_league(run, folder):
     (folder / "agents").touch()
-    run(*LEAGUE).refused("agents: cannot be made")
+    run(*LEAGUE).refused("agents: cannot be created")

@@ -93,7 +93,7 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     [
         (["--against", "self"], ["--against requires --method q"]),
         (["--set", "filters=x"], ["filters: 'x' is not allowed; it must be numbers separated by commas"]),
-        (["--set", "filters=8"], ["filters: (8,) are impossible, the features of tapnswap have no places"]),
+        (["--set", "filters=8"], ["filters: (8,) are impossible, the features of tapnswap are not planes"]),
     ],
 )
 @needs_jax

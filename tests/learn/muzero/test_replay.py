@@ -117,5 +117,5 @@ def test_games_that_are_none_are_refused():
     games = random_games(3, 1)
     games.action[0, 1] = games.action[0, 0]
     games.action[0, 2:] = NONE
-    with pytest.raises(LearnError, match=r"^action: one is illegal$"):
+    with pytest.raises(LearnError, match=r"^action: an action is illegal$"):
         remember(VECTOR, games, MuZeroMethod())

@@ -34,12 +34,12 @@ def changed(*path_and_value):
         (changed(KNOWN, "10", 1.0), f"state {KNOWN}: action 10 is not legal there"),
         (changed(KNOWN, "90", 0.0), f"state {KNOWN}: action 90 is not legal there"),
         (changed(KNOWN, "60", 1.0), f"state {KNOWN}: action '60', allowed are 10, 11, 20"),
-        (changed(KNOWN, "20", "1.0"), f"state {KNOWN}: action 20: '1.0' is no finite number"),
-        (changed(KNOWN, "20", True), f"state {KNOWN}: action 20: True is no finite number"),
-        (changed(KNOWN, "20", {"x": 1}), f"state {KNOWN}: action 20: an object is no finite number"),
+        (changed(KNOWN, "20", "1.0"), f"state {KNOWN}: action 20: '1.0' is not a finite number"),
+        (changed(KNOWN, "20", True), f"state {KNOWN}: action 20: True is not a finite number"),
+        (changed(KNOWN, "20", {"x": 1}), f"state {KNOWN}: action 20: an object is not a finite number"),
         (changed(KNOWN, "20", 20.1), f"state {KNOWN}: action 20: 20.1, allowed are -20 to 20 at discount 0.95"),
-        (changed(KNOWN, [["20", 1.0]]), f"state {KNOWN}: [['20', 1.0]] is no object"),
-        (changed("999999999999999999", {"90": 1.0}), "more than the 558 states"),
+        (changed(KNOWN, [["20", 1.0]]), f"state {KNOWN}: [['20', 1.0]] is not an object"),
+        (changed("999999999999999999", {"90": 1.0}), "but the game has only 558"),
         (changed("10", {"90": 1.0}), "state '10': allowed are 18 digits, and -1 and -2"),
         (changed("+01010200220000001", {"90": 1.0}), "state '+01010200220000001': allowed are 18 digits"),
         (changed("\uff1101010200220000001", {"90": 1.0}), "allowed are 18 digits"),
@@ -48,7 +48,7 @@ def changed(*path_and_value):
         (changed("-1", "90", -21.0), "state -1: action 90: -21.0, allowed are -20 to 20"),
         (changed("-1", {"10": 1.0}), "state -1: allowed is an object with the action 90 alone"),
         (changed("-1", 20.0), "state -1: allowed is an object"),
-        (changed("-1", "90", "x"), "state -1: action 90: 'x' is no finite number"),
+        (changed("-1", "90", "x"), "state -1: action 90: 'x' is not a finite number"),
         (changed("-2", "90", 0.5), "state -1: action 90: 20.0, allowed is 1 in a strategy"),
     ],
 )
@@ -73,7 +73,9 @@ def test_a_state_that_no_game_reaches_is_named_and_whole_numbers_are_read(game, 
     assert 3.0 in read_notebook(write(tmp_path / "x.json", content), game.space).q
     content["101010200220000002"] = content.pop(KNOWN)
     refused(
-        write(tmp_path / "x.json", content), "state 101010200220000002: no game by these rules reaches it", game.space
+        write(tmp_path / "x.json", content),
+        "state 101010200220000002: no game under these rules reaches it",
+        game.space,
     )
 
 
@@ -91,11 +93,11 @@ def test_what_is_no_such_json_is_refused(game, tmp_path):
         (f'{{"{KNOWN}":{{"20":0.5,"20":0.5}}}}', f"state {KNOWN}: action 20 appears twice"),
         (f'{{"{KNOWN}":{{"20":1}},"{KNOWN}":{{"20":1}}}}', f"state {KNOWN} appears twice"),
         ('{"-1":{"90":1},"-1":{"90":1}}', "state -1 appears twice"),
-        (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is no finite number"),
-        (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON, NaN is no JSON"),
-        (f'{{"{KNOWN}":{{"20":-Infinity}}}}', "-Infinity is no JSON"),
+        (f'{{"{KNOWN}":{{"20":1e999}}}}', f"state {KNOWN}: action 20: inf is not a finite number"),
+        (f'{{"{KNOWN}":{{"20":NaN}}}}', "not JSON, NaN is not allowed"),
+        (f'{{"{KNOWN}":{{"20":-Infinity}}}}', "-Infinity is not allowed"),
         (f'{{"{KNOWN}":{{"20":0.9}}}}', f"state {KNOWN} has probabilities that add up to 0.9"),
-        (f'{{"{KNOWN}":{{"20":2,"21":-1}}}}', f"state {KNOWN} has a probability below 0"),
+        (f'{{"{KNOWN}":{{"20":2,"21":-1}}}}', f"state {KNOWN} has a negative or non-finite probability"),
         (f'{{"{KNOWN}":{{"50":1}}}}', f"state {KNOWN} plays 50, which is not legal there"),
         (f'{{"{KNOWN}":{{"20":1}},}}', "not JSON"),
         (f'{{"{KNOWN}":{{"20":1}}', "not JSON"),
@@ -107,7 +109,7 @@ def test_what_is_no_such_json_is_refused(game, tmp_path):
         ("[]", "allowed is one object of states"),
         ("[" * 100_000, "not JSON"),
         ("\ufeff{}", "not JSON"),
-        ("[" * 600_000, "larger than 560,000 bytes, more than the states of the game need"),
+        ("[" * 600_000, "larger than 560,000 bytes, which is too much for the states of the game"),
     ):
         path.write_bytes(text.encode())
         refused(path, problem, game.space)

@@ -27,7 +27,7 @@ def test_links_and_second_files_are_refused(tmp_path):
     path = archive(tmp_path / "x.umb", *small_model())
     with tarfile.open(path, "a") as tar:
         tar.addfile(tarfile.TarInfo("index.json"), io.BytesIO(b""))
-    with pytest.raises(ReadError, match=r"index\.json comes twice"):
+    with pytest.raises(ReadError, match=r"index\.json appears twice"):
         import_umb(path)
 
 

@@ -179,7 +179,7 @@ def test_choices_without_probabilities_lead_to_one_state(tmp_path):
     }
     model = changed(tmp_path, {"#branches": 3}, files, drop=["branch-probability-type"])
     assert model.mdp.data.tolist() == [1.0] * 4
-    with pytest.raises(ReadError, match="has no probabilities, but choices with several branches"):
+    with pytest.raises(ReadError, match="has choices with several branches, but no probabilities"):
         changed(tmp_path, drop=["branch-probability-type"])
 
 
@@ -241,11 +241,11 @@ def aps(**more):
         ("system", {"#choice-actions": 1}, "action 1, but there are 1"),
         ("system", {"#choice-actions": 1 << 40}, "string-mapping.bin: 24 bytes, but must be"),
         ("index", {"format-version": 2}, "format-version 2, allowed is 1"),
-        ("index", {"transition-system": []}, "describes no transition-system"),
-        ("index", {"annotations": []}, "annotations are no objects"),
-        ("index", {"annotations": {"aps": {"x": 3}}}, "annotations are no objects"),
-        ("index", aps(), "aps x does not say what it applies to"),
-        ("index", aps(**{"applies-to": ["states"], "type": DOUBLE}), "label x is no bit for each state"),
+        ("index", {"transition-system": []}, "has no transition-system"),
+        ("index", {"annotations": []}, "annotations are not objects"),
+        ("index", {"annotations": {"aps": {"x": 3}}}, "annotations are not objects"),
+        ("index", aps(), "aps x has no valid applies-to"),
+        ("index", aps(**{"applies-to": ["states"], "type": DOUBLE}), "label x is not one bit for each state"),
         (
             "index",
             {"annotations": {"aps": {key: {"alias": "a", "applies-to": []} for key in "xy"}}},
@@ -307,5 +307,5 @@ def test_a_missing_file_is_named_unless_it_may_be_left_out(tmp_path):
 def test_an_index_that_is_no_json_is_refused(tmp_path):
     for content in (b"{", b"[" * 100_000, b"3", b"\xff\xfe", b""):
         path = pack(tmp_path / "x.umb", {"index.json": content, **small_model()[1]})
-        with pytest.raises(ReadError, match=r"index\.json (is not valid JSON|describes no transition-system)"):
+        with pytest.raises(ReadError, match=r"index\.json (is not valid JSON|has no transition-system)"):
             import_umb(path)

@@ -48,16 +48,10 @@ class MuZeroLearner(NetworkTrainer):
     method_type: ClassVar[Any] = MuZeroMethod
 
     def values_of(self, weights: np.ndarray, simulations: int | None = None) -> Values:
-        """Return the action values of the networks with the given weights.
+        """Return a function that evaluates the actions of states, for the weights, float32 ``[n_weights]``.
 
-        Args:
-            weights: float32 ``[n_weights]``.
-            simulations: Number of simulations per search; 0 to use the prediction without a search. The method's number
-                by default.
-
-        Returns:
-            A function of states. The action chosen by the search has the value 2, other actions their probability;
-            without a search, values are the policy logits.
+        The action chosen by the search has the value 2, other actions their probability. With 0 ``simulations``, values
+        are the policy logits, without a search; by default, the method's number of simulations is used.
         """
         if simulations == 0:
             return lambda states: policy_logits(self.shape, weights, self.vector.features(states))

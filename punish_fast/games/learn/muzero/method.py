@@ -18,37 +18,35 @@ MODELS, SEARCHES = (LEARNED, RULES), (GUMBEL, PUCT)
 class MuZeroMethod(NetworkMethod):
     """Hyperparameters of MuZero.
 
-    ``search``: see ``search.py``. ``decay``: Loshchilov and Hutter, 2019. ``trace``: see ``replay.py``. The number of
-    random actions at the beginning of a game is uniform from 0 to ``opening``; actions that end the game are avoided if
-    possible. Hidden layers have ``2 * width`` units.
+    See ``search.py`` for ``search``, ``replay.py`` for ``trace``, and Loshchilov and Hutter, 2019, for ``decay``. The
+    number of random actions at the beginning of a game is uniform from 0 to ``opening``; actions that end the game are
+    avoided if possible. Hidden layers have ``2 * width`` units.
     """
 
     of_boards: ClassVar[dict[str, Any]] = {"filters": (32, 32), "width": 128}
     of_games: ClassVar[str] = "planning"
     keeps_rules: ClassVar[bool] = True  # only legal actions are considered
 
-    model: str = hyperparameter(LEARNED, MODELS, "Search in the model that is learned, or in the rules (AlphaZero).")
-    search: str = hyperparameter(GUMBEL, SEARCHES, "The search.")
-    simulations: int = hyperparameter(25, (1, 1000), "Simulations of a search.")
+    model: str = hyperparameter(LEARNED, MODELS, "Model of the search: learned, or the rules (AlphaZero).")
+    search: str = hyperparameter(GUMBEL, SEARCHES, "Search algorithm.")
+    simulations: int = hyperparameter(25, (1, 1000), "Simulations per search.")
     considered: int = hyperparameter(16, (2, 1024), "Maximum number of actions at the root of a Gumbel search.")
-    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features have no places.")
-    width: int = hyperparameter(64, (2, 1024), "Numbers of a hidden state.")
-    opening: int = hyperparameter(0, (0, 1000), "Games begin with up to this many random actions.")
-    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Probability of a random action after that.")
+    filters: tuple[int, ...] = hyperparameter((), 512, "Filters of each convolution; none if features are not planes.")
+    width: int = hyperparameter(64, (2, 1024), "Size of a hidden state.")
+    opening: int = hyperparameter(0, (0, 1000), "Maximum number of random actions at the start of a game.")
+    epsilon: float = hyperparameter(0.2, (0.0, 1.0), "Probability of a random action after the opening.")
     discount: float = hyperparameter(1.0, (0.01, 1.0), "Discount of each move; below 1, fast wins are better.")
-    trace: float = hyperparameter(0.9, (0.0, 1.0), "Lambda of values: 1 for the end of the game, 0 for one action.")
-    unroll: int = hyperparameter(5, (0, 20), "Actions that the model learns to follow from a state.")
-    rate: float = hyperparameter(0.003, (TINY, 1.0), "Learning rate at the beginning; it falls slowly.")
-    decay: float = hyperparameter(0.0001, (0.0, 1.0), "Decay of weights.")
-    games: int = hyperparameter(512, (1, 16_384), "Games of a round.")
-    memory: int = hyperparameter(40, (1, 1000), "Rounds whose games are remembered.")
-    steps: int = hyperparameter(64, (0, 1024), "Steps of the optimiser after each round.")
-    batch: int = hyperparameter(256, (1, 4096), "States of a step.")
-    priority: float = hyperparameter(
-        0.0, (0.0, 2.0), "Draw states in proportion to this power of the error of their value."
-    )
-    reanalysed: float = hyperparameter(0.0, (0.0, 1.0), "Old games to search again for each new one.")
-    max_plies: int = hyperparameter(100, (1, 1000), "Longer games stop, with the value that their last search found.")
+    trace: float = hyperparameter(0.9, (0.0, 1.0), "Lambda of value targets: 1 for results of games, 0 for one step.")
+    unroll: int = hyperparameter(5, (0, 20), "Number of actions that the model unrolls in training.")
+    rate: float = hyperparameter(0.003, (TINY, 1.0), "Initial learning rate; it decreases slowly.")
+    decay: float = hyperparameter(0.0001, (0.0, 1.0), "Weight decay.")
+    games: int = hyperparameter(512, (1, 16_384), "Games per round.")
+    memory: int = hyperparameter(40, (1, 1000), "Number of latest rounds in the replay buffer.")
+    steps: int = hyperparameter(64, (0, 1024), "Optimiser steps after each round.")
+    batch: int = hyperparameter(256, (1, 4096), "States per optimiser step.")
+    priority: float = hyperparameter(0.0, (0.0, 2.0), "Exponent of prioritized sampling; 0 for uniform sampling.")
+    reanalysed: float = hyperparameter(0.0, (0.0, 1.0), "Number of old games searched again per new game.")
+    max_plies: int = hyperparameter(100, (1, 1000), "Maximum plies; longer games have the value of the last search.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,6 +77,6 @@ class MuZeroMethod(NetworkMethod):
         if not is_duel(vector):
             raise LearnError(f"muzero: {vector.game.name} is not a zero-sum game of two players without chance")
         if not hasattr(vector, "pack"):
-            raise LearnError(f"muzero: players of {vector.game.name} do not see all of its state")
+            raise LearnError(f"muzero: players of {vector.game.name} do not see its whole state")
         self.check_filters(vector)
         return ModelShape(tuple(vector.feature_shape), self.filters, self.width, vector.n_moves)

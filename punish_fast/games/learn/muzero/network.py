@@ -137,11 +137,10 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch; called in compiled functions only.
+    """Return the mean loss of a batch with the weights, float32 ``[n_weights]``; called in compiled functions only.
 
-    Args:
-        weights: float32 ``[n_weights]``.
-        batch: Fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, instead of ``state``.
+    ``batch`` contains the fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, instead of
+    ``state``.
     """
     import jax.numpy as jnp
 

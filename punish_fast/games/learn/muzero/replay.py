@@ -29,8 +29,8 @@ from punish_fast.games.learn.hyperparameters import LearnError
 from punish_fast.games.learn.muzero.method import MuZeroMethod
 from punish_fast.games.learn.trainer import trimmed
 
-# Added to errors: a tenth of a win. With a much smaller constant, states with zero error (such as states of random
-# moves) are drawn rarely and weighted heavily; one of them then dominates a batch, and learning is slow.
+# Added to errors: a tenth of a win. With a much smaller constant, states with zero error, such as states of random
+# moves, would be drawn rarely and weighted heavily; one of them would dominate a batch and slow down learning.
 LEAST_ERROR = 0.1
 
 
@@ -83,9 +83,9 @@ def remember(vector: VectorGame, games: SearchedGames, method: MuZeroMethod) -> 
     played, is_move = retrace(vector, games.action), games.action != NONE
     length = is_move.sum(axis=1)
     if not played.is_legal[is_move].all():
-        raise LearnError("action: one is illegal")
+        raise LearnError("action: an action is illegal")
     if (is_move[:, 1:] & (played.player[:, 1:] == played.player[:, :-1])).any():
-        raise LearnError(f"muzero: a player of {vector.game.name} moves twice, the turn must pass with each action")
+        raise LearnError(f"muzero: a player of {vector.game.name} moves twice, but the turn must pass with each action")
     rows = np.arange(len(length))
     last = played.player[rows, np.maximum(length - 1, 0)] if is_move.size else np.zeros(0, dtype=np.int8)
     result = played.returns[rows, last]

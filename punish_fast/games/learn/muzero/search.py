@@ -132,12 +132,7 @@ def plan_of(
 
 
 def search(plan: SearchPlan, vector: VectorGame, weights: np.ndarray, states: np.ndarray, seed: int = 0) -> Found:
-    """Search from a batch of states.
-
-    Args:
-        weights: float32 ``[n_weights]``.
-        states: uint64 ``[n, n_words]``, nonterminal.
-    """
+    """Search from a batch of nonterminal states, uint64 ``[n, n_words]``, with the weights, float32 ``[n_weights]``."""
     require("learn", "mctx")
     parts = []
     for number, begin in enumerate(range(0, max(len(states), 1), _MOST_STATES)):
@@ -196,12 +191,9 @@ def search_tree(
 ) -> Any:
     """Run ``mctx`` and return its output, including the tree; called in compiled functions only.
 
-    Args:
-        weights: float32 ``[n_weights]``.
-        key: JAX random key.
-        features: float32 ``[n, n_features]``.
-        legal: bool ``[n, n_moves]``.
-        words: uint32 ``[n, 2 * n_words]``, words of the states, as 32-bit halves.
+    ``weights`` are float32 ``[n_weights]``, ``key`` is a JAX random key, ``features`` are float32 ``[n, n_features]``,
+    ``legal`` is bool ``[n, n_moves]``, and ``words``, uint32 ``[n, 2 * n_words]``, are the words of the states as
+    32-bit halves.
     """
     import jax.numpy as jnp
     import mctx
