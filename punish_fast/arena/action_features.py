@@ -1,7 +1,5 @@
 """Policies that play the actions with the best score, given features of all actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

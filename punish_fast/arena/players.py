@@ -11,8 +11,6 @@ The two-player game always has the true redeal. Both redeals lead to the same st
 under either of them; all its other rules must agree with the game's.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

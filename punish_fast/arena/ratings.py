@@ -20,8 +20,6 @@ covariance ``B`` of the gradient. This holds even if the model does not fit, and
 rates are Wilson's (1927), for the number of independent games that has the same standard error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

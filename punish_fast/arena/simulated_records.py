@@ -4,8 +4,6 @@ The games are the same as in `simulate`. They are imported into a database like 
 in a single transaction.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -5,8 +5,6 @@ the pairs therefore suffice. An agent wins half of its games against itself, so 
 games come in pairs, with the same cards and the seats swapped.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

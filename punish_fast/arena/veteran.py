@@ -6,8 +6,6 @@ uniformly. The file stores a bit for each state, set if the state is covered, an
 states, in the order of `StateSpace` of ``tabletop``. ``bench/make/veteran.py`` writes it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -4,8 +4,6 @@ A view is the information state of one player, as 18 decimal digits (``codes.py`
 it is the state between two measures, before the deal. Statuses come from the same table of clashes as in the kernels.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A deal consists of a block of information states of the first breath, and a deck
 depend only on the cards, so they can be listed before the graph of the game is built.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

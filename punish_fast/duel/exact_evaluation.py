@@ -10,8 +10,6 @@ The forward computation propagates the distribution of full states from breath t
 that the game ends in each breath of each measure. Both must agree.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

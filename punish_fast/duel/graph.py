@@ -3,8 +3,6 @@
 See ``_graph.py`` for the numbering. The redeal is always the true one, of all cards in neither hand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel import _best_response, _graph, _passes

@@ -4,8 +4,6 @@ Information states are numbered breath by breath, and their rows (own actions), 
 order. After all full states come the nodes between measures, then the two final results.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property

@@ -4,8 +4,6 @@ Functions that take a player's policy accept an array or an agent's `Solution`. 
 further types: a file of an agent or a strategy (``store/reader.py``), and the name of a player (``arena/players.py``).
 """
 
-from __future__ import annotations
-
 from functools import singledispatch
 from typing import Any
 

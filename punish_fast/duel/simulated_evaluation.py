@@ -5,8 +5,6 @@ cards cancels out. The games of a pair are dependent, so the standard error is c
 ``w / 2``, where ``w`` is the number of wins in a pair.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary

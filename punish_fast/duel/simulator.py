@@ -3,8 +3,6 @@
 A game depends only on its number and the random seed (``_simulator.py``), so any game can be replayed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -24,8 +24,6 @@ The concentration maximises the likelihood of held-out choices, by cross-validat
 weights were fitted to it would come out too large.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from math import comb

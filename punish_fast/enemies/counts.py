@@ -4,8 +4,6 @@ Records can contain illegal choices and unreachable states, because the programs
 illegal choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ its maximum, if ``n`` actions are equally likely; ``exp H`` is the effective num
 entropy of uniform play over the legal actions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -10,8 +10,6 @@ prior. States that were never seen are played uniformly. Counts of all choices g
 choices of winners give the *champion*.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

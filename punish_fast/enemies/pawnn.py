@@ -13,8 +13,6 @@ without a positive output is played uniformly.
 The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

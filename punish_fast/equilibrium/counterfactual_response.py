@@ -16,8 +16,6 @@ states that the response avoids. Under perfect recall the weight cancels out. An
 response.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel.layered_graph import LayeredGraph

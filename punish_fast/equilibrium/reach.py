@@ -1,7 +1,5 @@
 """Reach probabilities of the full states of a measure, passed on from breath to breath (``_reach.py``)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 An iteration runs on the whole graph or on a restricted game, which reuses the deals of the whole graph.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ search may miss better responses. A measurement takes as long as several iterati
 after 25 iterations, whenever their number has doubled, and at the end.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -19,8 +19,6 @@ Convergence to an equilibrium is not guaranteed, so the exploitability of the av
 (``best_response.py``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.duel.graph import Graph, Outline, must_be_graph

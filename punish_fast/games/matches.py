@@ -6,8 +6,6 @@ enemy's actions. Its terminals are win, draw and loss. Endless play does not cou
 probability is a least fixed point (``mdp/methods/policy_iteration.py``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Registry of games: their options, the commands that support them, and their descriptions in files."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Games in which two players place stones on a board of squares, and a line of stones wins."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol
 
 from punish_fast.games.contract import Game

@@ -21,8 +21,6 @@ Variants change the limit, let fingers roll over (6 fingers become 1, and only a
 swaps that empty a hand, or all swaps.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple

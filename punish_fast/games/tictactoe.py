@@ -13,8 +13,6 @@ The square has eight symmetries: four rotations and their reflections. A positio
 a state, and `TicTacToe.position_actions` maps each action to that image.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ both nonnegative. Their sum is the *disagreement* in the state. It is 0 if the c
 broke a tie in one of the solutions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ solver takes the first of tied rows only if the policy provably earns its values
 the rows of a policy for which this has been proved (``tie_break.py``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.mdp import _policy

@@ -1,7 +1,5 @@
 """Solutions of Markov decision processes."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property

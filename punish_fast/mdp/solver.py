@@ -15,8 +15,6 @@ there is a discount (``improvement.py``), and otherwise lower bounds raised by t
 the policy (``attainment.py``). If possible, the policy takes the first of tied rows (``policy.py``, ``tie_break.py``).
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 Seats are numbered from 0. All events are public, except for the hands of a deal and cards that only one player sees.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from punish_fast.games.events import Event

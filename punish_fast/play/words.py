@@ -1,7 +1,5 @@
 """Descriptions of events in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from punish_fast.duel.breath import clash_effects

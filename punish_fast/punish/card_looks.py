@@ -1,7 +1,5 @@
 """Colour, marker, line style and hatch of each card, the same in every plot."""
 
-from __future__ import annotations
-
 from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.figures import LOOKS
 

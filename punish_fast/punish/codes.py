@@ -13,8 +13,6 @@ mixed-radix code; the functions here convert whole arrays. The notebook's decima
 Win is -1 and loss is -2. A decimal action code is the card (1 to 5), then 1 for a feint or 0; rest is 90.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 import numpy as np

@@ -4,8 +4,6 @@ During a measure, the number of feints determines the size of the deck, and the 
 the own hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from punish_fast.punish.codes import State, StateError, encode, layout_of

@@ -1,7 +1,5 @@
 """Differences between two sets of rules, by name: ``hp``, or ``damage.strike`` for one card."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from typing import Any

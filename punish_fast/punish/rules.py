@@ -9,8 +9,6 @@ every field. There are three presets, and a TOML file can change any field of th
     redeal = "reshuffle"
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

@@ -7,8 +7,6 @@ A *table* is float64 ``[k, 11]``: the probabilities of the actions 10, 11, 20, 2
 recorded choices and networks use tables; in states without an entry, actions have equal probability.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b
 
 import numpy as np

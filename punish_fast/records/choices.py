@@ -1,7 +1,5 @@
 """Recorded choices as arrays, from which enemies are learned, and the queries that read them."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Opening a database of recorded games for reading, or for writing in one transaction."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """Conversion of recorded games from the database to `RecordedGame` objects and back."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime

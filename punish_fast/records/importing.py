@@ -7,8 +7,6 @@ regardless of its players, if all its breaths are part of a stored game with the
 the same, the players must be the same as well.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence

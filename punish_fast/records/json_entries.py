@@ -5,8 +5,6 @@ so that a fault in one entry does not affect the others. Integers are exact in a
 read as 2.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

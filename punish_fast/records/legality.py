@@ -5,8 +5,6 @@ the next breath. Between measures, both players keep their remaining cards; draw
 of the redeal.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

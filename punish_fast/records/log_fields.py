@@ -1,7 +1,5 @@
 """Checks of the fields of a log, and detection of states that another program has rounded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple

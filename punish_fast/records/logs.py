@@ -20,8 +20,6 @@ omitted and reported. If a file is truncated or has an invalid object of an unkn
 every breath are also omitted and reported.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable

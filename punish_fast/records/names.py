@@ -12,8 +12,6 @@ of other scripts are treated as similar to any letter if most letters of two nam
 
 # ruff: noqa: RUF001 - characters that look like others are the subject
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

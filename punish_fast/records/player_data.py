@@ -1,7 +1,5 @@
 """Export, anonymisation and deletion of a player's data in a database."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

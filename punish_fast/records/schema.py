@@ -23,8 +23,6 @@ columns of that table must not change. For players without parameters it writes 
 A database of an older version is read through a migrated copy in memory; the first write migrates the file.
 """
 
-from __future__ import annotations
-
 import secrets
 import sqlite3
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Results of recorded games, and summaries of their number, durations, visited states and players."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,8 +10,6 @@ the original program, do not invalidate single choices:
   player's feint into both players' choices, so this is by far the most frequent fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Announcements of kernel compilation, for progress reports. Does not import the compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 # Called with the name of a kernel, its index (from 1) among the kernels compiled so far, and the number of kernels.

@@ -1,7 +1,5 @@
 """Base class of the errors of this package, and checks for missing extras."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 

@@ -1,7 +1,5 @@
 """Public names of a package that are imported on first use, so that importing the package is fast."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module

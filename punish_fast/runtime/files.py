@@ -4,8 +4,6 @@ A file is written under a temporary name in the same folder, flushed to disk and
 the new one is complete. If a process is killed, the next writer to the folder removes the temporary file.
 """
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import os

@@ -4,8 +4,6 @@ Python may raise an interrupt between any two instructions of the main thread, e
 recover, or after acquiring a lock and before entering the block that releases it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Confidence intervals of proportions."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 # Normal quantile of 95 % confidence intervals.

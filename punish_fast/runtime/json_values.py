@@ -1,7 +1,5 @@
 """Checks of untrusted values from JSON files."""
 
-from __future__ import annotations
-
 _MOST_CHARACTERS = 60
 
 

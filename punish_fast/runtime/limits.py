@@ -5,8 +5,6 @@ limit. Version 2 has a single tree of groups; version 1 has one tree per control
 the group of the container.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

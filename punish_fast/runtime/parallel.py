@@ -6,8 +6,6 @@ interrupted. Each item is computed by one thread, and sums are taken over chunks
 threads, so results are independent of it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

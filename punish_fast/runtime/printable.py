@@ -1,7 +1,5 @@
 """Conversion of untrusted names and messages to a single line that is safe to print."""
 
-from __future__ import annotations
-
 # Maximum numbers of characters of a name and of a message.
 MOST_OF_NAME = 200
 MOST_OF_LINE = 500

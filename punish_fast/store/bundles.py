@@ -4,8 +4,6 @@ Agents for other games, and tournaments of leagues, are stored as bundles. Only 
 interpreted here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ read only if all links to it are hard, its dtype and number of dimensions match 
 enough bytes for it. Other datasets and attributes are ignored.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

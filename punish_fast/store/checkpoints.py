@@ -1,7 +1,5 @@
 """Checkpoints of equilibria, from which a run can be resumed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ any further lines of the seal, as written by older versions. It detects only acc
 on a manipulated file with a matching checksum.
 """
 
-from __future__ import annotations
-
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -6,8 +6,6 @@ absolute errors of ``n`` probabilities add up to at most ``n / 65535``, so if ga
 win rate changes by at most ``11 L / 65535``. In states without an entry, actions have equal probability.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The checksum detects damage. Dtypes, shapes, pointers, indices, finiteness and s
 stay within array bounds even if a file was forged.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from pathlib import Path

@@ -4,8 +4,6 @@ Readers and writers use these tables, which ``docs/formats.md`` documents. The f
 block, contain its seal (``checksum.py``). Metadata is written in the format of HDF5 1.10.
 """
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any, NamedTuple
 

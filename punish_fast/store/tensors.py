@@ -1,7 +1,5 @@
 """Writer of transition tensors and agents, either complete or while they are built and solved."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext

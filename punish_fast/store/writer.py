@@ -1,7 +1,5 @@
 """Atomic writer of sealed HDF5 files, which can be written in pieces as data are computed."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Iterator

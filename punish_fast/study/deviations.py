@@ -12,8 +12,6 @@ the actual opponent. If the record does not determine the information state, ``Q
 Standard errors of means are clustered by game, since choices of one game are not independent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ allow it:
 where ``R(s)`` is the expected number of visits to the state ``s`` in a game, and ``x`` the policy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

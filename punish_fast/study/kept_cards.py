@@ -11,8 +11,6 @@ The gain from keeping ``Y`` over a fresh card is ``w(B + Y) - w(B)``, and the ga
 ``w(B + X) - w(B + Y)``, each averaged over all ``B`` whose pool contains the cards compared.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

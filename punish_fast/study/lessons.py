@@ -5,8 +5,6 @@ opening hands, the value of keeping a card over the redeal (``kept_cards.py``), 
 (``frequencies.py``). ``deviations.py`` compares recorded games with the policy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext

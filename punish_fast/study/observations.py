@@ -4,8 +4,6 @@ A model determines which states are distinguished. In each state, a player obser
 played, and both statuses. States of a block share their cards, so cards are decoded once per block.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ leaves a single state. Several states are weighted by the probability that deals
 left, or a breath is missing, all states with the same view are used, with the same weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple

@@ -5,8 +5,6 @@ is computed forward: it is the sum over all measures of the probability that the
 of the deals of all measures through one measure yields the visits to every full state, so only deals are summed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

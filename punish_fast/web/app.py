@@ -1,7 +1,5 @@
 """Web application: routes, page and request checks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager

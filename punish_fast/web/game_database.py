@@ -1,7 +1,5 @@
 """Access to the database of recorded games."""
 
-from __future__ import annotations
-
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator

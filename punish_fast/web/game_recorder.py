@@ -1,7 +1,5 @@
 """Recorder of finished games."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Routes of recorded games: lists, reviews, statistics, plots and practice."""
 
-from __future__ import annotations
-
 import secrets
 from typing import Annotated, Any
 

@@ -8,8 +8,6 @@ Behind a proxy, browsers use another name, scheme and port. Names given by ``--a
 and port.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import logging

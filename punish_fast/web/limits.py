@@ -4,8 +4,6 @@ A client is a session within an address: browsers are identified by a session co
 connection. Many sessions from one address share the limit of the address; other addresses are not affected.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import secrets

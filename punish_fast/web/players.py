@@ -1,7 +1,5 @@
 """Players of a server and their routes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any

@@ -4,8 +4,6 @@ They prevent clients from occupying all connections with incomplete requests or 
 the size of incomplete heads, and reads pipelined requests only after earlier ones are answered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections import Counter

@@ -1,7 +1,5 @@
 """HTTP server with one process and one event loop."""
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import os

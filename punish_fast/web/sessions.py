@@ -1,7 +1,5 @@
 """Routes of tables, at which people play against agents. Hidden information stays on the server."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections import Counter

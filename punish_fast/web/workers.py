@@ -1,7 +1,5 @@
 """Threads for work that would block other requests."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Hashable

@@ -4,8 +4,6 @@ All numbers come from an approximate equilibrium under each set. Short runs leav
 of about the size of the exploitability mean little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

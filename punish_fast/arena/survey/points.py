@@ -19,8 +19,6 @@ Every list of ``[grid]`` contains alternatives, each written as in a rules file;
 have a list for each of some cards. A table of ``[[points]]`` changes fields of ``base``. Duplicate points count once.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

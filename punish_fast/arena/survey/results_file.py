@@ -9,8 +9,6 @@ An interrupted run therefore loses no finished results, and runs can share a fil
 results are computed again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -6,8 +6,6 @@ other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so poin
 equilibrium, and stored results are not computed again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results of a survey as one flat table: a row for each point, a column for each number."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

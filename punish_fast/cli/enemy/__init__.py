@@ -1,7 +1,5 @@
 """``punish-fast enemy``: a family of commands, each in its own file."""
 
-from __future__ import annotations
-
 from punish_fast.cli.frame.family import family
 
 enemy = family(

@@ -1,7 +1,5 @@
 """``punish-fast enemy import-flux``: convert the original's published network to a strategy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

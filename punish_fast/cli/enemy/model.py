@@ -1,7 +1,5 @@
 """``punish-fast enemy model``: fit a choice model to recorded choices and save its strategy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

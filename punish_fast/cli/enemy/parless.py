@@ -1,7 +1,5 @@
 """``punish-fast enemy parless``: build a strategy from counts of recorded choices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 

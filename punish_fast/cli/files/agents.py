@@ -1,7 +1,5 @@
 """``punish-fast agents``: list the built-in agents and rules, and describe the files of a folder."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Report of ``show --why``: the value of every action, broken down by the enemy's actions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from punish_fast.arena.players import Player, recorded_enemy

@@ -1,7 +1,5 @@
 """``punish-fast import``: convert the original notebook's JSON files to agents or strategies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any

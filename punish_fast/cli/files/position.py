@@ -1,7 +1,5 @@
 """Report on one position of a file: cards, legal actions, values or probabilities, and successors."""
 
-from __future__ import annotations
-
 from math import comb
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Report exceptions and interrupts as one line on stderr and an exit code."""
 
-from __future__ import annotations
-
 import _thread
 import os
 import re

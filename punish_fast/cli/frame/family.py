@@ -1,7 +1,5 @@
 """Families of verbs (command groups) that import a verb on first use; a list of verbs with help imports all of them."""
 
-from __future__ import annotations
-
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from functools import partial

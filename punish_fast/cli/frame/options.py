@@ -17,8 +17,6 @@ variable ``PUNISH_FAST_NO_TENSOR``. Options that name an output or delete someth
 and never read from the environment. Heavy dependencies are not imported here.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

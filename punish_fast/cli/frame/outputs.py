@@ -1,7 +1,5 @@
 """Output files: default names, and checks before any work."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

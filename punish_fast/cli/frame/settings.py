@@ -1,7 +1,5 @@
 """Parse hyperparameters given as ``--set NAME=VALUE``, checked against the dataclass of a method."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints

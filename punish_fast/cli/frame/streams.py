@@ -4,8 +4,6 @@ By default, Python sets a closed stream to None, raises an error in the middle o
 and drops the rest of a long text if an unbuffered stream accepts only part of it.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

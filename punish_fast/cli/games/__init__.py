@@ -1,7 +1,5 @@
 """``punish-fast games``: a family of commands, each in its own file."""
 
-from __future__ import annotations
-
 from punish_fast.cli.frame.family import family
 
 _VERBS = ("list_", "solve", "show", "train", "methods", "league", "judge", "decks", "play")

@@ -1,7 +1,5 @@
 """Connect Four for ``games solve`` and ``judge``: positions are solved by search."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

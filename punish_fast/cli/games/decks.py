@@ -1,7 +1,5 @@
 """``punish-fast games decks``: search for decks of Gwent Lite by a genetic algorithm."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Gwent Lite for ``games judge``: many games against random play and the rule of thumb, in both seats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Incan Gold for ``games solve`` (first round) and ``games judge`` (many games, and the best single threshold)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

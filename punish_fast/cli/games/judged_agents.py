@@ -1,7 +1,5 @@
 """Agents of ``games judge``: names, policies in games with chance, and match reports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """``punish-fast games list``: list the games, with the commands and options of each."""
 
-from __future__ import annotations
-
 from punish_fast.cli.frame.options import CommonOptions, verb
 
 

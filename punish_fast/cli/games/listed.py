@@ -1,7 +1,5 @@
 """``games solve`` and ``judge`` for games with enumerable positions, solved and judged exactly."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``punish-fast games methods``: list the hyperparameters of each method."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 from punish_fast.cli.frame.options import CommonOptions, verb

@@ -1,7 +1,5 @@
 """``punish-fast balance``: show how a rule change affects the cards."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

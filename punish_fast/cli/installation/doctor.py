@@ -1,7 +1,5 @@
 """``punish-fast doctor``: check the installation with a small game of known values."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 from typing import Any

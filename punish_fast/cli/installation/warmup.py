@@ -1,7 +1,5 @@
 """``punish-fast warmup``: compile the kernels of all commands."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

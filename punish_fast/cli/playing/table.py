@@ -1,7 +1,5 @@
 """Prompts, short seeds and the database of finished games, for commands that play."""
 
-from __future__ import annotations
-
 import secrets
 import sys
 from collections.abc import Callable

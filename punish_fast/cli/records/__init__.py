@@ -1,7 +1,5 @@
 """``punish-fast records``: a family of commands, each in its own file."""
 
-from __future__ import annotations
-
 from punish_fast.cli.frame.family import family
 
 records = family(

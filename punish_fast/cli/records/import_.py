@@ -1,7 +1,5 @@
 """``punish-fast records import``: import logs into a database."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``punish-fast records list``: list the latest games of a database."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``punish-fast records player``: export, anonymise or delete a player's data."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any

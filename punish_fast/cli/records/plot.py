@@ -1,7 +1,5 @@
 """``punish-fast records plot``: plot recorded games."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal

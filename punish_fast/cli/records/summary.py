@@ -1,7 +1,5 @@
 """``punish-fast records summary``: summarise recorded games."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from punish_fast.cli.frame.options import verb

@@ -1,7 +1,5 @@
 """``punish-fast solve MODEL.umb``: compute an objective for a model from Storm, PRISM or Modest."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text output of ``lessons``: three headlines, then short tables, each after a line that explains how to read it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from punish_fast.cli.frame.report import print_table, print_text

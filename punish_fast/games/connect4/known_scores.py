@@ -8,8 +8,6 @@ A policy is judged by the shares of positions in which it keeps the value and in
 Baselines are random play and depth-limited search, whose moves can be derived from the scores.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple

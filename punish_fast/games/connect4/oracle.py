@@ -5,8 +5,6 @@ The opening book contains the scores of all positions with up to 5 stones, and t
 starts to search with at least twelve stones on the board. ``bench/make/connect4.py`` builds the book.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property, lru_cache
 from pathlib import Path

@@ -5,8 +5,6 @@ have played, a loss scores the negative of the winner's score, and a draw scores
 stone, scores 18. A higher score means a faster win or a slower loss.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ Random numbers are derived from the random seed, the index of the generation and
 starts with the same generations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

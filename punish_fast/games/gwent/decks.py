@@ -4,8 +4,6 @@ A deck has at least 25 cards, which are whole numbers of at least 1 with a sum o
 100 - 24 = 76, and a deck has at most 100 cards. Decks are tuples in ascending order.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -13,8 +13,6 @@ If both players have the default deck, the rule wins 96.3 % of games against ran
 0.2 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ none, otherwise 1 or 2) and the player to move (1). Six words for each player fo
 and the hand, encoded as in ``_cards.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple

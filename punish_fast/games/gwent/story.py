@@ -3,8 +3,6 @@
 The slot of a played card is not part of an event, because it would reveal the number of lower cards in the hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from punish_fast.games.contract import CHANCE, Game

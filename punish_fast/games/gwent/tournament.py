@@ -13,8 +13,6 @@ exceeds the standard error, more than half of the variance is due to strength, s
 decks over lucky ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -10,8 +10,6 @@ deterministic players make identical decisions, which makes them easy to exploit
 measures this exploitability.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -19,8 +19,6 @@ artifact. When one has left with everything on the board, the state also include
 holds and the new treasure on the board. For the last player, it includes the points on leaving.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """States of Incan Gold, and their encoding in two words for kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Training of agents, and files from which training resumes."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -29,8 +29,6 @@ Chance events are not samples. An illegal action ends the game and has the value
 of its game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

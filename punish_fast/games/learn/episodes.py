@@ -5,8 +5,6 @@ ends its game. Learners store only actions, from which `retrace` computes the st
 unreachable states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 

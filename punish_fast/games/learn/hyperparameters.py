@@ -1,7 +1,5 @@
 """Hyperparameters of methods, declared with their defaults, allowed values and descriptions."""
 
-from __future__ import annotations
-
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Self
 

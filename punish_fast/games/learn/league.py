@@ -13,8 +13,6 @@ Perfect play never gives away value, but it does not prefer, among actions of eq
 the opponent. An agent with mistakes may therefore score higher than an agent without any.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor

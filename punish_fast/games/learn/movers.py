@@ -5,8 +5,6 @@ probability proportional to ``exp(q / temperature)``: if players hide cards or d
 is predictable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

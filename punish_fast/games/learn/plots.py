@@ -1,7 +1,5 @@
 """Plots of learning curves: strength of agents by number of games played."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle

@@ -5,8 +5,6 @@ seed and its sessions. A round ends at the next point of the learning curve. The
 points are evenly spaced on a logarithmic scale of games, because agents improve fastest early in training.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar

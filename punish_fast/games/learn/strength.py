@@ -8,8 +8,6 @@ players, a network plays against two copies of its opponent. Games that are neit
 several winners, count as draws.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, cast

@@ -5,8 +5,6 @@ the round number, and between rounds a trainer holds all state that later traini
 gives bitwise identical results. After some rounds the strength is measured and added to the learning curve.
 """
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

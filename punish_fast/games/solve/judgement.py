@@ -6,8 +6,6 @@ may treat symmetric positions differently, so judge it on unfolded positions (``
 `positions.enumerate_positions`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter

@@ -7,8 +7,6 @@ so the value of a position is one number, from the perspective of the player to 
 that passes the turn, but not with the rare actions that keep it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Hashable, Sequence

@@ -1,7 +1,5 @@
 """Implementations of `contract.VectorGame`: by kernels on encoded states, and by enumeration of all states."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -24,8 +24,6 @@ The method requires that sweeps from any start converge to ``v*``: either every 
 terminates and every other policy has unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -24,8 +24,6 @@ The lower bound also holds for the values of the greedy policy, since it uses on
 rows are worse than the best ones by up to ``t`` earns at least ``T v + (g low - t) / (1 - g)``.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ reading them, but then one large reward limits the accuracy of all values. `roun
 used if that bound is too large.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.mdp.bounds import _improvement

@@ -14,8 +14,6 @@ termination exceeds ``max w / (1 - h)``. In a cycle, time is counted in whole cy
 such weights soon, the contraction is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Tie-breaking by the first row, if the resulting policy provably earns the values (``policy.py``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple

@@ -14,8 +14,6 @@ components by more sweeps; the narrowest bracket is used. The policy takes the f
 keep ``l`` within the tolerance of ``g``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

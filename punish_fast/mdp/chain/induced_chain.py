@@ -1,7 +1,5 @@
 """The Markov chain of a policy: an MDP with one row in each state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar

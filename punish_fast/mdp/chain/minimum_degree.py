@@ -7,8 +7,6 @@ last. Once every state of a component is connected with a large share of the oth
 are eliminated in a dense matrix.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

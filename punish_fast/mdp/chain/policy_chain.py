@@ -4,8 +4,6 @@ The rows of a policy are stored in separate arrays, since a sweep over every n-t
 it. Each state has room for its longest row, so following another policy copies only the rows that changed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from punish_fast.mdp._bellman import Tensor

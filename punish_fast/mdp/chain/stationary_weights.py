@@ -13,8 +13,6 @@ is connected with ``m`` later ones causes roundings of at most ``m + 3`` units i
 each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
 """
 
-from __future__ import annotations
-
 from math import fsum
 
 import numpy as np

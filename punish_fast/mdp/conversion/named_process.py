@@ -1,7 +1,5 @@
 """MDPs with named states, actions and rewards, as written by model checkers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

@@ -11,8 +11,6 @@ Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``
 Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is also accepted. Goal states pay no rewards.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Messages name state, action or row, and value. Rows whose exact sum differs from
 it, as in ``construction.py``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -19,8 +19,6 @@ below the value of their state, but never below 0, the value of staying, so a gr
 the value of the component is within a tie of 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

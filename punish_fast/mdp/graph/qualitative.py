@@ -12,8 +12,6 @@ play stops without reaching it:
 The corresponding policies are found as well.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import NamedTuple
 

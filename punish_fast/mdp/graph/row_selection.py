@@ -1,7 +1,5 @@
 """Restrictions of an MDP to some rows and states, and functions that relate rows to states."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

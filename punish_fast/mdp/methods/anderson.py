@@ -11,8 +11,6 @@ a plain step remains valid. If accelerated steps keep growing without a new mini
 iteration continues to converge.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 _WINDOW = 4

@@ -6,8 +6,6 @@ sweeps continue up to their maximum number. If play might never end, end compone
 (``end_components.py``). Finally, the policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

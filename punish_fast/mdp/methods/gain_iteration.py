@@ -20,8 +20,6 @@ and its evaluation without restarts is well conditioned unless play under it is 
 on the terms of each row. For the certificate, see ``component_gains.py``.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -26,8 +26,6 @@ every number of threads.
 of plain backups follow, and both numbers are doubled. Since plain backups converge, so does every method.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -18,8 +18,6 @@ brackets win probabilities in MDPs of any size after ``end_components.py`` has c
   both achieved by a policy and an upper bound.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Play never returns to a component that it has left, so components that are solve
 once [Dai, Mausam, Weld and Goldsmith 2011, J. Artif. Intell. Res. 42].
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise

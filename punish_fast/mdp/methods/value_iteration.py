@@ -22,8 +22,6 @@ allows for stored probabilities that are off by up to four roundings; the bound 
 exactly 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, starmap

@@ -20,8 +20,6 @@ that matters, including rounding. A bracket does not matter if leaving its compo
 bound.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 

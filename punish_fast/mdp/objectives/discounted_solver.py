@@ -6,8 +6,6 @@ tolerance and 1e-9 of the largest value. The policy takes the first of tied rows
 (``improvement.py``, ``tie_break.py``).
 """
 
-from __future__ import annotations
-
 import math
 import time
 from functools import partial

@@ -16,8 +16,6 @@ policy takes, the first one within ``4 e`` of the best, so the bound also holds 
 the first step takes no more memory than a sweep.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

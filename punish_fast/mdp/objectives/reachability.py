@@ -13,8 +13,6 @@ the goal under every policy, and the minimum probability is 1 minus the maximum 
 The policy attains its probabilities up to the error bound.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

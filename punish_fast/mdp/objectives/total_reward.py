@@ -23,8 +23,6 @@ ends, so the smallest value is minus infinity in all states from which the compo
 staying costs; if it is 0, the MDP is rejected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

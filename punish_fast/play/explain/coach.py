@@ -4,8 +4,6 @@ The enemy's strategy is known, and its hand is uniform over the unseen cards. Wi
 against this enemy from the next move on: the one-player model (``mdp/methods/interval_iteration.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product

@@ -1,7 +1,5 @@
 """The rules that matter in a position, in a few lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from punish_fast.duel.breath import clash_effects

@@ -5,8 +5,6 @@ the enemy has a choice, too, and the best action is furthest above the second be
 the best choice minus its own, as a share of the difference between win and loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Reasons for and against an action, by actions of the enemy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import TypeVar
 

@@ -5,8 +5,6 @@ loses ``v - q``, in points if multiplied by 100. The losses are against the enem
 choices can be best against other enemies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ feints. An explanation splits this mean by the enemy's action. The parts add up 
 (``punish/transitions/tensor.py``) times the values of the row's columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The match samples chance. Views and policies receive states of `Game.known_to` o
 Players who decide simultaneously all choose before any choice is revealed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

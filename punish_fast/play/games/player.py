@@ -1,7 +1,5 @@
 """Players of other games that a server offers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

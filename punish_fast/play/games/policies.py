@@ -1,7 +1,5 @@
 """Policies of agents of other games: random, rules of thumb, perfect play, mixtures, and learned policies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast

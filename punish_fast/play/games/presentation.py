@@ -1,7 +1,5 @@
 """JSON-like objects and texts that describe other games for a page, with the information of one player."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A game in the terminal, against agents or between two people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Data of all games under the same rules: states and decks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from punish_fast.duel.dealer import Dealer, cumulate_draws

@@ -5,8 +5,6 @@ Two agents therefore play exactly the game of `Simulator.trace`, and a person ge
 sides play as there. Choices can have a separate seed, so that they cannot be predicted from the deals.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

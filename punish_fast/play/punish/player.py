@@ -1,7 +1,5 @@
 """Players of Punish on a server."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """A quiz in the terminal: positions, typed answers, and the reasons why they are right or wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """JSON-like objects and texts that describe positions, moves and events of Punish for a page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Storage of finished games in a database."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field

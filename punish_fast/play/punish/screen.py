@@ -4,8 +4,6 @@ A card is a box with its name and its key, filled with the colour that it has in
 terminal cannot draw lines.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from textwrap import fill

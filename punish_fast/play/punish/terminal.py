@@ -1,7 +1,5 @@
 """A game of Punish in the terminal: one person against an agent, two people, or two agents to watch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ Under both models, players forget everything before the last deal. A model is *f
 all states that the other distinguishes.
 """
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ The worth of a card is the conditional expectation ``E[v | n copies of the card 
 slope of the weighted least squares line through these expectations.
 """
 
-from __future__ import annotations
-
 from math import comb
 from typing import NamedTuple
 

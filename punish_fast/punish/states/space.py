@@ -5,8 +5,6 @@ a measure. Each further layer contains the successors of the previous one. Under
 two measures. Finer models lack this layer, because the graph of the two-player game has its own nodes there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 

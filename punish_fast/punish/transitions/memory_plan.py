@@ -14,8 +14,6 @@ Each mode also stores the state index and the rewards, values and actions of row
 sample of batches made by one thread. A stored tensor is made once, and a sweep takes a fixed fraction of that time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A *batch* is a run of consecutive blocks. A thread counts and fills its rows, pa
 memory for its next batch, so all rows of a game can be processed without storing a tensor.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -4,8 +4,6 @@ The entries of each row are counted, which depends only on the rules, and then f
 once, by whole layers; a matrix-free process repeats it in every sweep, a few blocks at a time.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ In a compact tensor, rows share probabilities, which reduces memory and time per
 probability 0 are kept, so its sparsity pattern is the same for all enemies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

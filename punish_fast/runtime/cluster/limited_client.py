@@ -1,7 +1,5 @@
 """Dask client with time limits, since Dask waits indefinitely for a stopped process."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Any

@@ -4,8 +4,6 @@ Flux writes a weight matrix column by column, so each matrix is a list of one ar
 output. This is the transpose of Flux's matrix: it is multiplied from the left by a row vector of inputs.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ In the package, a state is a row and a mixed-radix code. Exported files describe
 each, which form the notebook's decimal code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

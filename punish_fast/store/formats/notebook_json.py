@@ -13,8 +13,6 @@ A file is read as values if the value of a loss is negative. A win probability `
 at discount 1.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

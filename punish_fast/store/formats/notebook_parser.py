@@ -1,7 +1,5 @@
 """Parser of the numbers of state-action pairs in a notebook file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from itertools import chain

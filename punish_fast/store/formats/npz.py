@@ -28,8 +28,6 @@ Win and loss have no rows. The values of an imported model for one objective are
 States without choices are counted as having one choice.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -22,8 +22,6 @@ contain a proposition ``init``, because Storm creates this label from the initia
 The arrays are written in pieces to save memory.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

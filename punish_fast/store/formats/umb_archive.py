@@ -6,8 +6,6 @@ by seeking in plain files and up to a limit in compressed ones. The number of me
 size of their contents are limited as well.
 """
 
-from __future__ import annotations
-
 import os
 import tarfile
 import zlib

@@ -13,8 +13,6 @@ With the model *rules*, the search uses the rules of the game and the dynamics i
 Silver et al., Science 362, 2018). Everything else is equal, so a comparison shows the cost of learning the rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Hyperparameters of MuZero, and checks of the games that it supports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -16,8 +16,6 @@ probability proportional to that power of ``|v - target| + 0.1`` and weighted in
 is unchanged up to a factor (T. Schaul et al., "Prioritized experience replay", 2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
