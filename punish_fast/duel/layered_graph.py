@@ -103,8 +103,7 @@ class LayeredGraph(ABC):
         chunks = balanced_chunks(cumulated(lengths), N_PARTS)
         out = np.empty((len(chunks) - 1, int(self.full.ptr[self.layer_ptr[1]])))
         for_each(_passes.spread_nodes, len(chunks) - 1, chunks, self.redeal, reach, out)
-        dealt: np.ndarray = out.sum(axis=0)
-        return dealt
+        return np.asarray(out.sum(axis=0))
 
     def for_states(self, number: int, kernel: Callable[..., None], *args: Any) -> None:
         """Call ``kernel(begin, end, *args)`` for the information states of a breath, in parallel."""

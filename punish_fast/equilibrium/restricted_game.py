@@ -123,8 +123,7 @@ class RestrictedGame(LayeredGraph):
 
     def choices(self, choice: np.ndarray) -> np.ndarray:
         """Convert choices in the whole graph to choices in the restricted game, int64 ``[n_states]``."""
-        rows: np.ndarray = np.searchsorted(self.rows, choice[self.states])
-        return rows
+        return np.asarray(np.searchsorted(self.rows, choice[self.states]))
 
     def take_values(self, v: np.ndarray) -> np.ndarray:
         """Return the values in the restricted game, float64 ``[n_values]``, given the values in the whole graph."""

@@ -97,8 +97,7 @@ class MDP(Process):
     @cached_property
     def longest_of_states(self) -> np.ndarray:
         """Number of entries in the longest row of each state, int64 ``[n_states]``."""
-        longest: np.ndarray = np.maximum.reduceat(np.diff(self.indptr), self.state_ptr[:-1])
-        return longest
+        return np.asarray(np.maximum.reduceat(np.diff(self.indptr), self.state_ptr[:-1]))
 
     @cached_property
     def deviation(self) -> float:

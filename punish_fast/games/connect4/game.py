@@ -106,8 +106,7 @@ class Connect4(SquareGame):
 
     def features(self, state: Connect4State) -> np.ndarray:
         """Return planes of the stones of the player to move and of the opponent, with rows from the bottom up."""
-        features: np.ndarray = self.vector.features(self.vector.pack([state]))[0]
-        return features
+        return np.asarray(self.vector.features(self.vector.pack([state]))[0])
 
     def state_of(self, text: str) -> Connect4State:
         """Parse a sequence of moves as columns from 1 to 7, such as ``"4455"``."""

@@ -122,8 +122,7 @@ def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
 
 def ranking(points: np.ndarray) -> np.ndarray:
     """Return indices by descending points; ties keep their order."""
-    result: np.ndarray = np.argsort(-points, kind="stable")
-    return result
+    return np.asarray(np.argsort(-points, kind="stable"))
 
 
 def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndarray:

@@ -136,8 +136,7 @@ class Gwent(Game):
         return len(state.decks[1]) < self.n_dealt
 
     def _shares(self, state: GwentState) -> np.ndarray:
-        shares: np.ndarray = self.vector.probabilities(words_of(state)[np.newaxis])[0]
-        return shares
+        return np.asarray(self.vector.probabilities(words_of(state)[np.newaxis])[0])
 
     def returns(self, state: GwentState) -> tuple[float, float]:
         """Return 1 for the winner and -1 for the loser, or 0 for both."""
@@ -188,8 +187,7 @@ class Gwent(Game):
         * 7 for the opponent: size of the initial deck / 25, number of cards in hand / 10, and the five above.
         * 2: round / 3, number of players who are not out / 2.
         """
-        features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
-        return features
+        return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def words(self, state: GwentState) -> dict[str, int]:
         """Return the actions by card number, ``"pass"``, or who begins; of equal cards, only the first slot.

@@ -53,8 +53,7 @@ class GwentGames(NamedTuple):
     @property
     def returns(self) -> np.ndarray:
         """Returns of the first player, int8 ``[n_games]``: 1 for a win, 0 for a tie and -1 for a loss."""
-        result: np.ndarray = np.sign(self.wins[:, 0] - self.wins[:, 1]).astype(np.int8)
-        return result
+        return np.asarray(np.sign(self.wins[:, 0] - self.wins[:, 1]).astype(np.int8))
 
 
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:

@@ -39,8 +39,7 @@ class RoundRobin(NamedTuple):
     @property
     def fitness(self) -> np.ndarray:
         """Wins less losses per game of each deck, float64 ``[n_decks]``."""
-        result: np.ndarray = self.points / (self.games * (len(self.points) - 1))
-        return result
+        return np.asarray(self.points / (self.games * (len(self.points) - 1)))
 
     @property
     def error(self) -> float:

@@ -182,8 +182,7 @@ class IncanGold(Game):
           hazard present, number of players inside / 3.
         * 17 for the deck: the share of each kind of card.
         """
-        features: np.ndarray = self.vector.features(words_of(state)[np.newaxis])[0]
-        return features
+        return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def variant_text(self) -> str:
         """Return, for example, ``"Incan Gold, artifacts valued when drawn"``."""

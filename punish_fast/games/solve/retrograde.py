@@ -44,18 +44,15 @@ class PerfectPlay:
     @cached_property
     def row_values(self) -> np.ndarray:
         """Value of each action for the player who takes it, int8 ``[n_rows]``."""
-        rows: np.ndarray = self.value[self.positions.after] * self.positions.sign
-        return rows
+        return np.asarray(self.value[self.positions.after] * self.positions.sign)
 
     def keeps_value(self) -> np.ndarray:
         """Return a mask of the actions that keep the value of their position, bool ``[n_rows]``."""
-        kept: np.ndarray = self.row_values == self.value[self.positions.position_of_row]
-        return kept
+        return np.asarray(self.row_values == self.value[self.positions.position_of_row])
 
     def is_safe(self) -> np.ndarray:
         """Return a mask of the actions after which the opponent cannot force a win, bool ``[n_rows]``."""
-        safe: np.ndarray = self.row_values >= DRAW
-        return safe
+        return np.asarray(self.row_values >= DRAW)
 
     @cached_property
     def ranks(self) -> np.ndarray:

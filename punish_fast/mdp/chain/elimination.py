@@ -143,8 +143,7 @@ def components(within: Any) -> np.ndarray:
         within = within.copy()
         within.sum_duplicates()
     # SciPy numbers a component after its successors, which a test checks.
-    label: np.ndarray = connected_components(within, connection="strong")[1]
-    return label
+    return np.asarray(connected_components(within, connection="strong")[1])
 
 
 def closed_classes(chain: Any) -> list[np.ndarray]:

@@ -154,8 +154,7 @@ class TransitionGraph:
 
         The MDP must not store zeros.
         """
-        safe: np.ndarray = np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1])
-        return safe
+        return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:

@@ -44,8 +44,7 @@ def rows_of_states(mdp: MDP, states: np.ndarray) -> np.ndarray:
 
 def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
     """Count the given rows, bool ``[n_rows]``, in each state, int32 ``[n_states]``."""
-    counts: np.ndarray = np.add.reduceat(rows, mdp.state_ptr[:-1], dtype=np.int32)
-    return counts
+    return np.asarray(np.add.reduceat(rows, mdp.state_ptr[:-1], dtype=np.int32))
 
 
 def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:

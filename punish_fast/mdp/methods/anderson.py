@@ -76,5 +76,4 @@ def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
     lengths = np.sqrt(gram.diagonal())
     lengths = np.where(lengths > 0, lengths, 1)
     weights = np.linalg.lstsq(gram / np.outer(lengths, lengths), towards / lengths, rcond=1e-13)[0]
-    scaled: np.ndarray = weights / lengths
-    return scaled
+    return np.asarray(weights / lengths)

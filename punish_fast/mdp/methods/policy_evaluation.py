@@ -102,8 +102,7 @@ def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) 
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
-        image: np.ndarray = x[:n] - chain.discounted_successors(x)
-        return image
+        return np.asarray(x[:n] - chain.discounted_successors(x))
 
     x, r = np.zeros(n), residual.copy()
     shadow, direction = residual, r.copy()

@@ -127,10 +127,9 @@ class Iteration:
 
     def _rounding(self) -> np.ndarray:
         """Return the largest rounding error of a backup in each layer, float64 ``[n_layers]``."""
-        rounding: np.ndarray = (self.mdp.longest_rows + self._further_terms) * (
-            UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST
+        return np.asarray(
+            (self.mdp.longest_rows + self._further_terms) * (UNIT_ROUNDOFF * self.contraction.largest_value + SMALLEST)
         )
-        return rounding
 
     def _carried_error(self, change: float, rounding: float) -> float:
         """Return an upper bound on the error of carried values that changed by at most ``change``."""
