@@ -124,7 +124,7 @@ def test_help_and_coach_answer_at_the_table(run, say):
     done = run(*TINY, "naive", "--seed", "3")
     assert done.code == 0
     assert "A player with no HP left loses" in done.out.replace("\n  ", " ")
-    assert "Win probability of each move" in done.out
+    assert "Win probabilities if" in done.out
     assert "Expect: " in done.out
     assert "'x' is not a move." in done.out
     assert done.out.endswith("You left the game; unfinished games are not saved.\n")

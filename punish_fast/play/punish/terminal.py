@@ -130,7 +130,7 @@ class PunishTerminal:
             return
         other = self.screen.names[1 - seat]
         plays = "plays on like this" if self.coach.name == other else f"plays like {self.coach.name}"
-        self.screen.say(f"Win probability of each move, if {other} {plays} and you play your best afterwards:")
+        self.screen.say(f"Win probabilities if {other} {plays} and you play your best:")
         chances = self.coach.win_chances(view)
         self.screen.columns([f"{typed_text(action):<9} {chance:7.2%}" for action, chance in chances.items()])
         expected = list(self.coach.expected(view).items())
