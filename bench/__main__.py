@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in (*TITLES, "page")]
     if unknown:
-        parser.error(f"{unknown[0]!r} is not a benchmark, allowed are {', '.join(TITLES)} and page")
+        parser.error(f"{unknown[0]!r} is not a benchmark; use {', '.join(TITLES)} or page")
     # SIGTERM must also end child processes, and a shell starts background jobs with interrupts ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -350,7 +350,7 @@ def enemy_plays(rules: Any, state: State, enemy: Strategy | None, one: Number) -
 def transition(rules: Any, state: State, action: int, enemy: Strategy | None = None, one: Number = EXACT) -> Transition:
     """Return the probabilities of all successors of an action; equal ones are merged."""
     if action not in legal_actions(rules, state):
-        raise ValueError(f"action is {action}, allowed are {legal_actions(rules, state)}")
+        raise ValueError(f"action is {action}; it must be one of {legal_actions(rules, state)}")
     if state.breath > rules.breaths:
         return redeal(rules, state, one)
     row: Transition = {}

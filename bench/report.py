@@ -93,7 +93,7 @@ def text_of(report: Report) -> str:
     lines += [f"{name}: {fact(value)}" for name, value in report.facts.items()]
     for check in report.checks:
         verdict = "ok" if check.ok else "WRONG"
-        lines.append(f"{check.name}: results differ by {check.difference:.1e}, allowed is {check.limit:.1e}: {verdict}")
+        lines.append(f"{check.name}: results differ by {check.difference:.1e}, limit {check.limit:.1e}: {verdict}")
     lines += [f"not measured: {problem}" for problem in report.problems]
     return "\n".join([*lines, *_targets(report)])
 

@@ -76,14 +76,14 @@ def test_what_a_function_cannot_take_is_named():
     pf = punish_fast
     space = pf.StateSpace(pf.load_rules("tiny"))
     for call, said in (
-        (lambda: pf.StateSpace("tiny"), "rules: 'tiny' is not allowed, it must be Rules, such as load_rules"),
-        (lambda: pf.build("tiny"), "space: str is not allowed, it must be a StateSpace"),
-        (lambda: pf.build(space.rules), "space: Rules is not allowed, it must be a StateSpace"),
-        (lambda: pf.Graph(space.rules), "space: Rules is not allowed, it must be a StateSpace"),
-        (lambda: pf.lift(space, 1, np.ones(3)), "space: int is not allowed, it must be a StateSpace"),
-        (lambda: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed, it must be a StateSpace"),
-        (lambda: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed, it must be an MDP"),
-        (lambda: pf.solve(space), "mdp: StateSpace is not allowed, it must be an MDP, such as build"),
+        (lambda: pf.StateSpace("tiny"), "rules: 'tiny' is not allowed; it must be Rules, such as load_rules"),
+        (lambda: pf.build("tiny"), "space: str is not allowed; it must be a StateSpace"),
+        (lambda: pf.build(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
+        (lambda: pf.Graph(space.rules), "space: Rules is not allowed; it must be a StateSpace"),
+        (lambda: pf.lift(space, 1, np.ones(3)), "space: int is not allowed; it must be a StateSpace"),
+        (lambda: pf.save("x.h5", 1, pf.build(space)), "space: int is not allowed; it must be a StateSpace"),
+        (lambda: pf.save("x.h5", space, space), "mdp: StateSpace is not allowed; it must be an MDP"),
+        (lambda: pf.solve(space), "mdp: StateSpace is not allowed; it must be an MDP, such as build"),
         (lambda: pf.head_to_head(space, "naive", "random"), "graph: StateSpace is not allowed"),
         (lambda: pf.simulate(space, "naive", "random", 1, 1), "graph: StateSpace is not allowed"),
         (lambda: pf.best_response(space, "naive"), "graph: StateSpace is not allowed"),

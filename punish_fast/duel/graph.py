@@ -56,7 +56,7 @@ class Outline:
             for_chunks(_graph.count_full, layer.first, *args)
         ptr, entry_ptr = cumulated(n_full), cumulated(n_entries)
         if entry_ptr[-1] > _MAX_ENTRIES:
-            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors, allowed are {_MAX_ENTRIES:,}")
+            raise MemoryError(f"the graph has {entry_ptr[-1]:,} successors; the maximum is {_MAX_ENTRIES:,}")
         require_memory(4 * int(entry_ptr[-1]) + 12 * int(ptr[-1]), f"a graph of {entry_ptr[-1]:,} successors")
         entry = np.empty(ptr[-1], dtype=np.uint32)
         enemy_row, deck = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1], dtype=np.int32)
@@ -181,7 +181,7 @@ class Graph(Outline, LayeredGraph):
         space, layout = self.space, self.space.layout
         n_keys = layout.n_cards_codes * layout.hp**2
         if n_keys > _MAX_ENTRIES:
-            raise MemoryError(f"the graph could have {n_keys:,} nodes, allowed are {_MAX_ENTRIES:,}")
+            raise MemoryError(f"the graph could have {n_keys:,} nodes; the maximum is {_MAX_ENTRIES:,}")
         used = np.zeros(n_keys, dtype=np.uint8)
         for number in range(space.rules.breaths):
             layer, is_last = space.layers[number], number == space.rules.breaths - 1
@@ -237,4 +237,4 @@ def must_be_graph(graph: object) -> None:
     """Raise TypeError if an argument is not a `Graph`."""
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
-        raise TypeError(f"graph: {kind} is not allowed, it must be a Graph, such as Graph(space)")
+        raise TypeError(f"graph: {kind} is not allowed; it must be a Graph, such as Graph(space)")

@@ -21,7 +21,7 @@ def policy_of(player: Any, space: StateSpace) -> np.ndarray:
     A player is a policy, a `Solution` (its greedy policy), an agent or strategy file, or a player's name.
     """
     raise TypeError(
-        f"policy: {type(player).__name__} is not allowed, it must be float64 {space.action.shape}, a Solution, "
+        f"policy: {type(player).__name__} is not allowed; it must be float64 {space.action.shape}, a Solution, "
         "a loaded agent or strategy, or the name of a player or a file"
     )
 

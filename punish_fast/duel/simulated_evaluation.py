@@ -113,13 +113,13 @@ def simulator_of(graph: Graph) -> Simulator:
 def check_numbers(n_games: int, seed: int, paired: bool, first_game: int) -> None:
     """Raise `DuelError` if a number of games, a first game or a seed is invalid."""
     if not 1 <= n_games <= _MOST_GAMES:
-        raise DuelError(f"games: {n_games}, allowed are 1 to {_MOST_GAMES}")
+        raise DuelError(f"games: {n_games} is not from 1 to {_MOST_GAMES}")
     if not 0 <= first_game <= _MOST_GAMES:
-        raise DuelError(f"first game: {first_game}, allowed are 0 to {_MOST_GAMES}")
+        raise DuelError(f"first game: {first_game} is not from 0 to {_MOST_GAMES}")
     if paired and (n_games % 2 or first_game % 2):
-        raise DuelError(f"games: {n_games} from number {first_game} on do not form pairs, allowed are even numbers")
+        raise DuelError(f"games: {n_games} from number {first_game} on do not form pairs; both numbers must be even")
     if not 0 <= seed < 1 << 64:
-        raise DuelError(f"seed: {seed}, allowed are 0 to {(1 << 64) - 1}")
+        raise DuelError(f"seed: {seed} is not from 0 to {(1 << 64) - 1}")
 
 
 class _SimulatedMatch:

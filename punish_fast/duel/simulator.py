@@ -92,7 +92,7 @@ def _prepare_walk(graph: Graph) -> _simulator.Walk:
     space = graph.space
     n_rows = len(space.action)
     if n_rows > _MAX_ROWS:
-        raise MemoryError(f"simulator: the game has {n_rows:,} state-action rows, allowed are {_MAX_ROWS:,}")
+        raise MemoryError(f"simulator: the game has {n_rows:,} state-action rows; the maximum is {_MAX_ROWS:,}")
     walk = _simulator.Walk(
         place=np.empty((graph.n_full, 4), dtype=np.int32),
         n_draws=graph.draws.n,

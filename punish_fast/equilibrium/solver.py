@@ -52,7 +52,7 @@ class Equilibrium:
         """
         must_be_graph(graph)
         if not 0 <= share <= 1:
-            raise ValueError(f"share is {share}, allowed is from 0 to 1")
+            raise ValueError(f"share is {share}; it must be from 0 to 1")
         self.graph = graph
         self.share = share
         self.iterations = 0  # iterations so far

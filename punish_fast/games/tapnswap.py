@@ -67,7 +67,7 @@ class TapnSwap(Game):
     def __init__(self, variant: Variant | None = None) -> None:
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
-            raise GameError(f"limit: {self.variant.limit} is not allowed, it must be from 2 to {_MAX_LIMIT}")
+            raise GameError(f"limit: {self.variant.limit} is not allowed; it must be from 2 to {_MAX_LIMIT}")
         self.max_fingers = self.variant.limit - 1  # On a live hand.
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit

@@ -287,12 +287,12 @@ def from_rows(
 def check_arrays(mdp: object) -> None:
     """Check dtypes, lengths, pointers and rewards, but not the entries, so that the check takes little time."""
     if not isinstance(mdp, MDP):
-        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed, it must be an MDP, such as build(space)")
+        raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space)")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
     _check_array("indptr", mdp.indptr, np.int64)
     n_rows = len(mdp.indptr) - 1
     if n_rows > _MOST_ROWS:
-        raise ModelError(f"indptr: {n_rows:,} rows, allowed are {_MOST_ROWS:,}")
+        raise ModelError(f"indptr: {n_rows:,} rows; the maximum is {_MOST_ROWS:,}")
     _check_array("layer_ptr", mdp.layer_ptr, np.int64)
     _check_array("terminal_reward", mdp.terminal_reward, np.float64)
     check_pointer("layer_ptr", mdp.layer_ptr, mdp.n_states, least=0)
@@ -333,7 +333,7 @@ def check(mdp: MDP) -> MDP:
 
 def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = None) -> None:
     if array.ndim != 1 or array.dtype != dtype:
-        raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed is {np.dtype(dtype)} in one dimension")
+        raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:
         raise ModelError(f"{name}: {len(array)} long, but must be {length}")
 

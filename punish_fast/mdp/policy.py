@@ -31,7 +31,7 @@ def flaw_of(state_ptr: np.ndarray, weight: np.ndarray) -> str | None:
     """Describe the first flaw of a policy, float64 ``[n_rows]``; return None if it is a distribution in every state."""
     shape = (int(state_ptr[-1]),)
     if weight.shape != shape or weight.dtype != np.float64:
-        return f"{weight.dtype} {weight.shape}, allowed is float64 {shape}"
+        return f"{weight.dtype} {weight.shape}; it must be float64 {shape}"
     if not (weight >= 0).all():
         return "a probability is below 0 or not a number"
     if np.abs(np.add.reduceat(weight, state_ptr[:-1]) - 1).max(initial=0) > SUM_TOLERANCE:
@@ -91,9 +91,9 @@ def preferring(
 def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
     for name, array in {"state_ptr": state_ptr, "q": q}.items():
         if not isinstance(array, np.ndarray):
-            raise PolicyError(f"{name}: is a {type(array).__name__}, allowed is an array")
+            raise PolicyError(f"{name}: is a {type(array).__name__}; it must be an array")
     if q.shape != (state_ptr[-1],):
-        raise PolicyError(f"q: has the shape {q.shape}, allowed is ({state_ptr[-1]},), a value for each row")
+        raise PolicyError(f"q: has the shape {q.shape}; it must be ({state_ptr[-1]},), a value for each row")
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -150,4 +150,4 @@ def softmax(state_ptr: np.ndarray, q: np.ndarray, temperature: float) -> np.ndar
 def check_temperature(temperature: float) -> None:
     """Check that a temperature is positive and finite."""
     if not 0 < temperature < np.inf:
-        raise PolicyError(f"temperature: {temperature} is not allowed, it must be above 0")
+        raise PolicyError(f"temperature: {temperature} is not allowed; it must be above 0")

@@ -53,7 +53,7 @@ class Effort:
     def __post_init__(self) -> None:
         """Check the number of sweeps."""
         if not _is_whole(self.max_sweeps):
-            raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed, it must be a whole number from 1")
+            raise SolveError(f"max_sweeps: {self.max_sweeps} is not allowed; it must be a whole number of at least 1")
 
     @classmethod
     def of(cls, tolerance: float, max_sweeps: int, progress: Progress | None) -> Effort:
@@ -80,11 +80,11 @@ def check_options(
     if method in GENERAL_METHODS and sweeps is not None:
         raise SolveError(f"sweeps: not allowed with {method}, the method must be {LAYERED} or {JACOBI}")
     if discount is not None and not (_is_real(discount) and 0 <= discount <= 1):
-        raise SolveError(f"discount: {discount!r} is not allowed, it must be from 0 to 1")
+        raise SolveError(f"discount: {discount!r} is not allowed; it must be from 0 to 1")
     if not (_is_real(tolerance) and 0 < tolerance < math.inf):
-        raise SolveError(f"tolerance: {tolerance!r} is not allowed, it must be above 0")
+        raise SolveError(f"tolerance: {tolerance!r} is not allowed; it must be above 0")
     if sweeps is not None and not (_is_whole(sweeps) and sweeps <= MAX_SWEEPS):
-        raise SolveError(f"sweeps: {sweeps} is not allowed, it must be a whole number from 1 to {MAX_SWEEPS}")
+        raise SolveError(f"sweeps: {sweeps} is not allowed; it must be a whole number from 1 to {MAX_SWEEPS}")
 
 
 def _is_real(number: object) -> bool:
@@ -97,4 +97,4 @@ def _is_whole(number: object) -> bool:
 
 def _check_choice(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise SolveError(f"{option}: {value!r} is not allowed, it must be one of {', '.join(allowed)}")
+        raise SolveError(f"{option}: {value!r} is not allowed; it must be one of {', '.join(allowed)}")

@@ -223,14 +223,14 @@ def _finish(iteration: Layered | Jacobi, options: _Options) -> Solution | None:
     goal, n_states = options.goal, iteration.mdp.n_states
     if not iteration.contraction.is_known and (goal is None or options.method == JACOBI):
         option = "sweeps" if goal is None else "method"
-        raise SolveError(f"{option}: play may be too long for sweeps alone, allowed is layered with a tolerance")
+        raise SolveError(f"{option}: play may be too long for sweeps alone; use layered with a tolerance")
     limit = options.effort.max_sweeps if options.sweeps is None else options.sweeps
     is_stored = isinstance(iteration.mdp, MDP) and goal is not None
     if is_stored and options.method == LAYERED:
         limit = min(limit, _PATIENCE)
     bound = _iterate(iteration, goal, limit, options.effort)
     if goal is not None and not (bound <= goal or iteration.is_at_floor) and not is_stored:
-        raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}, allowed is more, or a discount")
+        raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}; use more, or a discount")
     iteration.close()
     bound = max(bound, iteration.settle([bound] if goal is None or bound >= goal else [bound, goal]))
     precision = PRECISION if n_states < _FEW_STATES else _LEAST_PRECISION
@@ -291,7 +291,7 @@ def evaluate(
         return iteration.v[: mdp.n_states].copy()
     if isinstance(mdp, MDP):
         return _evaluate_chain(mdp, weight, discount, tolerance, max_sweeps)
-    raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}, allowed are more, or a discount")
+    raise SolveError(f"max_sweeps: {limit:,} leave an error bound of {bound:.1e}; use more, or a discount")
 
 
 def _evaluate_chain(mdp: MDP, weight: np.ndarray, discount: float, tolerance: float, max_sweeps: int) -> np.ndarray:

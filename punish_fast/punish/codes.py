@@ -146,13 +146,13 @@ def _problem(layout: Layout, state: State) -> str | None:
     for field, (low, high) in limits.items():
         value = getattr(state, field)
         if not low <= value <= high:
-            return f"{field} is {value}, allowed are {low} to {high}"
+            return f"{field} is {value}; it must be from {low} to {high}"
     problem = _cards_problem(layout, state)
     if problem is not None:
         return problem
     drawn = _drawn(layout, state)
     if between and not 0 <= drawn <= 2 * layout.feints:
-        return f"{drawn} cards were drawn from the deck, expected 0 to {2 * layout.feints}"
+        return f"{drawn} cards were drawn from the deck; the maximum is {2 * layout.feints}"
     if not between and drawn != state.own_feinted + state.enemy_feinted:
         return f"{drawn} cards were drawn from the deck in {state.own_feinted + state.enemy_feinted} feints"
     return None
@@ -161,12 +161,12 @@ def _problem(layout: Layout, state: State) -> str | None:
 def _cards_problem(layout: Layout, state: State) -> str | None:
     """Describe the first contradiction between hand and discard pile, or return None."""
     if not len(state.hand) == len(state.discard) == len(CARDS):
-        return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile, allowed are 5 each"
+        return f"{len(state.hand)} counts in hand and {len(state.discard)} in the discard pile; each must have 5"
     for card, copies, held, gone in zip(CARDS, layout.copies, state.hand, state.discard, strict=True):
         if held < 0 or gone < 0 or held + gone > copies:
             return f"{held} {card} in hand and {gone} in the discard pile, of {copies} in play"
     if sum(state.hand) > layout.hand_size:
-        return f"hand has {sum(state.hand)} cards, allowed are up to {layout.hand_size}"
+        return f"hand has {sum(state.hand)} cards; the maximum is {layout.hand_size}"
     return None
 
 
@@ -189,7 +189,7 @@ def decode(layout: Layout, code: int) -> State:
     """Return the state of a mixed-radix code; raise `StateError` if the code is invalid."""
     n_codes = (layout.breaths + 1) * layout.n_cards_codes * layout.n_statuses
     if not 0 <= code < n_codes:
-        raise StateError(f"code {code}: allowed are 0 to {n_codes - 1}")
+        raise StateError(f"code {code}: is not from 0 to {n_codes - 1}")
     state = state_of_digits(_digits_of_codes(layout, np.array([code], dtype=np.int64))[0].tolist())
     problem = _problem(layout, state)
     if problem is not None:
@@ -211,7 +211,7 @@ def from_decimal(layout: Layout, code: int) -> State:
     """Return the state of an 18-digit decimal code; raise `StateError` if the code is invalid."""
     text = str(code)
     if len(text) != N_DIGITS or not text.isdecimal():
-        raise StateError(f"state code {text}: allowed are 18 digits, the first not 0")
+        raise StateError(f"state code {text}: must be 18 digits, the first not 0")
     state = state_of_digits([int(digit) for digit in text])
     problem = _problem(layout, state)
     if problem is not None:

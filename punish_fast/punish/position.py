@@ -48,7 +48,7 @@ def position(
     """
     rules = rules if isinstance(rules, Rules) else load_rules(rules)
     if not 1 <= breath <= rules.breaths + 1:
-        raise StateError(f"position: breath is {breath}, allowed are 1 to {rules.breaths + 1}")
+        raise StateError(f"position: breath is {breath}; it must be from 1 to {rules.breaths + 1}")
     own_hp, enemy_hp = (rules.hp, rules.hp) if hp is None else hp
     own_exhausted, enemy_exhausted = _flags("exhausted", exhausted)
     own_feinted, enemy_feinted = _flags("feinted", feinted)
@@ -88,7 +88,7 @@ def _notes(who: str, exhausted: int, feinted: int) -> Iterator[str]:
 def _cards(field: str, text: str) -> Five:
     for letter in text.lower():
         if letter not in INITIALS:
-            raise StateError(f"{field}: {letter!r} is no card, allowed are the initials {', '.join(INITIALS)}")
+            raise StateError(f"{field}: there is no card {letter!r}; use {', '.join(INITIALS)}")
     guard, rush, dodge, strike, punish = (text.lower().count(letter) for letter in INITIALS)
     return guard, rush, dodge, strike, punish
 
@@ -99,7 +99,7 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
     if isinstance(players, tuple):
         return players
     if players not in SIDES:
-        raise StateError(f"{field}: {players!r} is invalid, allowed are {', '.join(SIDES)}")
+        raise StateError(f"{field}: {players!r} is invalid; use {', '.join(SIDES)}")
     return SIDES[players]
 
 
@@ -109,5 +109,5 @@ def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:
         seen = f"{own} in hand, {gone} in the discard pile and {deck} in the deck of {rules.n_cards} cards"
-        raise StateError(f"{seen} leave {left} for the enemy's hand, allowed are 0 to {rules.hand_size}")
+        raise StateError(f"{seen} leave {left} for the enemy's hand; it must be 0 to {rules.hand_size}")
     return left

@@ -43,7 +43,7 @@ def changed(base: Rules, text: str) -> Rules:
     """Return rules with a change such as ``damage.strike=3`` or ``redeal=discard``; quotes are optional."""
     fields = _parse(text)
     if fields is None:
-        raise RulesError(f"rules: {text[:60]!r} is no change, allowed are those such as hp=4 or damage.strike=3")
+        raise RulesError(f"rules: {text[:60]!r} is not a change; write it like hp=4 or damage.strike=3")
     return from_mapping(fields, base)
 
 

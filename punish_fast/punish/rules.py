@@ -124,7 +124,7 @@ def _brief(value: object) -> str:
 
 
 def _error(field: str, value: object, told: str) -> RulesError:
-    return RulesError(f"rules: {field} is {_brief(value)}, allowed {told}")
+    return RulesError(f"rules: {field} is {_brief(value)}; it must be {told}")
 
 
 def _check(field: str, value: object) -> None:
@@ -132,24 +132,23 @@ def _check(field: str, value: object) -> None:
     form, low, high, _ = FIELDS[field]
     if form == CHOICE:
         if value not in REDEALS:
-            raise _error(field, value, f"are {' and '.join(map(repr, REDEALS))}")
+            raise _error(field, value, " or ".join(map(repr, REDEALS)))
         return
     numbers: Any = value if form != NUMBER else (value,)
     n = {NUMBER: 1, ORDER: len(RESOLVED)}.get(form, len(CARDS))
-    told = f"whole numbers from {low} to {high}"
     if not isinstance(numbers, tuple) or len(numbers) != n:
-        raise _error(field, value, f"are {n} {told}")
+        raise _error(field, value, f"{n} whole numbers from {low} to {high}")
     for number in numbers:
         if not isinstance(number, int) or isinstance(number, bool) or not low <= number <= high:
-            raise _error(field, number, f"are {told}")
+            raise _error(field, number, f"a whole number from {low} to {high}")
     if form == ORDER and len(set(numbers)) < n:
-        raise _error(field, value, f"are the ranks {low} to {high}, each once")
+        raise _error(field, value, f"the ranks {low} to {high}, each once")
 
 
 def validate(rules: Rules) -> Rules:
     """Return ``rules`` unchanged, or raise `RulesError` if they are invalid."""
     if not isinstance(rules, Rules):
-        raise RulesError(f'rules: {rules!r:.40} is not allowed, it must be Rules, such as load_rules("tabletop")')
+        raise RulesError(f'rules: {rules!r:.40} is not allowed; it must be Rules, such as load_rules("tabletop")')
     for field, value in rules._asdict().items():
         _check(field, value)
     needed = 2 * rules.hand_size + rules.reveal_size + 2 * rules.feints
@@ -167,21 +166,21 @@ def _read(field: str, value: Any, default: Any) -> Any:
     if form == BY_CARD and isinstance(value, Mapping):
         unknown = [name for name in value if name not in CARDS]
         if unknown:
-            raise RulesError(f"rules: {field} names {unknown[0]!r}, allowed are {', '.join(CARDS)}")
+            raise RulesError(f"rules: {field} names {unknown[0]!r}; the cards are {', '.join(CARDS)}")
         return tuple(value.get(card, before) for card, before in zip(CARDS, default, strict=True))
     if form == BY_CARD:
         if not isinstance(value, list | tuple):
-            raise _error(field, value, f"is a list of {len(CARDS)} or a table of {', '.join(CARDS)}")
+            raise _error(field, value, f"a list of {len(CARDS)} or a table of {', '.join(CARDS)}")
         return tuple(value)
     if form in (NUMBER, CHOICE):
         return value
     names = RESOLVED if form == ORDER else CARDS
     if not isinstance(value, list) or any(name not in names for name in value) or len(set(value)) != len(value):
-        raise _error(field, value, f"is a list of {', '.join(names)}, each at most once")
+        raise _error(field, value, f"a list of {', '.join(names)}, each at most once")
     if form == CARD_NAMES:
         return tuple(int(card in value) for card in CARDS)
     if len(value) != len(names):
-        raise _error(field, value, f"are all of {', '.join(names)}, lowest first")
+        raise _error(field, value, f"all of {', '.join(names)}, lowest first")
     return tuple(value.index(name) for name in names)
 
 
@@ -199,7 +198,7 @@ def from_mapping(fields: Mapping[str, Any], base: Rules = PRESETS["notebook"]) -
     """Return ``base`` with some fields replaced; the values are in the form used in TOML files."""
     unknown = [field for field in fields if field not in Rules._fields]
     if unknown:
-        raise RulesError(f"rules: unknown field {unknown[0]!r}, allowed are {', '.join(Rules._fields)}")
+        raise RulesError(f"rules: unknown field {unknown[0]!r}; the fields are {', '.join(Rules._fields)}")
     changed = {field: _read(field, value, getattr(base, field)) for field, value in fields.items()}
     return validate(base._replace(**changed))
 

@@ -59,7 +59,7 @@ def policy_of_table(space: StateSpace, state: np.ndarray, p: np.ndarray) -> np.n
     """
     state, p = np.asarray(state), np.asarray(p, dtype=np.float64)
     if state.ndim != 1 or p.shape != (len(state), len(ACTIONS)):
-        raise StrategyError(f"strategy: shapes are {state.shape} and {p.shape}, allowed are (k,) and (k, 11)")
+        raise StrategyError(f"strategy: shapes are {state.shape} and {p.shape}; they must be (k,) and (k, 11)")
     policy = uniform_policy(space)
     if len(state) == 0:
         return policy

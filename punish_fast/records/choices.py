@@ -66,7 +66,7 @@ class Selection:
         for field in ("until", "game", "before"):
             value = getattr(self, field)
             if value is not None and not -(2**63) <= value < 2**63:
-                raise RecordsError(f"{field} is {printable(str(value), 40)}, allowed are whole numbers of 64 bits")
+                raise RecordsError(f"{field} is {printable(str(value), 40)}; it must be a whole number of 64 bits")
 
     def query(self, columns: str, source: str = GAMES, more: str = "") -> tuple[str, dict[str, int | str | None]]:
         """Return a query of columns of the selected games or choices, and its parameters."""

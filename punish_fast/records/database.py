@@ -197,7 +197,7 @@ def _version_of(path: Path, connection: sqlite3.Connection) -> int:
     if path.stat().st_size == 1:
         raise RecordsError(f"{path}: is not an SQLite database")
     if version < 0:
-        raise RecordsError(f"{path}: user_version is {version}, allowed are 0 to {FORMAT_VERSION}")
+        raise RecordsError(f"{path}: user_version is {version}; it must be from 0 to {FORMAT_VERSION}")
     if version > FORMAT_VERSION:
         this = f"this one reads versions up to {FORMAT_VERSION}"
         raise RecordsError(f"{path}: version {version} was written by a newer punish-fast, update it; {this}")

@@ -37,7 +37,7 @@ def read_entries(content: bytes) -> Entries:
     """Read the entries of a file; raise `EntryError` if there are none."""
     text, is_cut = _decode(content)
     if not text.strip():
-        raise EntryError("is empty, expected a JSON list")
+        raise EntryError("is empty; it must be a JSON list")
     entries = _Reader(text).read()
     if entries.flaw and not entries.values:
         raise EntryError(entries.flaw)

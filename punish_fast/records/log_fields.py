@@ -18,7 +18,7 @@ def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence
     if isinstance(entry, EntryError):
         raise EntryError(f"{where}: {entry}")
     if not isinstance(entry, dict):
-        raise EntryError(f"{where} is {brief(entry)}, allowed is an object of {', '.join(keys)}")
+        raise EntryError(f"{where} is {brief(entry)}; it must be an object of {', '.join(keys)}")
     for key in keys:
         if key not in entry and key not in optional:
             raise EntryError(f"{where} has no {key}")
@@ -31,7 +31,7 @@ def require_keys(where: str, entry: Any, keys: Sequence[str], optional: Sequence
 def whole(where: str, value: Any, low: int, high: int) -> int:
     """Return ``value`` if it is an integer from ``low`` to ``high``."""
     if type(value) is not int or not low <= value <= high:
-        raise EntryError(f"{where} is {brief(value)}, allowed are whole numbers from {low} to {high}")
+        raise EntryError(f"{where} is {brief(value)}; it must be a whole number from {low} to {high}")
     return value
 
 
@@ -47,21 +47,21 @@ def name(where: str, value: Any) -> str:
     try:
         return checked_name(value if isinstance(value, str) else "")
     except PlayerNameError:
-        raise EntryError(f"{where} is {brief(value)}, allowed are {NAMES}") from None
+        raise EntryError(f"{where} is {brief(value)}; use {NAMES}") from None
 
 
 def state(where: str, value: Any) -> int:
     """Return the decimal code of a state, given as text or as a number."""
     is_text = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 18
     if not is_text and not (type(value) is int and 0 <= value <= LAST_STATE):
-        raise EntryError(f"{where} is {brief(value)}, allowed are 18 digits")
+        raise EntryError(f"{where} is {brief(value)}; it must be 18 digits")
     return int(value)
 
 
 def flag(where: str, value: Any) -> bool:
     """Return ``value`` if it is a bool."""
     if type(value) is not bool:
-        raise EntryError(f"{where} is {brief(value)}, allowed are true and false")
+        raise EntryError(f"{where} is {brief(value)}; it must be true or false")
     return value
 
 
@@ -71,7 +71,7 @@ def temperature(where: str, parameters: Any) -> float | None:
     if value is None:
         return None
     if type(value) not in (int, float) or not 0 <= value <= MAX_TEMPERATURE:
-        raise EntryError(f"{where}: temperature is {brief(value)}, allowed are numbers from 0, or null")
+        raise EntryError(f"{where}: temperature is {brief(value)}; it must be a number of at least 0, or null")
     return float(value)
 
 

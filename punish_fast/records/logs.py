@@ -288,7 +288,7 @@ def _side_of_game(where: str, value: Any) -> Side:
     entry = log_fields.require_keys(where, value, _SIDE_KEYS, optional=("bot_parameters",))
     for key in ("states", "actions"):
         if not isinstance(entry[key], list):
-            raise EntryError(f"{where}: {key} is {brief(entry[key])}, allowed is a list")
+            raise EntryError(f"{where}: {key} is {brief(entry[key])}; it must be a list")
     if len(entry["states"]) != len(entry["actions"]):
         raise EntryError(f"{where}: there are {len(entry['states'])} states and {len(entry['actions'])} actions")
     states = tuple(log_fields.state(f"{where}: states", state) for state in entry["states"])

@@ -106,7 +106,7 @@ def checked_name(text: str, taken: Iterable[str] = ()) -> str:
     """Return the normalised spelling of a name; raise `PlayerNameError` if invalid or similar to one in ``taken``."""
     name = clean_name(text)
     if not is_name(name):
-        raise PlayerNameError(f"{brief(text)} is not a valid name, allowed are {NAMES}")
+        raise PlayerNameError(f"{brief(text)} is not a valid name; use {NAMES}")
     other = next((other for other in taken if looks_like(name, other)), None)
     if other is not None:
         raise PlayerNameError(f"{brief(name)} looks like {other}, the name of a bot; choose another one")

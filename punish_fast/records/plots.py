@@ -43,7 +43,7 @@ _BOT = {"marker": LOOKS[3].marker, "color": VERMILION}
 def draw(kind: str, results: Results, path: str | Path, player: str | None = None) -> None:
     """Draw a plot, one of `PLOTS`, to a PNG or SVG file; ``over-time`` shows all players or only ``player``."""
     if kind not in PLOTS:
-        raise RecordsError(f"plot is {kind!r}, allowed are {', '.join(PLOTS)}")
+        raise RecordsError(f"plot is {kind!r}; the plots are {', '.join(PLOTS)}")
     if len(results) == 0:
         raise RecordsError("no game was selected, so there is nothing to draw")
     with picture(Path(path), kind) as figure:

@@ -154,7 +154,7 @@ class FigureError(PunishFastError, ValueError):
 def check_picture(path: Path) -> None:
     """Raise `FigureError` unless the suffix is .png or .svg, and `ExtraError` if matplotlib is not installed."""
     if path.suffix[1:] not in FORMATS:
-        raise FigureError(f"{path}: suffix is {path.suffix!r}, allowed are .png and .svg")
+        raise FigureError(f"{path}: suffix is {path.suffix!r}; it must be .png or .svg")
     require("plot", "matplotlib")
 
 

@@ -97,7 +97,7 @@ class CheckedFile:
         if name not in self.shapes:
             raise self.error(name, "missing")
         if self.shapes[name] != shape:
-            raise self.error(name, f"shape is {self.shapes[name]}, allowed is {' x '.join(map(str, shape))}")
+            raise self.error(name, f"shape is {self.shapes[name]}; it must be {' x '.join(map(str, shape))}")
 
     @uninterrupted()
     def array(self, name: str, dataset: Dataset | None = None) -> np.ndarray:
@@ -117,7 +117,7 @@ class CheckedFile:
             raise self.error(name, "a number is not finite")
         if not dataset.low <= least <= most <= dataset.high:
             number = most if most > dataset.high else least
-            raise self.error(name, f"a number is {number}, allowed are those {_range(dataset)}")
+            raise self.error(name, f"a number is {number}; it must be {_range(dataset)}")
         return array
 
     def _attribute(self, file: h5py.File, name: str) -> Any:
@@ -134,12 +134,14 @@ class CheckedFile:
         if type(value) is not wanted:
             raise self.error(name, f"is not {_TYPES[wanted]}")
         if attribute.allowed and value not in attribute.allowed:
-            raise self.error(name, f"{shorten(repr(value))} is not known, allowed are {', '.join(attribute.allowed)}")
+            raise self.error(
+                name, f"{shorten(repr(value))} is unknown; it must be one of {', '.join(attribute.allowed)}"
+            )
         numbers: Any = value if wanted is list else [value] if wanted in (int, float) else []
         for number in numbers:
             is_missing = attribute.may_be_nan and isnan(number)
             if not is_missing and not attribute.low <= number <= attribute.high:
-                raise self.error(name, f"{shorten(repr(number))} is not allowed, it must be {_range(attribute)}")
+                raise self.error(name, f"{shorten(repr(number))} is not allowed; it must be {_range(attribute)}")
         return value
 
     def _shape_of(self, file: h5py.File, name: str, dataset: Dataset) -> tuple[int, ...] | None:
@@ -154,9 +156,9 @@ class CheckedFile:
         if not isinstance(found, h5py.Dataset) or found.shape is None:
             raise self.error(name, "is not a dataset")
         if found.dtype != dtype:
-            raise self.error(name, f"dtype is {shorten(str(found.dtype))}, allowed is {dataset.dtype}")
+            raise self.error(name, f"dtype is {shorten(str(found.dtype))}; it must be {dataset.dtype}")
         if found.ndim != len(dataset.shape):
-            raise self.error(name, f"shape is {found.shape}, allowed is {' x '.join(map(str, dataset.shape))}")
+            raise self.error(name, f"shape is {found.shape}; it must be {' x '.join(map(str, dataset.shape))}")
         if found.is_virtual or found.external:
             raise self.error(name, "is stored in another file or dataset")
         # A damaged shape must not claim more memory than the file can hold.
@@ -184,5 +186,5 @@ def _range(of: Attribute | Dataset) -> str:
     if of.low == of.high:
         return f"{of.low:g}"
     if of.high == inf:
-        return "finite" if of.low == -inf else f"from {of.low:.10g}"
+        return "finite" if of.low == -inf else f"at least {of.low:.10g}"
     return f"from {of.low:.10g} to {of.high:.10g}"

@@ -30,7 +30,7 @@ def save_checkpoint(path: Path, space: StateSpace, checkpoint: Checkpoint) -> No
 def load_checkpoint(file: Artefact, begin: dict[str, np.ndarray]) -> Checkpoint:
     """Load the state of an equilibrium whose tables have the names and shapes of ``begin``, the initial tables."""
     if file.kind != "equilibrium":
-        raise ReadError(f"{file.path}: kind: {file.kind!r}, expected 'equilibrium'")
+        raise ReadError(f"{file.path}: kind: {file.kind!r}; it must be 'equilibrium'")
     # Check all shapes before reading any table.
     for name, table in begin.items():
         file.must_have_shape(f"/equilibrium/{name}", table.shape)

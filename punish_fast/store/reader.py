@@ -191,7 +191,7 @@ class Artefact(CheckedFile):
     def must_have_information(self, information: str) -> None:
         """Raise `ReadError` if the file's information model is finer than ``information``."""
         if MODELS.index(self.information) > MODELS.index(information):
-            raise ReadError(f"{self.path}: information model {self.information}, allowed here is {information}")
+            raise ReadError(f"{self.path}: information model {self.information}; it must be {information} here")
 
     def must_have_states(self, space: StateSpace) -> None:
         """Raise `ReadError` if the states or rows differ from those in ``space``."""
@@ -269,7 +269,7 @@ class Artefact(CheckedFile):
         """Raise `ReadError` if the file is not an agent or a strategy."""
         if self.kind not in ("agent", "strategy"):
             what = "a checkpoint of an equilibrium" if self.kind == "equilibrium" else f"a {self.kind}"
-            raise ReadError(f"{self.path}: is {what}, allowed are agents and strategies")
+            raise ReadError(f"{self.path}: is {what}; it must be an agent or a strategy")
 
     def strategy(self, space: StateSpace | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Read the rows of the covered states, int32 ``[k]``, and their action probabilities, float64 ``[k, 11]``.
@@ -280,7 +280,7 @@ class Artefact(CheckedFile):
             ReadError: If the file is not a strategy under ``view``, or is damaged.
         """
         if self.kind != "strategy":
-            raise self.error("kind", f"{self.kind!r}, expected 'strategy'")
+            raise self.error("kind", f"{self.kind!r}; it must be 'strategy'")
         if self.information != "view":
             raise self.error("information", f"{self.information!r} is not allowed here, only 'view' is")
         n_states = StateSpace(self.rules).n_states if space is None else space.n_states

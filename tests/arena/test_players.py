@@ -125,7 +125,7 @@ def test_what_cannot_play_is_refused(space):
         ReadError, match=r"other\.h5: made for rules house-\w+, but the game has rules tiny-reshuffle; only"
     ):
         Player("other.h5").policy(space)
-    with pytest.raises(ReadError, match=r"tensor\.h5: is a tensor, allowed are agents and strategies"):
+    with pytest.raises(ReadError, match=r"tensor\.h5: is a tensor; it must be an agent or a strategy"):
         Player("tensor.h5")
     for name in ("table.h5@1", "random@1"):
         with pytest.raises(PlayerError, match=f"{name}: has no values"):

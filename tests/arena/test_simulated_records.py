@@ -75,7 +75,7 @@ def test_too_many_games_are_refused(graph, tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "text"),
-    [(["José", "Jose\u0301"], "two players are called 'Jos"), (["Ann", "x" * 61], "allowed are names of 1 to 60")],
+    [(["José", "Jose\u0301"], "two players are called 'Jos"), (["Ann", "x" * 61], "use names of 1 to 60")],
 )
 def test_names_that_no_database_can_tell_apart_are_refused(tmp_path, names, text):
     with pytest.raises(TournamentError, match=text):

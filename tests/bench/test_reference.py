@@ -93,7 +93,7 @@ def test_actions_of_the_example():
     assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(own_exhausted=1)) == [REST]
     assert reference.legal_actions(NOTEBOOK, EXAMPLE._replace(breath=5)) == [REST]
     assert reference.legal_actions(NOTEBOOK, WIN) == [REST]
-    with pytest.raises(ValueError, match=r"^action is 10, allowed are \[20, 21, 40, 41, 50, 51\]$"):
+    with pytest.raises(ValueError, match=r"^action is 10; it must be one of \[20, 21, 40, 41, 50, 51\]$"):
         reference.transition(NOTEBOOK, EXAMPLE, 10)
 
 

@@ -71,7 +71,7 @@ def test_iterations_are_not_taken_back(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--iterations", "0"], ["--iterations is 0, allowed is more than 0"]),
+        (["--iterations", "0"], ["--iterations is 0; it must be above 0"]),
         (["--target", "-1"], ["--target is -1"]),
         (["-o", "nowhere/a.h5"], ["nowhere"]),
         (["-o", "a.h5", "--resume", "a.h5"], ["would be written twice"]),
@@ -94,7 +94,7 @@ def test_its_files_are_shown(run):
     assert report["covered"] == report["states"] == sum(StateSpace(RULES, "memory").states_by_breath)
     assert 0 < report["entropy"] < report["uniform_entropy"]
     assert re.search(r"^information +memory$", run("enemy", "show", "a.h5").out, re.MULTILINE)
-    run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory, allowed here is view")
+    run("solve", "--enemy", "a.h5", *TINY).refused("a.h5: information model memory; it must be view here")
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def test_a_tensor_has_nothing_for_the_notebook(run):
         ({KNOWN: {"20": 1.0}}, ["--discount", "2"], ["discount: 2.0 is not allowed"]),
         ({KNOWN: {"20": 1.0}}, ["-o", "x.json"], ["x.json: is the file to import"]),
         ({"101010200220000002": {"20": 1.0}}, [], ["state 101010200220000002: no game under these rules reaches it"]),
-        ([], [], ["x.json: allowed is one object of states"]),
+        ([], [], ["x.json: must be one object of states"]),
     ],
 )
 def test_what_cannot_be_imported_is_refused(run, folder, content, options, texts):

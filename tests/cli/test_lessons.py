@@ -105,7 +105,7 @@ def test_lessons_are_drawn(run, equilibria):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["view.h5", "--plot", "x.pdf"], "allowed are .png and .svg"),
+        (["view.h5", "--plot", "x.pdf"], "it must be .png or .svg"),
         (["view.h5", "--records", "view.h5"], "file is not a database"),
         (
             ["view.h5", "--records", "bots.db"],

@@ -139,9 +139,9 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["help", "solve", "extra"], "help: solve has no command 'extra'"),
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no command 'extra'"),
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed; it must be above 0"),
-        (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed, it must be"),
-        (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed, it must be"),
-        (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed, it must be from 0"),
+        (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed; it must be"),
+        (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed; it must be"),
+        (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed; it must be from 0"),
     ],
 )
 def test_values_are_named_where_they_are_wrong(run, folder, line, text):

@@ -192,7 +192,7 @@ def test_words_and_code_name_the_same_position(run):
         (["--hand", "rs"], "needs --hand and --discard"),
         ([KNOWN, "--hp", "1-1"], "--hp cannot be added"),
         (["--hand", "pp", "--discard", "r"], "punish in hand"),
-        (["--hand", "xx", "--discard", "r"], "'x' is no card"),
+        (["--hand", "xx", "--discard", "r"], "there is no card 'x'"),
         (["--hand", "rr", "--discard", "s", "--hp", "1-2"], "no game reaches it"),
         (["--hand", "rs", "--discard", "p", "--hp", "3"], "hp: '3' is invalid; it must be two numbers"),
     ],

@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused_with_what_would(run, folder, modes):
     done = run("solve", *HOUSE, "--memory", str(modes["matrix-free"]), "-o", "x.h5")
     done.failed_with("tensor would take", "without a tensor in the file, matrix-free would take")
     little = str(modes["matrix-free"] - 1)
-    run("build", *HOUSE, "--memory", little, "-o", "x.h5").failed_with("tensor would take", "allowed are ")
+    run("build", *HOUSE, "--memory", little, "-o", "x.h5").failed_with("tensor would take", "the limit is ")
     run("solve", *HOUSE, "--no-tensor", "--memory", little, "-o", "x.h5").failed_with("matrix-free would take")
     run("build", *HOUSE, "--memory", "1kB", "-o", "x.h5").failed_with("states, but there is room for 13")
     run("solve", "--memory", "much", "-o", "x.h5").refused("--memory: 'much' is not a size, such as 4GB or 800MB")

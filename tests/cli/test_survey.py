@@ -74,7 +74,7 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     [
         ("hp = 3", (), "survey.toml: unknown key 'hp'; the keys are base"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
-        (GRID, ("--plot", "x.pdf"), "allowed are .png and .svg"),
+        (GRID, ("--plot", "x.pdf"), "it must be .png or .svg"),
         (GRID, ("--csv", "survey.toml"), "is the file to survey"),
         (GRID, ("--results", "survey.toml"), "is the file to survey"),
         ('enemies = ["nobody"]', (), "survey.toml: 'nobody': no such file"),

@@ -44,7 +44,7 @@ def output(folder):
         (["--tolerance", "0"], "tolerance"),
         (["--sweeps", "0"], "sweeps"),
         (["--discount", "1.01"], "discount"),
-        (["--objective", "draw"], "--objective: 'draw' is not allowed, it must be one of discounted, win-probability"),
+        (["--objective", "draw"], "--objective: 'draw' is not allowed; it must be one of discounted, win-probability"),
         (
             ["--objective", "win-probability", "--discount", "0.9"],
             "discount: 0.9 is not allowed with the objective win-probability",
@@ -74,7 +74,7 @@ def test_bad_options_are_refused(run, output, options, text):
         (["tensor.h5", "--from", "agent.h5", "--schedule", "jacobi"], ["--from", "--schedule"]),
         (["tensor.h5", "--from", "tensor.h5"], ["tensor.h5", "kind"]),
         (["tensor.h5", "--from", "strategy.h5"], ["strategy.h5", "kind"]),
-        (["--rules", "tiny", "--enemy", "tensor.h5"], ["tensor.h5: is a tensor, allowed are agents and strategies"]),
+        (["--rules", "tiny", "--enemy", "tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
         (["--rules", "tiny", "--enemy", "strategy.h5@1"], ["strategy.h5@1: has no values"]),
         (["--rules", "tiny", "--enemy", "agent.h5@0"], ["agent.h5@0: temperature 0 is not allowed"]),
         (["--rules", "tiny", "--enemy", "agent.h5@1e999"], ["temperature"]),

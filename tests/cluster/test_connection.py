@@ -33,7 +33,7 @@ def test_clusters_have_names():
     for where in ("local:4", "tcp://127.0.0.1:8786", "tls://host:1"):
         check_cluster(where)
     for where in ("", "local", "local:0", "local:x", "host:8786", "tcp://host", "http://host:1"):
-        with pytest.raises(ValueError, match=re.escape(f"{where!r} is not allowed, it must be a scheduler such as")):
+        with pytest.raises(ValueError, match=re.escape(f"{where!r} is not allowed; it must be a scheduler such as")):
             check_cluster(where)
 
 

@@ -44,5 +44,5 @@ def test_players_of_another_game_are_refused(space, solution):
 
 
 def test_a_wrong_type_of_player_is_named(space):
-    with pytest.raises(TypeError, match=r"^policy: list is not allowed, it must be"):
+    with pytest.raises(TypeError, match=r"^policy: list is not allowed; it must be"):
         policy_of([0.5, 0.5], space)

@@ -104,12 +104,12 @@ def test_games_do_not_depend_on_threads_or_batches(graph, monkeypatch, paired):
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [
-        ((0, 0, True, 0), "games: 0, allowed are 1 to"),
+        ((0, 0, True, 0), "games: 0 is not from 1 to"),
         ((3, 0, True, 0), "games: 3 from number 0 on do not form pairs"),
         ((2, 0, True, 1), "games: 2 from number 1 on do not form pairs"),
-        ((2, -1, True, 0), "seed: -1, allowed are 0 to"),
-        ((2, 1 << 64, True, 0), "seed: 18446744073709551616, allowed"),
-        ((2, 0, False, -1), "first game: -1, allowed"),
+        ((2, -1, True, 0), "seed: -1 is not from 0 to"),
+        ((2, 1 << 64, True, 0), "seed: 18446744073709551616 is not"),
+        ((2, 0, False, -1), "first game: -1 is not"),
     ],
 )
 def test_invalid_arguments_are_refused(graph, numbers, message):

@@ -258,5 +258,5 @@ def test_the_search_for_an_exploiter_starts_at_the_response_or_the_average(graph
 
 def test_a_share_outside_0_to_1_is_refused(graph):
     for share in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="allowed is from 0 to 1"):
+        with pytest.raises(ValueError, match="it must be from 0 to 1"):
             Equilibrium(graph, share=share)

@@ -105,7 +105,7 @@ def test_positions_pictures_and_variants():
         GAME.state_of(ROUND_OF_NOTHING * 5 + "7")
     with pytest.raises(GameError, match="only zero-sum games of two players can be enumerated"):
         enumerate_positions(GAME)
-    with pytest.raises(GameError, match=r"^artifact_value: 'found' is not allowed, it must be drawn or taken$"):
+    with pytest.raises(GameError, match=r"^artifact_value: 'found' is not allowed; it must be drawn or taken$"):
         IncanGold(IncanGoldVariant("found"))
     text = GAME.draw(GAME.state_of("11 leave stay stay artifact"), 1, ("Ann", "Ben"))
     assert text.splitlines() == [

@@ -120,5 +120,5 @@ def test_the_rules_fit_the_variant():
         assert rule in TapnSwap(variant).rules_text()
         assert TapnSwap(variant).variant_text() == f"TapnSwap, {name}"
     for limit in (1, 17):
-        with pytest.raises(GameError, match=rf"^limit: {limit} is not allowed, it must be from 2 to 16$"):
+        with pytest.raises(GameError, match=rf"^limit: {limit} is not allowed; it must be from 2 to 16$"):
             TapnSwap(Variant(limit=limit))

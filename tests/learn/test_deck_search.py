@@ -108,7 +108,7 @@ def test_a_deck_in_words():
 
 def test_impossible_settings_and_searches_are_refused():
     for wrong, text in (
-        ({"games": 7}, "games: 7 is not allowed, it must be even"),
+        ({"games": 7}, "games: 7 is not allowed; it must be even"),
         ({"pool": 12}, "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
         ({"survivors": 50, "newcomers": 0}, "pool: 50 survivors and 0 newcomers do not fit into a pool of 50"),
     ):

@@ -21,18 +21,18 @@ def test_a_method_follows_from_its_mapping_and_from_texts(method):
     texts = [f"{name}={','.join(map(str, v)) or 'none' if isinstance(v, list) else v}" for name, v in mapping.items()]
     assert method(**changes_of(method, texts)) == method()
     for wrong in ([], None, mapping | {"more": 1}, {"games": 3}):
-        with pytest.raises(LearnError, match=r"^method: .* is not allowed, it must have "):
+        with pytest.raises(LearnError, match=r"^method: .* is not allowed; it must have "):
             method.of(wrong)
 
 
 def test_wrong_values_are_refused():
     for wrong, text in (
-        ({"target": "x"}, "target: 'x' is not allowed, it must be one of mc, td"),
-        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed, it must be up to 8 numbers from 1 to 4096"),
-        ({"filters": (1,) * 9}, "filters: .* is not allowed, it must be up to 8 numbers from 1 to 512"),
-        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed, it must be a number from 0 to 1"),
-        ({"games": True}, "games: True is not allowed, it must be a whole number from 1 to 16384"),
-        ({"steps": 2.5}, "steps: 2.5 is not allowed, it must be a whole number from 0"),
+        ({"target": "x"}, "target: 'x' is not allowed; it must be one of mc, td"),
+        ({"hidden": (0,)}, r"hidden: \(0,\) is not allowed; it must be up to 8 numbers from 1 to 4096"),
+        ({"filters": (1,) * 9}, "filters: .* is not allowed; it must be up to 8 numbers from 1 to 512"),
+        ({"epsilon": 1.5}, "epsilon: 1.5 is not allowed; it must be a number from 0 to 1"),
+        ({"games": True}, "games: True is not allowed; it must be a whole number from 1 to 16384"),
+        ({"steps": 2.5}, "steps: 2.5 is not allowed; it must be a whole number from 0"),
         ({"rate": float("nan")}, "rate: nan is not allowed"),
     ):
         with pytest.raises(LearnError, match=f"^{text}"):

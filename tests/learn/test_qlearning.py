@@ -144,7 +144,7 @@ def test_impossible_training_is_refused(tapnswap):
     with pytest.raises(LearnError, match=r"^scheme: 'author' is impossible in a game where a player may move twice"):
         new_learner(enumerate_positions(Corridor({5: 1.0}, keeps=True)), METHODS[2])
     learner = new_learner(tapnswap, Hyperparameters())
-    with pytest.raises(LearnError, match=r"^opponent: 'me' is not allowed, it must be one of random, self$"):
+    with pytest.raises(LearnError, match=r"^opponent: 'me' is not allowed; it must be one of random, self$"):
         learner.plan("me", 5)
-    with pytest.raises(LearnError, match=r"^games: 0 is not allowed, it must be from 1 to"):
+    with pytest.raises(LearnError, match=r"^games: 0 is not allowed; it must be from 1 to"):
         learner.plan("self", 0)

@@ -138,11 +138,11 @@ def test_faults_of_arrays_are_named():
     matrix = MATRIX.copy()
     for value in (-0.25, 1.5, np.nan):
         matrix[2, 1] = value
-        refused(rf"^transitions: row 2 \(of state 1\) has {value} in column 1, allowed are prob", csr_array(matrix))
+        refused(rf"^transitions: row 2 \(of state 1\) has {value} in column 1; it must be a prob", csr_array(matrix))
     matrix = MATRIX.copy()
     matrix[1, 0] = 1 - 2e-12
     told = r"^transitions: the probabilities of row 1 \(of state 0\) add up to "
-    ending = r" below 1, allowed is 1e-12; the option normalize divides them by their sum$"
+    ending = r" below 1 \(limit: 1e-12\); the option normalize divides them by their sum$"
     refused(rf"{told}0\.999999999998, 2e-12{ending}", csr_array(matrix))
     matrix[1] = 0
     refused(rf"{told}0\.0, 1{ending}", csr_array(matrix))
@@ -150,7 +150,7 @@ def test_faults_of_arrays_are_named():
     wrong.indices[0] = 7
     refused(r"^transitions: the arrays of the matrix do not fit together", wrong)
     refused(r"^reward: 2 long, but must be 3", reward=[0.0, 1.0])
-    refused(r"^reward: entry 1 is nan, allowed are finite numbers$", reward=[0.0, np.nan, 1.0])
+    refused(r"^reward: entry 1 is nan; it must be a finite number$", reward=[0.0, np.nan, 1.0])
     refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
     refused(r"^reward: has the shape \(3, 1\)", reward=np.zeros((3, 1)))
     refused(r"^transitions: 3 columns, but must be 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
@@ -158,7 +158,7 @@ def test_faults_of_arrays_are_named():
     refused(r"^state_ptr: must begin with 0 and end with 3$", state_ptr=[0, 2])
     refused(r"^state_ptr: there are no states", state_ptr=np.zeros(0, dtype=int))
     refused(r"^state_ptr: must ascend, but entry 2 is 3 after 3$", state_ptr=[0, 3, 3])
-    refused(r"^state_ptr: float64 \(3,\), allowed are whole numbers", state_ptr=[0, 1.5, 3])
+    refused(r"^state_ptr: float64 \(3,\); it must be an array of whole numbers", state_ptr=[0, 1.5, 3])
 
 
 ENTRIES = ([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1]))
@@ -168,7 +168,7 @@ ENTRIES = ([1.5, -0.5, 1.0], ([0, 0, 1], [0, 0, 1]))
 def test_entries_are_checked_before_equal_columns_are_added(normalize):
     parts = (np.array(ENTRIES[0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
     blocks = bsr_array((parts[0].reshape(3, 1, 1), *parts[1:]), shape=(2, 2))
-    match = r"^transitions: row [01] \(of state [01]\) has (1\.5|-0\.5) in column [01], allowed are (prob|numbers)"
+    match = r"^transitions: row [01] \(of state [01]\) has (1\.5|-0\.5) in column [01]; it must be a (prob|number)"
     for matrix in (coo_array(ENTRIES), csr_array(parts, shape=(2, 2)), csc_array(parts, shape=(2, 2)), blocks):
         with pytest.raises(ModelError, match=match):
             MDP.from_scipy(matrix, [1, 0], [0, 1, 2], normalize=normalize)
@@ -251,9 +251,9 @@ def test_rows_of_other_sums_are_taken_on_purpose(way):
         assert way == "scipy" or mdp.reward[0] == 1.0
     assert built([[(0, 1e300), (1, 1e-300)]], way, normalize=True).indices[0] == 0
     for row, match in (
-        ([(0, 0.0)], r"add up to 0\.0, allowed are positive numbers$"),
+        ([(0, 0.0)], r"add up to 0\.0; the sum must be positive and finite$"),
         ([(0, np.inf)], r"inf"),
-        ([(0, 2.0), (1, -1.0)], r"has -1\.0 in column 1, allowed are numbers from 0 to 1e\+300$"),
+        ([(0, 2.0), (1, -1.0)], r"has -1\.0 in column 1; it must be a number from 0 to 1e\+300$"),
     ):
         with pytest.raises(ModelError, match=match):
             built([row], way, normalize=True)
@@ -318,13 +318,13 @@ def test_faults_of_dense_tables_are_named():
         (np.eye(2), [0.0, 0.0], r"^P: must be \[n_actions, n_states, n_states\]"),
         (csr_array(np.eye(2)), [0.0, 0.0], r"^P: must be \[n_actions"),
         (np.ones((2, 2, 3)), [0.0, 0.0], r"^P\[0\]: has the shape \(2, 3\)"),
-        ([np.eye(2), np.eye(3)], [0.0, 0.0], r"^P\[1\]: has the shape \(3, 3\), allowed is \(2, 2\)$"),
-        (transitions, [0.0] * 3, r"^R: has the shape \(3,\), allowed are \(2,\), \(2, 2\) and \(2, 2, 2\)$"),
+        ([np.eye(2), np.eye(3)], [0.0, 0.0], r"^P\[1\]: has the shape \(3, 3\); it must have the shape \(2, 2\)$"),
+        (transitions, [0.0] * 3, r"^R: has the shape \(3,\); it must be \(2,\), \(2, 2\) or \(2, 2, 2\)$"),
         (transitions, ["1", "2"], r"^R: must be an array of real numbers$"),
         (transitions, [10**400, 0], r"^R: must be an array of real numbers$"),
         (transitions, np.array([[-np.inf] * 2, [0.0] * 2]), r"^R: state 0 has only rewards of -inf"),
-        (transitions, np.array([[0.0] * 2, [0.0, np.nan]]), r"^R: action 1 of state 1 has the reward nan, allowed"),
-        (transitions, np.array([[0.0] * 2, [np.inf, 0.0]]), r"^R: action 0 of state 1 has the reward inf, allowed"),
+        (transitions, np.array([[0.0] * 2, [0.0, np.nan]]), r"^R: action 1 of state 1 has the reward nan; it must"),
+        (transitions, np.array([[0.0] * 2, [np.inf, 0.0]]), r"^R: action 0 of state 1 has the reward inf; it must"),
         (transitions * 2, [0.0, 0.0], r"^transitions: action 0 of state 0 has 2\.0 in column 0"),
         (transitions / 2, [0.0, 0.0], r"^transitions: the probabilities of action 0 of state 0 add up to 0\.5"),
         (3, [0.0, 0.0], r"^P: must be \[n_actions"),
@@ -390,13 +390,16 @@ def test_tables_may_be_lists_and_actions_keep_their_numbers():
 
 def test_faults_of_environments_are_named():
     for table, match in (
-        ({0: {0: [(1.0, 4, 0.0, False)]}}, r"^P\[0\]\[0\]: successor 4 is not a state, allowed are 0 to 0, or any if"),
+        (
+            {0: {0: [(1.0, 4, 0.0, False)]}},
+            r"^P\[0\]\[0\]: successor 4 is not a state; it must be from 0 to 0, or any if",
+        ),
         ({0: {3: [(1.0, -1, 0.0, False)]}}, r"^P\[0\]\[3\]: successor -1 is not a state"),
-        ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^P\[0\]\[0\]: successor is 0\.5, allowed are whole numbers$"),
-        ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^P\[0\]\[0\]: reward is nan, allowed are finite numbers$"),
+        ({0: {0: [(1.0, 0.5, 0.0, False)]}}, r"^P\[0\]\[0\]: successor is 0\.5; it must be a whole number$"),
+        ({0: {0: [(1.0, 0, np.nan, False)]}}, r"^P\[0\]\[0\]: reward is nan; it must be a finite number$"),
         ({0: {0: [(0.5, 0, 0.0, False)]}}, r"^transitions: the probabilities of P\[0\]\[0\] add up to 0\.5, "),
         ({0: {0: [(1.5, 0, 0.0, False), (-0.5, 0, 0.0, False)]}}, r"^transitions: P\[0\]\[0\] has 1\.5 in column 0"),
-        ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1', allowed are finite"),
+        ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1'; it must be a finite"),
         ({}, r"^states: there are none"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
         ({0: {}}, r"^P\[0\]: there are no rows, every state must have at least one$"),

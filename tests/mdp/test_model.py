@@ -90,7 +90,7 @@ def test_quantecon_is_optional(mdp, monkeypatch):
 
 @pytest.mark.parametrize("discount", [-0.1, 1.1, np.nan])
 def test_quantecon_needs_a_discount_from_0_to_1(mdp, discount):
-    with pytest.raises(ValueError, match=rf"^discount: {discount} is not possible, allowed are 0 to 1$"):
+    with pytest.raises(ValueError, match=rf"^discount: {discount} is not from 0 to 1$"):
         mdp.to_quantecon(discount)
 
 
@@ -106,7 +106,7 @@ def changed(array, index, value):
 def test_array_of_the_wrong_dtype_or_dimension_is_named(mdp, name):
     array = getattr(mdp, name)
     for wrong in (array.astype(np.float32), array[:, None]):
-        with pytest.raises(ModelError, match=rf"^{name}: .*allowed is {array.dtype} in one dimension"):
+        with pytest.raises(ModelError, match=rf"^{name}: .*it must be {array.dtype} in one dimension"):
             check(replace(mdp, **{name: wrong}))
 
 
@@ -138,7 +138,7 @@ def test_layer_may_be_empty(layers):
 @pytest.mark.parametrize("column", [-1, 6, 2**31 - 1])
 def test_column_out_of_range_is_refused(mdp, column):
     with pytest.raises(
-        ModelError, match=rf"^indices: row 1 \(of state 0\) leads to column {column}, allowed are 0 to 5$"
+        ModelError, match=rf"^indices: row 1 \(of state 0\) leads to column {column}; columns are from 0 to 5$"
     ):
         check(replace(mdp, indices=changed(mdp.indices, 2, column)))
 
@@ -146,7 +146,7 @@ def test_column_out_of_range_is_refused(mdp, column):
 @pytest.mark.parametrize("p", [-0.25, 1.5, np.nan, np.inf])
 def test_probability_out_of_range_is_refused(mdp, p):
     for process in (mdp, compacted(mdp)):
-        with pytest.raises(ModelError, match=rf"^data: row 0 \(of state 0\) has {p} in column 4, allowed are prob"):
+        with pytest.raises(ModelError, match=rf"^data: row 0 \(of state 0\) has {p} in column 4; it must be a prob"):
             check(replace(process, data=changed(process.data, 1, p)))
 
 
@@ -155,7 +155,7 @@ def test_probability_out_of_range_is_refused(mdp, p):
     [(0.0, "0.5, 0.5 below"), (0.5 - 1e-8, r"0\.9999999.*, 1e-08 below"), (0.5 + 2e-12, ".*, 2e-12 above")],
 )
 def test_row_that_does_not_add_up_to_one_is_refused(mdp, p, told):
-    match = rf"^data: the probabilities of row 0 \(of state 0\) add up to {told} 1, allowed is 1e-12$"
+    match = rf"^data: the probabilities of row 0 \(of state 0\) add up to {told} 1 \(limit: 1e-12\)$"
     for process in (mdp, compacted(mdp)):
         with pytest.raises(ModelError, match=match):
             check(replace(process, data=changed(process.data, 0, p)))
@@ -216,7 +216,7 @@ def test_too_many_rows_for_the_kernels_are_refused(mdp, monkeypatch):
     monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows)
     check_arrays(mdp)
     monkeypatch.setattr("punish_fast.mdp.model._MOST_ROWS", mdp.n_rows - 1)
-    with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows, allowed are {mdp.n_rows - 1}"):
+    with pytest.raises(ModelError, match=rf"indptr: {mdp.n_rows} rows; the maximum is {mdp.n_rows - 1}"):
         check_arrays(mdp)
 
 

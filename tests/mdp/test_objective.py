@@ -79,8 +79,8 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "'' is not understood, allowed are max P"),
-        ('most P [F "goal"]', "is not understood, allowed are"),
+        ("", "'' is not understood; use max P"),
+        ('most P [F "goal"]', "is not understood; use"),
         ("max P", "is not understood at its end"),
         ('max P [F "goal"', "is not understood at its end"),
         ('max P [G "goal"]', "is not understood at 'G \"goal\"]'"),
@@ -120,9 +120,7 @@ def test_what_is_no_objective_is_refused_in_one_line(text, match):
     ],
 )
 def test_what_is_not_supported_is_named_beside_what_is(text, told):
-    with pytest.raises(
-        ObjectiveError, match=rf"is not understood.*{told}.* is not supported; allowed are max P"
-    ) as error:
+    with pytest.raises(ObjectiveError, match=rf"is not understood.*{told}.* is not supported; use max P") as error:
         parse_objective(text)
     assert len(str(error.value)) < 300
     # Names do not count.

@@ -54,7 +54,7 @@ def test_sure_ways_are_found_without_arithmetic():
 
 def test_goals_of_another_shape_are_refused():
     mdp = from_rows([[(0.0, {1: 1.0})]], terminals=[0.0])
-    with pytest.raises(SolveError, match=r"^goal: int64 \(1,\), allowed is bool \(1,\), or \(2,\) with terminals$"):
+    with pytest.raises(SolveError, match=r"^goal: int64 \(1,\); it must be bool \(1,\), or \(2,\) with terminals$"):
         reach_probability(mdp, np.array([1]))
     with pytest.raises(SolveError, match=r"^avoid: bool \(3,\)"):
         reach_probability(mdp, np.array([True]), avoid=np.zeros(3, dtype=bool))
@@ -98,8 +98,8 @@ def test_the_first_step_alone_is_that_of_all_steps(sample, n_steps, last):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"n_steps": 0}, "n_steps: 0 is not allowed, it must be a whole number from 1"),
-        ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed, it must be from 0 to 1"),
+        ({"n_steps": 0}, "n_steps: 0 is not allowed; it must be a whole number of at least 1"),
+        ({"n_steps": 1, "discount": 1.5}, "discount: 1.5 is not allowed; it must be from 0 to 1"),
         ({"n_steps": 1, "terminal_value": np.zeros(3)}, "terminal_value: must be 1 finite numbers, or 2"),
     ],
 )

@@ -33,9 +33,9 @@ def test_rounding_decides_no_choice(values, noise):
 @pytest.mark.parametrize("make", [greedy, lambda state_ptr, q: softmax(state_ptr, q, 1.0)], ids=["greedy", "softmax"])
 def test_a_solution_is_no_array(tiny_mdp, make):
     solution = solve(tiny_mdp)
-    with pytest.raises(PolicyError, match=r"^state_ptr: is a Solution, allowed is an array"):
+    with pytest.raises(PolicyError, match=r"^state_ptr: is a Solution; it must be an array"):
         make(solution, solution.q)
-    with pytest.raises(PolicyError, match=r"^q: is a Solution, allowed is an array"):
+    with pytest.raises(PolicyError, match=r"^q: is a Solution; it must be an array"):
         make(tiny_mdp.state_ptr, solution)
     assert np.allclose(make(tiny_mdp.state_ptr, solution.q).sum(), tiny_mdp.n_states)
 
@@ -90,5 +90,5 @@ def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second)
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
 def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
     for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
-        with pytest.raises(ComparisonError, match=r"^compare: shape of the values is .*, allowed are 6 finite"):
+        with pytest.raises(ComparisonError, match=r"^compare: values of shape .*; must be 6 finite numbers"):
             compare(STATE_PTR, LAYER_PTR, *pair)

@@ -139,18 +139,18 @@ def test_fingerprint_is_equal_exactly_for_equal_bits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"discount": 1.01}, "discount: 1.01 is not allowed, it must be from 0 to 1"),
-        ({"discount": "0.9"}, "discount: '0.9' is not allowed, it must be from 0 to 1"),
-        ({"tolerance": None}, "tolerance: None is not allowed, it must be above 0"),
+        ({"discount": 1.01}, "discount: 1.01 is not allowed; it must be from 0 to 1"),
+        ({"discount": "0.9"}, "discount: '0.9' is not allowed; it must be from 0 to 1"),
+        ({"tolerance": None}, "tolerance: None is not allowed; it must be above 0"),
         ({"discount": -0.1}, "discount: -0.1"),
         ({"discount": 1, "method": "policy-iteration"}, "method: policy-iteration needs a discount below 1"),
         ({"discount": 0.95, "objective": "win-probability"}, r"discount: 0\.95 is not allowed with the objective win"),
         ({"method": "jacobi", "objective": "win-probability"}, "method: jacobi is not allowed with the objective win"),
-        ({"method": "zigzag"}, "method: 'zigzag' is not allowed, it must be one of auto, layered, jacobi"),
-        ({"objective": "draw"}, "objective: 'draw' is not allowed, it must be one of discounted, win-prob"),
-        ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed, it must be above 0"),
+        ({"method": "zigzag"}, "method: 'zigzag' is not allowed; it must be one of auto, layered, jacobi"),
+        ({"objective": "draw"}, "objective: 'draw' is not allowed; it must be one of discounted, win-prob"),
+        ({"tolerance": 0.0}, "tolerance: 0.0 is not allowed; it must be above 0"),
         ({"tolerance": math.inf}, "tolerance: inf"),
-        ({"sweeps": 0}, "sweeps: 0 is not allowed, it must be a whole number from 1"),
+        ({"sweeps": 0}, "sweeps: 0 is not allowed; it must be a whole number from 1"),
         ({"sweeps": 3.0}, "sweeps: 3.0 is not allowed"),
         ({"sweeps": 5, "method": "policy-iteration"}, "sweeps: not allowed with policy-iteration"),
         ({"start": np.zeros(3)}, "start: must be 2 finite numbers"),
@@ -167,7 +167,7 @@ def test_option_out_of_range_is_named(options, message):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1.0], r"weight: float64 \(1,\), allowed is float64 \(2,\)"),
+        ([1.0], r"weight: float64 \(1,\); it must be float64 \(2,\)"),
         ([1.0, -1.0], "weight: a probability is below 0 or not a number"),
         ([1.0, 0.5], "weight: the probabilities of a state do not add up to 1"),
         ([1.0, math.inf], "weight: the probabilities of a state do not add up to 1"),
@@ -291,5 +291,7 @@ def test_values_of_layers_whose_bound_is_too_large_for_sweeps_are_solved():
     solution = solve(mdp, discount=0.99, method="layered")
     assert solution.v == pytest.approx([2.99e303, 1e303])
     assert solution.method == "layered"
-    with pytest.raises(SolveError, match=r"^reward: values can reach 2e\+305 at discount 0\.99, allowed is 1e\+305"):
+    with pytest.raises(
+        SolveError, match=r"^reward: values can reach 2e\+305 at discount 0\.99; the maximum is 1e\+305"
+    ):
         solve(mdp, discount=0.99, sweeps=3)

@@ -79,7 +79,7 @@ def test_a_number_is_the_code_of_one_state_or_an_error(code):
 
 def test_numbers_beyond_all_codes_are_refused():
     for code in (-1, 3 * TINY.n_cards_codes * TINY.n_statuses, 2**64):
-        with pytest.raises(StateError, match=rf"^code {code}: allowed are 0 to"):
+        with pytest.raises(StateError, match=rf"^code {code}: is not from 0 to"):
             decode(TINY, code)
 
 
@@ -127,20 +127,20 @@ def test_mirrored_status_swaps_the_players():
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (OPENING._replace(breath=0), "breath is 0, allowed are 1 to 5"),
-        (OPENING._replace(own_hp=0), "own_hp is 0, allowed are 1 to 3"),
-        (OPENING._replace(own_exhausted=2), "own_exhausted is 2, allowed are 0 to 1"),
-        (OPENING._replace(own_feinted=2), "own_feinted is 2, allowed are 0 to 1"),
-        (OPENING._replace(enemy_hand=6), "enemy_hand is 6, allowed are 0 to 5"),
+        (OPENING._replace(breath=0), "breath is 0; it must be from 1 to 5"),
+        (OPENING._replace(own_hp=0), "own_hp is 0; it must be from 1 to 3"),
+        (OPENING._replace(own_exhausted=2), "own_exhausted is 2; it must be from 0 to 1"),
+        (OPENING._replace(own_feinted=2), "own_feinted is 2; it must be from 0 to 1"),
+        (OPENING._replace(enemy_hand=6), "enemy_hand is 6; it must be from 0 to 5"),
         (OPENING._replace(hand=(4, 0, 0, 0, 1)), "4 guard in hand and 0 in the discard pile, of 3 in play"),
         (OPENING._replace(hand=(-1, 2, 0, 2, 2)), "-1 guard in hand"),
-        (OPENING._replace(hand=(2, 2, 0, 1, 1)), "hand has 6 cards, allowed are up to 5"),
+        (OPENING._replace(hand=(2, 2, 0, 1, 1)), "hand has 6 cards; the maximum is 5"),
         (OPENING._replace(hand=(0, 2, 0, 1, 1)), "-1 cards were drawn from the deck in 0 feints"),
-        (OPENING._replace(hand=(2, 0, 1, 2)), "4 counts in hand and 5 in the discard pile, allowed are 5 each"),
+        (OPENING._replace(hand=(2, 0, 1, 2)), "4 counts in hand and 5 in the discard pile; each must have 5"),
         (OPENING._replace(own_feinted=1), "0 cards were drawn from the deck in 1 feints"),
-        (BETWEEN._replace(own_exhausted=1), "own_exhausted is 1, allowed are 0 to 0"),
-        (BETWEEN._replace(enemy_feinted=1), "enemy_feinted is 1, allowed are 0 to 0"),
-        (BETWEEN._replace(enemy_hand=3), "3 cards were drawn from the deck, expected 0 to 2"),
+        (BETWEEN._replace(own_exhausted=1), "own_exhausted is 1; it must be from 0 to 0"),
+        (BETWEEN._replace(enemy_feinted=1), "enemy_feinted is 1; it must be from 0 to 0"),
+        (BETWEEN._replace(enemy_hand=3), "3 cards were drawn from the deck; the maximum is 2"),
         (BETWEEN._replace(discard=(2, 2, 2, 2, 2)), "-1 cards were drawn from the deck"),
     ],
 )
@@ -151,7 +151,7 @@ def test_contradictory_state_is_refused_in_words(state, message):
 
 def test_decimal_codes_of_wrong_length_and_contradictory_ones_are_refused():
     for code in (0, 10201230035000030, 1020123003500003000):
-        with pytest.raises(StateError, match=rf"^state code {code}: allowed are 18 digits, the first not 0"):
+        with pytest.raises(StateError, match=rf"^state code {code}: must be 18 digits, the first not 0"):
             from_decimal(NOTEBOOK, code)
     with pytest.raises(StateError, match=r"^state code 602012300350000300: breath is 6"):
         from_decimal(NOTEBOOK, 602012300350000300)

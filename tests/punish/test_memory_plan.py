@@ -26,10 +26,10 @@ def test_the_first_mode_that_fits_is_chosen():
 
 
 def test_what_cannot_fit_is_refused_with_what_would():
-    told = "tensor would take 3 GB, allowed are 2.5 GB; without a tensor in the file, compact would take 2 GB"
+    told = "tensor would take 3 GB; the limit is 2.5 GB; without a tensor in the file, compact would take 2 GB"
     with pytest.raises(MemoryError, match=rf"^{told}$"):
         choose_mode(PLANS, (TENSOR,), 2.5e9)
-    with pytest.raises(MemoryError, match=r"^matrix-free would take 40 MB, allowed are 39 MB$"):
+    with pytest.raises(MemoryError, match=r"^matrix-free would take 40 MB; the limit is 39 MB$"):
         choose_mode(PLANS, (COMPACT, MATRIX_FREE), 39e6)
 
 

@@ -102,7 +102,7 @@ def test_outcomes_of_the_largest_status_are_found_from_its_stored_form():
 
 def test_rows_beyond_the_states_are_refused(tiny):
     for row in (-1, tiny.n_states):
-        with pytest.raises(IndexError, match=rf"^row {row}: allowed are 0 to 557"):
+        with pytest.raises(IndexError, match=rf"^row {row}: is not from 0 to 557"):
             tiny.state(row)
 
 
@@ -189,7 +189,7 @@ def test_only_states_of_the_view_have_codes():
 
 
 def test_an_unknown_model_is_refused():
-    with pytest.raises(InformationError, match="'order' is not allowed, it must be one of view, memory"):
+    with pytest.raises(InformationError, match="'order' is not allowed; it must be one of view, memory"):
         StateSpace(PRESETS["tiny"], "order")
 
 

@@ -48,7 +48,7 @@ def test_the_table_of_a_policy_gives_the_policy(rules):
 
 def test_tables_of_other_shapes_or_states_are_refused(space):
     for state, shape in (([0], (1, 10)), ([0], (2, 11)), ([[0]], (1, 11)), ([0], (11,))):
-        with pytest.raises(StrategyError, match=r"^strategy: shapes are .*, allowed are \(k,\) and \(k, 11\)"):
+        with pytest.raises(StrategyError, match=r"^strategy: shapes are .*; they must be \(k,\) and \(k, 11\)"):
             policy_of_table(space, np.array(state), np.zeros(shape))
     state, p = random_table(space, 1)
     for wrong in (-1, 558, 0.0):
@@ -78,10 +78,10 @@ def test_a_wrong_row_of_a_table_is_named(space, change, told):
 
 def test_a_policy_of_other_states_is_refused(space):
     for policy in (np.ones(3), uniform(space).astype(np.float32)):
-        with pytest.raises(PolicyError, match=r"^policy: .*, allowed is float64 \(\d+,\)"):
+        with pytest.raises(PolicyError, match=r"^policy: .*; it must be float64 \(\d+,\)"):
             checked_policy(space, policy)
     other = StateSpace(space.rules._replace(hp=1))
-    with pytest.raises(PolicyError, match=r"^policy: .*, allowed is float64"):
+    with pytest.raises(PolicyError, match=r"^policy: .*; it must be float64"):
         build(other, uniform(space))
 
 

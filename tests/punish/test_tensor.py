@@ -182,7 +182,7 @@ def test_random_house_rules_are_refilled(rules, seed):
 def test_a_policy_of_other_states_is_refused(tiny):
     policy = uniform(StateSpace(PRESETS["tiny"]._replace(hp=1, redeal=tiny.rules.redeal)))
     for act in (Refillable(tiny).fill, lambda policy: build_compact(tiny, policy)):
-        with pytest.raises(PolicyError, match=r"^policy: float64 .*, allowed is float64"):
+        with pytest.raises(PolicyError, match=r"^policy: float64 .*; it must be float64"):
             act(policy)
 
 

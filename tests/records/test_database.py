@@ -136,7 +136,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
     ("script", "text"),
     [
         ("PRAGMA user_version = 3", "version 3 was written by a newer punish-fast, update it; this one reads"),
-        ("PRAGMA user_version = -5", r"user_version is -5, allowed are 0 to 2$"),
+        ("PRAGMA user_version = -5", r"user_version is -5; it must be from 0 to 2$"),
         ("DROP TABLE breaths", "no table breaths"),
         ("ALTER TABLE games DROP COLUMN loser_paramset_id", "table games has no column loser_paramset_id"),
         ("UPDATE players SET is_bot = 'yes'", "table players has an invalid row"),

@@ -194,7 +194,7 @@ def test_a_mark_of_bots_is_true_or_false():
     assert parse([BREATH | {"IsBot": True}, OTHER | {"IsBot": False}])[1][0].winner.is_bot
     for value in (0, 1, "true", None):
         (refused,) = parse([BREATH, OTHER | {"IsBot": value}])[2]
-        assert re.fullmatch(r"entry 2: IsBot is .*, allowed are true and false", refused.reason)
+        assert re.fullmatch(r"entry 2: IsBot is .*; it must be true or false", refused.reason)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

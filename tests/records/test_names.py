@@ -60,7 +60,7 @@ def test_a_stored_name_has_one_spelling(text):
     [*("", " \u00a0", "\u3164", "\u0301", "a\nb", "\x1b[2J", "\ud800", "\x00", "x" * 61, "e\u0301" * 10**5)],
 )
 def test_names_without_ink_or_with_control_characters_are_refused(name):
-    with pytest.raises(PlayerNameError, match="allowed are names of 1 to 60 printable characters"):
+    with pytest.raises(PlayerNameError, match="use names of 1 to 60 printable characters"):
         checked_name(name)
 
 

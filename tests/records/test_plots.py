@@ -42,9 +42,9 @@ def test_few_games_and_odd_names_are_drawn(tmp_path, original, kind, title):
 def test_what_cannot_be_drawn_is_refused(tmp_path, db, results):
     path = tmp_path / "x.png"
     path.write_bytes(b"old")
-    with pytest.raises(RecordsError, match="allowed are durations"):
+    with pytest.raises(RecordsError, match="the plots are durations"):
         draw("pie", results, path)
-    with pytest.raises(FigureError, match=r"allowed are \.png and \.svg"):
+    with pytest.raises(FigureError, match=r"it must be \.png or \.svg"):
         draw("durations", results, tmp_path / "x.pdf")
     with pytest.raises(RecordsError, match="nothing to draw"):
         draw("durations", read_results(db, Selection(until=5)), path)

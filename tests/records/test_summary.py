@@ -158,7 +158,7 @@ def test_choices_of_an_original_database(original):
     with pytest.raises(RecordsError, match=r"players: 'A\\nnn', Ben, naive"):
         read_choices(original, player="Zoe")
     for wrong in ({"game": 2**63}, {"until": -(2**63) - 1}):
-        with pytest.raises(RecordsError, match="allowed are whole numbers of 64 bits"):
+        with pytest.raises(RecordsError, match="it must be a whole number of 64 bits"):
             Selection(**wrong)
 
 

@@ -37,7 +37,7 @@ def test_characters_that_the_font_lacks_are_one_warning(path):
 
 def test_other_formats_are_refused(tmp_path):
     with (
-        pytest.raises(FigureError, match=r"suffix is '\.pdf', allowed are \.png and \.svg$"),
+        pytest.raises(FigureError, match=r"suffix is '\.pdf'; it must be \.png or \.svg$"),
         picture(tmp_path / "x.pdf", "kind"),
     ):
         pass

@@ -51,14 +51,14 @@ def test_arrays_that_another_program_compressed_are_read(path, compression):
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is not known"),
+        (lambda file: file.attrs.modify("kind", "tensors"), "kind: 'tensors' is unknown"),
         (lambda file: file.attrs.modify("header", "{"), "header: is not a JSON object"),
         (lambda file: file.attrs.modify("header", '{"kind": "other"}'), "kind: 'other', must be thing"),
         (lambda file: file.attrs.modify("header", '{"kind": ["thing"]}'), "kind: .*, must be thing"),
         (lambda file: file.pop("/arrays/q"), "/arrays/q: missing"),
         (lambda file: file.pop("/arrays"), "/arrays/q: missing"),
-        (put("/arrays/q", np.zeros((2, 7), np.float32)), "/arrays/q: dtype is float32, allowed is float64"),
-        (put("/arrays/q", np.zeros(7)), r"/arrays/q: shape is \(7,\), allowed is i x j"),
+        (put("/arrays/q", np.zeros((2, 7), np.float32)), "/arrays/q: dtype is float32; it must be float64"),
+        (put("/arrays/q", np.zeros(7)), r"/arrays/q: shape is \(7,\); it must be i x j"),
         (put("/arrays/q", None, shape=(1 << 20, 1 << 20), dtype="f8"), "/arrays/q: shape is .*, larger than the file"),
         (put("/arrays/q", np.full((2, 7), np.inf)), "/arrays/q: a number is not finite"),
     ],

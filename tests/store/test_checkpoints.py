@@ -68,7 +68,7 @@ def refused(path, space, kept, tables, message):
 
 def test_files_of_other_kinds_and_games_are_refused(tmp_path, space, tables, plain):
     save_policy(tmp_path / "a.h5", space, mixed(space, 1))
-    with pytest.raises(ReadError, match="kind: 'strategy', expected 'equilibrium'"):
+    with pytest.raises(ReadError, match="kind: 'strategy'; it must be 'equilibrium'"):
         load_checkpoint(load(tmp_path / "a.h5"), tables)
     path = tmp_path / "b.h5"
     refused(path, space, plain, plain | {"regret": np.zeros(3)}, "/equilibrium/regret: shape is")
@@ -87,20 +87,20 @@ def test_a_response_that_is_not_marked_is_refused(tmp_path, space, tables):
 def test_numbers_that_cannot_be_are_refused(tmp_path, space, tables, plain):
     """Sums and squares of large numbers would not be finite."""
     for name, number, message in (
-        ("response", -1, "a number is -1, allowed are those from 0$"),
+        ("response", -1, "a number is -1; it must be at least 0$"),
         ("response", 1_000_000, "must be rows of their states"),
-        ("total", -1.0, r"a number is -1.0, allowed are those from 0 to 1e\+100"),
+        ("total", -1.0, r"a number is -1.0; it must be from 0 to 1e\+100"),
         ("total", 1e308, r"a number is 1e\+308"),
         ("regret", 1e308, r"a number is 1e\+308"),
-        ("dealt", -1.0, r"a number is -1.0, allowed are those from 0 to 1e\+100"),
+        ("dealt", -1.0, r"a number is -1.0; it must be from 0 to 1e\+100"),
         ("dealt", 1e308, r"a number is 1e\+308"),
-        ("logit", 900.0, r"a number is 900.0, allowed are those from -1e\+100 to 700"),
-        ("values", 1.5, "a number is 1.5, allowed are those from -1e-09 to 1"),
+        ("logit", 900.0, r"a number is 900.0; it must be from -1e\+100 to 700"),
+        ("values", 1.5, "a number is 1.5; it must be from -1e-09 to 1"),
         ("nodes", np.nan, "a number is not finite"),
-        ("response_nodes", -0.5, "a number is -0.5, allowed are those from -1e-09 to 1"),
-        ("variance", 0.0, "a number is 0.0, allowed are those from 4.94"),
-        ("marked_rows", 4, "a number is 4, allowed are those from 0 to 3$"),
-        ("marked_full", 200, "a number is 200, allowed are those from 0 to 3$"),
+        ("response_nodes", -0.5, "a number is -0.5; it must be from -1e-09 to 1"),
+        ("variance", 0.0, "a number is 0.0; it must be from 4.94"),
+        ("marked_rows", 4, "a number is 4; it must be from 0 to 3$"),
+        ("marked_full", 200, "a number is 200; it must be from 0 to 3$"),
     ):
         of = tables if name in tables else plain
         table = of[name].copy()

@@ -61,7 +61,7 @@ def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
 def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
-    with pytest.raises(ReadError, match=r"a\.h5: information model memory, allowed here is view"):
+    with pytest.raises(ReadError, match=r"a\.h5: information model memory; it must be view here"):
         load(path).policy(StateSpace(RULES))
     with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game has rules .*; only the redeal"):
         load(path).policy(StateSpace(RULES._replace(hp=3), "memory"))
@@ -77,7 +77,7 @@ def test_a_policy_of_the_view_is_lifted_to_a_finer_model(tmp_path, memory):
 def test_what_is_no_policy_is_not_written(tmp_path, memory):
     policy = mixed(memory, 1)
     for wrong, message in (
-        (policy[:3], r"policy: float64 \(3,\), allowed is"),
+        (policy[:3], r"policy: float64 \(3,\); it must be"),
         (2 * policy, "policy: the probabilities of a state do not add up to 1"),
         (policy - 0.1, "policy: a probability is below 0 or not a number"),
     ):

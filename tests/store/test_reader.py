@@ -96,20 +96,20 @@ NOT_A_NOTE = ("", "naive", "[]", "{}", '{"file": "x.h5"}', "null", '{"kind": 3}'
 @pytest.mark.parametrize(
     ("name", "values", "problem"),
     [
-        ("format", ["another-format"], "is not known"),
-        ("format_version", [2], "2 is not allowed, it must be 1"),
-        ("kind", ["Agent"], "allowed are tensor, agent, strategy"),
-        ("discount", [1.01, np.nan], "is not allowed, it must be from 0 to 1"),
-        ("objective", ["draw"], "'draw' is not known, allowed are discounted, win-probability"),
+        ("format", ["another-format"], "is unknown"),
+        ("format_version", [2], "2 is not allowed; it must be 1"),
+        ("kind", ["Agent"], "it must be one of tensor, agent, strategy"),
+        ("discount", [1.01, np.nan], "is not allowed; it must be from 0 to 1"),
+        ("objective", ["draw"], "'draw' is unknown; it must be one of discounted, win-probability"),
         ("error_bound", [-1.0, np.nan], "is not allowed"),
-        ("schedule", ["sideways"], "is not known"),
-        ("sweeps", [-1], "-1 is not allowed, it must be from 0"),
+        ("schedule", ["sideways"], "is unknown"),
+        ("sweeps", [-1], "-1 is not allowed; it must be at least 0"),
         ("rules", ["", "{", "[]", "null", '{"luck": 3}', '{"hp": 0}', '{"hp": "3"}', '{"hp": NaN}'], ""),
         ("enemy", [*NOT_A_NOTE], "not a JSON object"),
         ("enemy", ['{"kind": "agent", "temperature": "hot"}', '{"kind": "agent", "temperature": 0}'], "above 0"),
-        ("information", ["telepathy"], "'telepathy' is not known, allowed are view, memory"),
+        ("information", ["telepathy"], "'telepathy' is unknown; it must be one of view, memory"),
         ("terminal_values", [1.0, "20", [1, 2], [1.0, 2.0, 3.0]], "is not two numbers"),
-        ("terminal_values", [[np.nan, -1.0], [np.inf, -1.0]], "is not allowed, it must be from -1e.100 to 1e.100"),
+        ("terminal_values", [[np.nan, -1.0], [np.inf, -1.0]], "is not allowed; it must be from -1e.100 to 1e.100"),
         ("origin", ["", "[1]", "null", "{", "[" * 50_000], "not a JSON object"),
     ],
 )
@@ -125,7 +125,7 @@ def test_attributes_that_cannot_be(copies, name, values, problem):
 def test_datasets_that_are_missing_or_of_another_dtype_or_shape_are_named(copies, originals):
     flaws = {
         "missing": remove,
-        "allowed is {dtype}": lambda path, name: change(path, name, lambda array: array.astype(">f8")),
+        "it must be {dtype}": lambda path, name: change(path, name, lambda array: array.astype(">f8")),
         "shape is": lambda path, name: change(path, name, lambda array: array[..., np.newaxis]),
     }
     for kind, name in OF_FILES:
@@ -151,7 +151,7 @@ def test_values_that_cannot_be(copies, originals):
         ("/rows/state_ptr", lambda ptr: put(1, ptr[2])(ptr), "ascend"),
         ("/rows/reward", put(3, np.nan), "not finite"),
         ("/rows/reward", put(3, -np.inf), "not finite"),
-        ("/rows/action", put(0, 0), "allowed are those from 10 to 90"),
+        ("/rows/action", put(0, 0), "it must be from 10 to 90"),
         ("/rows/action", put(0, 12), "must be actions"),
         ("/transitions/indptr", put(0, 1), ""),
         ("/transitions/indptr", put(1, -5), ""),
@@ -165,7 +165,7 @@ def test_values_that_cannot_be(copies, originals):
         ("/transitions/data", put(5, 0.3), "the probabilities of .* add up to"),
         ("/solution/v", put(7, np.nan), "not finite"),
         ("/solution/q", put(7, np.inf), "not finite"),
-        ("/log/residual", put(0, -0.5), "a number is -0.5, allowed are those from 0"),
+        ("/log/residual", put(0, -0.5), "a number is -0.5; it must be at least 0"),
         ("/log/seconds", put(0, np.nan), "not finite"),
     ):
         path = shutil.copy(originals["agent"], copies["agent"])
@@ -224,11 +224,11 @@ def test_one_row_is_checked_when_read_alone(copies, originals):
 
 def test_strategies_that_are_none(copies, originals, game):
     for name, damage, problem in (
-        ("p", put((3, 0), -0.5), "a number is -0.5, allowed are those from 0"),
+        ("p", put((3, 0), -0.5), "a number is -0.5; it must be at least 0"),
         ("p", put((3, 0), np.nan), "not finite"),
         ("p", put(3, 0.0), "add up to"),
         ("p", put(3, 1 / 11), "not legal"),
-        ("state", put(3, -1), "a number is -1, allowed are those from 0"),
+        ("state", put(3, -1), "a number is -1; it must be at least 0"),
         ("state", put(3, 0), "is listed twice"),
         ("state", put(3, 10**6), "states must be rows from 0"),
     ):
@@ -250,13 +250,13 @@ def test_an_enemy_of_another_redeal_plays_and_one_of_another_game_does_not(origi
 
 def test_kinds_are_not_taken_for_each_other(originals, game):
     for kind, ask, problem in (
-        ("tensor", lambda file: file.policy(game.space), "is a tensor, allowed are agents and strategies"),
+        ("tensor", lambda file: file.policy(game.space), "is a tensor; it must be an agent or a strategy"),
         ("tensor", Artefact.solution, "kind: .*has no solution"),
         ("tensor", lambda file: file.terminal_values, "kind: .*has no solution"),
         ("strategy", Artefact.solution, "kind: .*has no solution"),
         ("strategy", Artefact.mdp, r"strategy\.h5: "),
         ("strategy", lambda file: file.enemy, "enemy: .*not a JSON object"),
-        ("agent", Artefact.strategy, "kind: .*expected 'strategy'"),
+        ("agent", Artefact.strategy, "kind: .*it must be 'strategy'"),
     ):
         with pytest.raises(ReadError, match=problem):
             ask(load(originals[kind]))

@@ -50,7 +50,7 @@ class SearchMethod(CheckedMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.games % 2:
-            raise LearnError(f"games: {self.games} is not allowed, it must be even, since decks swap seats")
+            raise LearnError(f"games: {self.games} is not allowed; it must be even, since decks swap seats")
         if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
             raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")

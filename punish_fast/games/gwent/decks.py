@@ -35,7 +35,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
         value = printable(str(wrong[0]))
         raise GameError(f"{name}: the card {value} is not allowed, only whole numbers from 1 to {MAX_CARD}")
     if len(cards) < min_cards:
-        raise GameError(f"{name}: {len(cards)} cards are not allowed, it must have at least {min_cards}")
+        raise GameError(f"{name}: {len(cards)} cards; it must have at least {min_cards}")
     deck = tuple(sorted(cards))
     if sum(deck) > MAX_SUM:
         raise GameError(f"{name}: its sum is {sum(deck)}, it must be at most {MAX_SUM}")

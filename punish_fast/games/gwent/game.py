@@ -82,7 +82,7 @@ class Gwent(Game):
         for name, (least, most) in limits.items():
             value = getattr(variant, name)
             if not least <= value <= most:
-                raise GameError(f"{name}: {value} is not allowed, it must be from {least} to {most}")
+                raise GameError(f"{name}: {value} is not allowed; it must be from {least} to {most}")
         # Number of cards in a random deck; 0 if decks are not random.
         self.n_dealt = variant.min_cards if variant.decks == RANDOM_DECKS else 0
         # Decks in ascending order; empty if they are random.

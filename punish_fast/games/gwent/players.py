@@ -67,7 +67,7 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
     # With other decks, kernels would read beyond their arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
-        raise GameError(f"decks: {decks.dtype} {decks.shape}, allowed are integers up to {MAX_CARD}, [n, 2, width]")
+        raise GameError(f"decks: {decks.dtype} {decks.shape}; they must be integers up to {MAX_CARD}, [n, 2, width]")
     if (decks > 0).sum(axis=2).min() < MIN_CARDS or decks.sum(axis=2, dtype=np.int64).max() > MAX_SUM:
         raise GameError(f"decks: each must have at least {MIN_CARDS} cards, and a sum of at most {MAX_SUM}")
     # A copy, because kernels would be compiled again for read-only arrays.

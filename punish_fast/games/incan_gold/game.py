@@ -85,7 +85,7 @@ class IncanGold(Game):
         self.variant = variant or IncanGoldVariant()
         if self.variant.artifact_value not in ARTIFACT_VALUES:
             value = printable(str(self.variant.artifact_value))
-            raise GameError(f"artifact_value: {value!r} is not allowed, it must be {' or '.join(ARTIFACT_VALUES)}")
+            raise GameError(f"artifact_value: {value!r} is not allowed; it must be {' or '.join(ARTIFACT_VALUES)}")
         self.is_by_taking = self.variant.artifact_value == "taken"
 
     @cached_property

@@ -38,14 +38,14 @@ class CheckedMethod:
         for each in fields(self):
             value = getattr(self, each.name)
             if not _is_allowed(value, each.metadata["allowed"]):
-                raise LearnError(f"{each.name}: {brief(value)} is not allowed, it must be {allowed_text(each)}")
+                raise LearnError(f"{each.name}: {brief(value)} is not allowed; it must be {allowed_text(each)}")
 
     @classmethod
     def of(cls, mapping: Any) -> Self:
         """Return a method from a mapping made by `dataclasses.asdict`; lists are converted to tuples."""
         names = [each.name for each in fields(cls)]
         if not isinstance(mapping, dict) or sorted(mapping) != sorted(names):
-            raise LearnError(f"method: {brief(mapping)} is not allowed, it must have {', '.join(names)}")
+            raise LearnError(f"method: {brief(mapping)} is not allowed; it must have {', '.join(names)}")
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in mapping.items()})
 
 

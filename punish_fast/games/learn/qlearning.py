@@ -124,7 +124,7 @@ class QLearner:
     def plan(self, opponent: str, n_games: int) -> None:
         """Append a session."""
         if opponent not in OPPONENTS:
-            raise LearnError(f"opponent: {opponent!r} is not allowed, it must be one of {', '.join(OPPONENTS)}")
+            raise LearnError(f"opponent: {opponent!r} is not allowed; it must be one of {', '.join(OPPONENTS)}")
         check_games(n_games)
         self.sessions.append(Session(opponent, 0, n_games))
 

@@ -250,13 +250,13 @@ def digest_of(progress: tuple[Any, ...], arrays: Iterable[np.ndarray]) -> str:
 def check_games(n_games: int) -> None:
     """Raise `LearnError` unless a number of games is from 1 to `MAX_GAMES`."""
     if not 1 <= n_games <= MAX_GAMES:
-        raise LearnError(f"games: {n_games} is not allowed, it must be from 1 to {MAX_GAMES}")
+        raise LearnError(f"games: {n_games} is not allowed; it must be from 1 to {MAX_GAMES}")
 
 
 def check_seed(seed: Any) -> None:
     """Raise `LearnError` unless a random seed is an integer from 0 to `LAST_SEED`."""
     if not is_whole(seed, 0, LAST_SEED):
-        raise LearnError(f"seed: {brief(seed)} is not allowed, it must be from 0 to {LAST_SEED}")
+        raise LearnError(f"seed: {brief(seed)} is not allowed; it must be from 0 to {LAST_SEED}")
 
 
 def check_curve(curve: Any, point: Mapping[str, Any]) -> None:

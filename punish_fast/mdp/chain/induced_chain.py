@@ -40,8 +40,8 @@ def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
     if vanished.any():
         state = int(np.searchsorted(rows.indptr, vanished.argmax(), side="right")) - 1
         raise SolveError(
-            f"weight: a probability in state {state} is too small for floating point; allowed are policies whose "
-            "probabilities times those of their rows are above 2.3e-308"
+            f"weight: a probability in state {state} is too small for floating point; products of a probability of the "
+            "policy and one of its row must be above 2.3e-308"
         )
     chain = replace(
         mdp,

@@ -70,7 +70,7 @@ def from_scipy(
             f"{len(terminals):,} terminals"
         )
     if n_columns > _MOST_COLUMNS:
-        raise ModelError(f"transitions: {n_columns:,} columns, allowed are {_MOST_COLUMNS:,}")
+        raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
     indptr, indices, data = _distributions(matrix, normalize, name_of or (lambda row: row_name(pointer, row)))
     mdp = MDP(
         state_ptr=pointer,
@@ -127,7 +127,7 @@ def from_pairs(
 
     if not np.isfinite(reward).all():
         row = int(np.isfinite(reward).argmin())
-        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}, allowed are finite numbers and -inf")
+        raise ModelError(f"R: {name_of(row)} has the reward {reward[row]}; it must be finite or -inf")
     state_ptr = cumulated(np.bincount(state, minlength=n_states))
     return from_scipy(transitions, reward, state_ptr, (), action, normalize, name_of)
 
@@ -162,9 +162,9 @@ def entries_of(name: str, given: Any) -> csr_array:
 
     is_sparse: bool = issparse(given)
     if not is_sparse or given.ndim != 2:
-        raise ModelError(f"{name}: {type(given).__name__} is not allowed, it must be a sparse matrix of SciPy")
+        raise ModelError(f"{name}: {type(given).__name__} is not allowed; it must be a sparse matrix of SciPy")
     if given.dtype.kind not in "fiub":
-        raise ModelError(f"{name}: {given.dtype} is not allowed, allowed are real numbers")
+        raise ModelError(f"{name}: is of {given.dtype}; it must consist of real numbers")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -226,8 +226,8 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
     for action, array in enumerate(arrays):
         matrix = entries_of(f"{name}[{action}]", array if issparse(array) else csr_array(array))
         if len(set(matrix.shape)) > 1 or (matrices and matrix.shape != matrices[0].shape):
-            want = matrices[0].shape if matrices else "as many rows as columns"
-            raise ModelError(f"{name}[{action}]: has the shape {matrix.shape}, allowed is {want}")
+            want = f"the shape {matrices[0].shape}" if matrices else "as many rows as columns"
+            raise ModelError(f"{name}[{action}]: has the shape {matrix.shape}; it must have {want}")
         matrices.append(matrix)
     return matrices
 
@@ -258,7 +258,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
     if len(paid) != n_actions or shapes != {(n_states, n_states)}:
         got = np.shape(reward) if len(shapes) == 1 else shapes
         raise ModelError(
-            f"R: has the shape {got}, allowed are ({n_states},), ({n_states}, {n_actions}) and "
+            f"R: has the shape {got}; it must be ({n_states},), ({n_states}, {n_actions}) or "
             f"({n_actions}, {n_states}, {n_states})"
         )
     # Normalizing a row also scales its expected reward.
@@ -284,10 +284,10 @@ def _finite(name: str, given: Any) -> np.ndarray:
     """Convert finite numbers to a float64 vector."""
     array = _numbers(name, list(given) if isinstance(given, Iterable) and not hasattr(given, "dtype") else given)
     if array.ndim != 1:
-        raise ModelError(f"{name}: has the shape {array.shape}, allowed is one dimension")
+        raise ModelError(f"{name}: has the shape {array.shape}; it must have one dimension")
     wrong = np.flatnonzero(~np.isfinite(array))
     if len(wrong):
-        raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}, allowed are finite numbers")
+        raise ModelError(f"{name}: entry {wrong[0]} is {array[wrong[0]]}; it must be a finite number")
     return array
 
 
@@ -300,5 +300,5 @@ def _whole(name: str, given: Any) -> np.ndarray:
     is_numeric = array.ndim == 1 and array.dtype.kind in "iuf"
     whole = array.astype(np.int64) if is_numeric else array
     if not is_numeric or (whole != array).any():
-        raise ModelError(f"{name}: {array.dtype} {array.shape}, allowed are whole numbers in one dimension")
+        raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be an array of whole numbers in one dimension")
     return np.ascontiguousarray(whole)

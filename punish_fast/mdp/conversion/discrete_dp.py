@@ -23,7 +23,7 @@ def to_quantecon(mdp: MDP, discount: float) -> DiscreteDP:
     from scipy.sparse import csr_array, csr_matrix, vstack
 
     if not 0 <= discount <= 1:
-        raise ValueError(f"discount: {discount} is not possible, allowed are 0 to 1")
+        raise ValueError(f"discount: {discount} is not from 0 to 1")
     discrete_dp = _import_discrete_dp()
     n_terminals = len(mdp.terminal_reward)
     terminals = np.arange(mdp.n_states, mdp.n_columns)
@@ -42,7 +42,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
     from scipy.sparse import csr_array, issparse
 
     if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
-        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed, it must be a DiscreteDP of QuantEcon")
+        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a DiscreteDP of QuantEcon")
     reward = np.asarray(ddp.R, dtype=np.float64)
     if ddp.s_indices is None:
         table = np.asarray(ddp.Q)

@@ -72,9 +72,7 @@ def parse_objective(text: str) -> Objective:
     """Parse the text of an objective."""
     found = next((match for head in _HEADS if (match := head.match(text.strip()))), None)
     if found is None:
-        raise ObjectiveError(
-            f"objective: {printable(text, 80)!r} is not understood{_reason(text)}allowed are {_EXAMPLES}"
-        )
+        raise ObjectiveError(f"objective: {printable(text, 80)!r} is not understood{_reason(text)}use {_EXAMPLES}")
     kind, name = found["kind"], found["name"]
     if kind == "P" and name is not None:
         raise ObjectiveError("objective: P has no name, only R has")
@@ -147,8 +145,7 @@ class _Parser:
     def _fault(self, found: str) -> ObjectiveError:
         where = f"at {printable(found, 20)!r}" if found else "at its end"
         return ObjectiveError(
-            f"objective: {printable(self._text, 80)!r} is not understood {where}{_reason(self._text)}allowed are "
-            f"{_EXAMPLES}"
+            f"objective: {printable(self._text, 80)!r} is not understood {where}{_reason(self._text)}use {_EXAMPLES}"
         )
 
     def _take(self, wanted: str) -> None:
@@ -174,7 +171,7 @@ class _Parser:
         token = self._tokens[0]
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs, allowed are fewer")
+            raise ObjectiveError(f"objective: more than {_DEEPEST} labels and signs")
         if token == "!":
             self._take("!")
             inner = self._one()
@@ -194,10 +191,10 @@ class _Parser:
 
 
 def _reason(text: str) -> str:
-    """Return the first unsupported operator of a text, with surrounding punctuation for the message."""
+    """Return the first unsupported operator of a text, with punctuation on both sides, for the message."""
     unnamed = re.sub(r'"[^"]*"', '""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
-    return ", " if found is None else f": {found} is not supported; "
+    return "; " if found is None else f": {found} is not supported; "
 
 
 def _combined(rule: Callable[[np.ndarray, np.ndarray], np.ndarray], first: Formula, second: Formula) -> Formula:

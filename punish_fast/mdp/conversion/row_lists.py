@@ -64,7 +64,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
                 if outcome[3]:
                     columns[k] = n_states
                 elif not 0 <= column < n_states:
-                    told = f"successor {_shown(column)} is not a state, allowed are 0 to {n_states - 1}"
+                    told = f"successor {_shown(column)} is not a state; it must be from 0 to {n_states - 1}"
                     raise ModelError(f"{place}: {told}, or any if terminated")
             paid = [_number(f"{place}: reward", reward) for _, _, reward, _ in outcomes]
             p = rows.add(place, columns, [p for p, _, _, _ in outcomes], action)
@@ -145,7 +145,7 @@ def _number(name: str, value: Any) -> float:
     except (OverflowError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ModelError(f"{name} is {_shown(value)}, allowed are finite numbers")
+        raise ModelError(f"{name} is {_shown(value)}; it must be a finite number")
     return number
 
 
@@ -156,7 +156,7 @@ def _whole_number(name: str, value: Any) -> int:
     except (OverflowError, TypeError, ValueError):
         whole = None
     if whole is None or whole != value:
-        raise ModelError(f"{name} is {_shown(value)}, allowed are whole numbers")
+        raise ModelError(f"{name} is {_shown(value)}; it must be a whole number")
     return whole
 
 

@@ -43,14 +43,14 @@ def flaw_of_rows(mdp: MDP) -> str | None:
     if outside.any():
         k = int(outside.argmax())
         place = row_name(mdp.state_ptr, int(np.searchsorted(mdp.indptr, k, side="right")) - 1)
-        return f"indices: {place} leads to column {mdp.indices[k]}, allowed are 0 to {mdp.n_columns - 1}"
+        return f"indices: {place} leads to column {mdp.indices[k]}; columns are from 0 to {mdp.n_columns - 1}"
     wrong = ~((mdp.data >= 0) & (mdp.data <= 1))
     if wrong.any():
         k = int(wrong.argmax())
         for row in np.flatnonzero((begins <= k) & (k < begins + lengths)).tolist():
             column = mdp.indices[mdp.indptr[row] + k - begins[row]]
             return f"data: {refused_entry(row_name(mdp.state_ptr, row), column, mdp.data[k], False)}"
-        return f"data: entry {k} is {mdp.data[k]}, allowed are probabilities from 0 to 1"
+        return f"data: entry {k} is {mdp.data[k]}; it must be a probability from 0 to 1"
     total, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     off = np.abs(deviation) > SUM_TOLERANCE
     if off.any():
@@ -76,17 +76,17 @@ def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
 
 def refused_entry(place: str, column: int, p: float, normalize: bool) -> str:
     """Return the error message for an entry of a row that is not a probability."""
-    allowed = f"numbers from 0 to {_LARGEST_COUNT:g}" if normalize else "probabilities from 0 to 1"
-    return f"{place} has {float(p)!r} in column {column}, allowed are {allowed}"
+    wanted = f"number from 0 to {_LARGEST_COUNT:g}" if normalize else "probability from 0 to 1"
+    return f"{place} has {float(p)!r} in column {column}; it must be a {wanted}"
 
 
 def refused_sum(place: str, total: float, deviation: float, normalize: bool) -> str:
     """Return the error message for a row that `is_accepted` rejects."""
     if normalize:
-        return f"the probabilities of {place} add up to {float(total)!r}, allowed are positive numbers"
+        return f"the probabilities of {place} add up to {float(total)!r}; the sum must be positive and finite"
     return f"{_describe_sum(place, total, deviation)}; the option normalize divides them by their sum"
 
 
 def _describe_sum(place: str, total: float, deviation: float) -> str:
-    limit = f"{abs(deviation):.3g} {'above' if deviation > 0 else 'below'} 1, allowed is {SUM_TOLERANCE:g}"
+    limit = f"{abs(deviation):.3g} {'above' if deviation > 0 else 'below'} 1 (limit: {SUM_TOLERANCE:g})"
     return f"the probabilities of {place} add up to {float(total)!r}, {limit}"

@@ -165,7 +165,7 @@ def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
     marks = np.asarray(marks)
     if marks.dtype != bool or marks.shape not in ((mdp.n_states,), (mdp.n_columns,)):
         raise SolveError(
-            f"{name}: {marks.dtype} {marks.shape}, allowed is bool ({mdp.n_states},), or ({mdp.n_columns},) with "
+            f"{name}: {marks.dtype} {marks.shape}; it must be bool ({mdp.n_states},), or ({mdp.n_columns},) with "
             "terminals"
         )
     columns[: len(marks)] = marks

@@ -77,7 +77,7 @@ class Iteration:
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
             raise LargeValueError(
-                f"reward: values can reach {self.contraction.largest_value:g} at discount {discount!r}, allowed is "
+                f"reward: values can reach {self.contraction.largest_value:g} at discount {discount!r}; the maximum is "
                 f"{LARGEST_VALUE:g}"
             )
 

@@ -88,9 +88,9 @@ def finite_horizon(
     """
     check_arrays(mdp)
     if not isinstance(n_steps, int | np.integer) or n_steps < 1:
-        raise SolveError(f"n_steps: {n_steps} is not allowed, it must be a whole number from 1")
+        raise SolveError(f"n_steps: {n_steps} is not allowed; it must be a whole number of at least 1")
     if not 0 <= discount <= 1:
-        raise SolveError(f"discount: {discount} is not allowed, it must be from 0 to 1")
+        raise SolveError(f"discount: {discount} is not allowed; it must be from 0 to 1")
     if weight is not None:
         found = finite_horizon(induced_chain(mdp, weight), n_steps, discount, terminal_value, keep_all)
         steps = min(n_steps, 1 / (1 - discount)) if discount < 1 else n_steps

@@ -242,7 +242,7 @@ class StateSpace:
     def state(self, row: int) -> State:
         """Return the state of a row; raise IndexError if the row is out of range."""
         if not 0 <= row < self.n_states:
-            raise IndexError(f"row {row}: allowed are 0 to {self.n_states - 1}")
+            raise IndexError(f"row {row}: is not from 0 to {self.n_states - 1}")
         return decode(self.layout, int(self.code[row]))
 
     def row(self, state: State) -> int:
@@ -309,4 +309,4 @@ def must_be_space(space: object) -> None:
     """Raise `TypeError` if ``space`` is not a `StateSpace`."""
     if not isinstance(space, StateSpace):
         kind = type(space).__name__
-        raise TypeError(f"space: {kind} is not allowed, it must be a StateSpace, such as StateSpace(rules)")
+        raise TypeError(f"space: {kind} is not allowed; it must be a StateSpace, such as StateSpace(rules)")

@@ -92,7 +92,7 @@ def choose_mode(plans: Sequence[MemoryPlan], modes: Sequence[str], limit: float)
     if fitting:
         return fitting[0]
     least = min(modes, key=lambda mode: n_bytes[mode])
-    told = f"{least} would take {_size(n_bytes[least])}, allowed are {_size(limit)}"
+    told = f"{least} would take {_size(n_bytes[least])}; the limit is {_size(limit)}"
     others = [mode for mode in MODES if mode not in modes and n_bytes[mode] <= limit]
     if others:
         told += f"; without a tensor in the file, {others[0]} would take {_size(n_bytes[others[0]])}"

@@ -44,7 +44,7 @@ class ClusterError(PunishFastError):
 def check_cluster(where: str) -> None:
     """Raise ValueError if the address of a cluster is invalid, and `ExtraError` if Dask is not installed."""
     if not _LOCAL.fullmatch(where) and not _ADDRESS.fullmatch(where):
-        raise ValueError(f"{where!r} is not allowed, it must be a scheduler such as tcp://host:8786, or local:4")
+        raise ValueError(f"{where!r} is not allowed; it must be a scheduler such as tcp://host:8786, or local:4")
     require("cluster", "distributed")
 
 

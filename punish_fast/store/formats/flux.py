@@ -31,7 +31,7 @@ def _parse(path: Path) -> Any:
         if fault := fault_of_input(path):
             raise ReadError(f"{path}: {fault}")
         if path.stat().st_size > _MOST_BYTES:
-            raise ReadError(f"{path}: {path.stat().st_size} bytes, allowed are {_MOST_BYTES}")
+            raise ReadError(f"{path}: {path.stat().st_size} bytes; the maximum is {_MOST_BYTES}")
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
@@ -46,7 +46,7 @@ def _array(path: Path, arrays: list[Any], number: int, dimensions: int) -> np.nd
         array = np.zeros(0)
     if array.ndim != dimensions or array.size == 0 or array.dtype.kind not in "if":
         what = "a list of lists of numbers, all of one length" if dimensions == 2 else "a list of numbers"
-        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: allowed is {what}")
+        raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: must be {what}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ReadError(f"{path}: array {number + 1} of {len(arrays)}: a number is not finite")

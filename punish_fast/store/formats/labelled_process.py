@@ -64,7 +64,7 @@ def process_of(states: CodedStates, mdp: MDP, enemy: dict[str, Any] | None) -> L
     if mdp.n_states != len(states.code):
         raise ValueError(f"export: the process has {mdp.n_states} states, the space {len(states.code)}")
     if len(mdp.terminal_reward) != len(TERMINALS):
-        raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals, allowed are win and loss")
+        raise ValueError(f"export: the process has {len(mdp.terminal_reward)} terminals; they must be win and loss")
     if not np.isin(mdp.action, ACTIONS).all():
         raise ValueError(f"export: the process has actions other than {', '.join(map(str, ACTIONS))}")
     return LabelledProcess(mdp, states, enemy or {"kind": "unknown"})

@@ -90,7 +90,7 @@ def export_notebook(path: str | Path, space: StateSpace, content: Values | Proba
 
 def _value_members(space: StateSpace, values: Values) -> Iterator[str]:
     if values.q.shape != space.action.shape:
-        raise ValueError(f"export: shape of the values is {values.q.shape}, allowed is {space.action.shape}")
+        raise ValueError(f"export: shape of the values is {values.q.shape}; it must be {space.action.shape}")
     return chain(
         _members(decimals_of(space), space.state_ptr, space.action, values.q),
         (f'"{key}":{{"{REST_ACTION}":{value!r}}}' for key, value in zip(TERMINALS, values.terminals, strict=True)),

@@ -36,7 +36,7 @@ class Cells:
             if key in TERMINALS:
                 self._take_terminal(key, actions)
             elif len(key) != N_DIGITS or not (key.isascii() and key.isdecimal()):
-                raise self._error(f"state {_brief(key)}: allowed are {N_DIGITS} digits, and {' and '.join(TERMINALS)}")
+                raise self._error(f"state {_brief(key)}: must be {N_DIGITS} digits, or {' or '.join(TERMINALS)}")
             elif not isinstance(actions, tuple):
                 raise self._error(f"state {key}: {_brief(actions)} is not an object of actions")
         states = [member for member in members if member[0] not in TERMINALS]
@@ -67,14 +67,14 @@ class Cells:
         except (ValueError, RecursionError) as error:
             raise self._error(f"not JSON, {str(error)[:80]}") from None
         if not isinstance(members, tuple):
-            raise self._error("allowed is one object of states")
+            raise self._error("must be one object of states")
         return members
 
     def _take_terminal(self, key: str, actions: Any) -> None:
         if key in self._terminals:
             raise self._error(f"state {key} appears twice")
         if not isinstance(actions, tuple) or [name for name, _ in actions] != [str(REST_ACTION)]:
-            raise self._error(f"state {key}: allowed is an object with the action {REST_ACTION} alone")
+            raise self._error(f"state {key}: must be an object with only the action {REST_ACTION}")
         self._checked_pairs([key], [1], actions)
         self._terminals[key] = actions[0][1]
 
@@ -90,7 +90,7 @@ class Cells:
             state = keys[int(np.searchsorted(np.cumsum(lengths), wrong[0], side="right"))]
             name, number = pairs[int(wrong[0])]
             if name not in _COLUMN_OF_KEY:
-                raise self._error(f"state {state}: action {_brief(name)}, allowed are {', '.join(_COLUMN_OF_KEY)}")
+                raise self._error(f"state {state}: action {_brief(name)}; actions are {', '.join(_COLUMN_OF_KEY)}")
             raise self._error(f"state {state}: action {name}: {_brief(number)} is not a finite number")
         return columns, numbers
 
@@ -154,15 +154,15 @@ class Cells:
         found += [(int(key), REST_ACTION, value) for key, value in self._terminals.items()]
         for state, action, value in found:
             if abs(value) > most:
-                text = f"allowed are {-most:g} to {most:g} at discount {discount:g}"
-                raise self._error(f"state {state}: action {action}: {value!r}, {text}")
+                text = f"it must be from {-most:g} to {most:g} at discount {discount:g}"
+                raise self._error(f"state {state}: action {action}: {value!r}; {text}")
 
     def strategy(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the policy, float64 ``[n_rows]``, and a mask of the states with an entry, bool ``[n_states]``."""
         for key, number in self._terminals.items():
             if number != 1:
-                text = "allowed is 1 in a strategy (or leave it out); a file of values has -2 below 0"
-                raise self._error(f"state {key}: action {REST_ACTION}: {number!r}, {text}")
+                text = "it must be 1 in a strategy, or left out; a file of values has -2 below 0"
+                raise self._error(f"state {key}: action {REST_ACTION}: {number!r}; {text}")
         rows, cell_rows, columns, numbers = self._cells()
         p = np.zeros((len(rows), len(ACTIONS)))
         order = np.argsort(rows)

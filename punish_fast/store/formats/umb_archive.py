@@ -62,7 +62,7 @@ def _members(path: Path, needed: Collection[str], largest: int) -> Iterator[tupl
                 archive.skip(name, size)
                 continue
             if size > largest:
-                raise ReadError(f"{path}: {printable(name)} has {size:,} bytes, allowed are {largest:,}")
+                raise ReadError(f"{path}: {printable(name)} has {size:,} bytes; the maximum is {largest:,}")
             left -= size
             if left < 0:
                 raise ReadError(f"{path}: its content does not fit into the memory of this machine")
@@ -94,7 +94,7 @@ class _Archive:
                 continue
             if header.type != tarfile.DIRTYPE:
                 if header.type not in _FILES or any(key.startswith("GNU.sparse") for key in extension):
-                    raise self._fault(f"{printable(name)} is a link or a special file, allowed are plain files")
+                    raise self._fault(f"{printable(name)} is a link or a special file; it must be a plain file")
                 if size < 0:
                     raise self._fault(f"{printable(name)} has {size:,} bytes")
                 yield name, size

@@ -188,7 +188,7 @@ def _index(content: _Content, text: bytearray) -> dict[str, Any]:
         raise content.fault(f"{INDEX} has no transition-system")
     version = index.get("format-version")
     if version not in _VERSIONS:
-        raise content.fault(f"{INDEX}: format-version {printable(str(version), 20)}, allowed is {VERSION}")
+        raise content.fault(f"{INDEX}: format-version {printable(str(version), 20)}; it must be {VERSION}")
     return index
 
 
@@ -198,17 +198,17 @@ def _sizes(content: _Content, index: dict[str, Any]) -> _Sizes:
     counts = {name: system.get(f"#{name}") for name in _COUNTS}
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 1 << 62:
-            raise content.fault(f"{INDEX}: #{name} is {printable(str(count), 40)}, allowed are counts")
+            raise content.fault(f"{INDEX}: #{name} is {printable(str(count), 40)}; it must be a count")
     time = system.get("time")
     if time != "discrete":
         what = _TIMES.get(time) if isinstance(time, str) else None
-        raise content.fault(f"is {what or 'a model in time ' + printable(repr(time), 40)}, allowed is discrete time")
+        raise content.fault(f"is {what or 'a model in time ' + printable(repr(time), 40)}; time must be discrete")
     if counts["players"] > 1:
-        raise content.fault(f"is a game of {counts['players']:,} players, allowed is one")
+        raise content.fault(f"is a game of {counts['players']:,} players; only one is possible")
     if counts["observations"]:
         raise content.fault("is partially observable (POMDP), which is not supported")
     if not 1 <= counts["states"] <= _MOST_STATES:
-        raise content.fault(f"{counts['states']:,} states, allowed are 1 to {_MOST_STATES:,}")
+        raise content.fault(f"{counts['states']:,} states; there must be 1 to {_MOST_STATES:,}")
     if counts["players"] == 0 and counts["choices"] != counts["states"]:
         raise content.fault(f"is a chain, but has {counts['choices']:,} choices in {counts['states']:,} states")
     return _Sizes(*(counts[name] for name in ("states", "initial-states", "choices", "branches", "choice-actions")))

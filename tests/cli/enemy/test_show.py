@@ -45,7 +45,7 @@ def test_entropies_of_an_agent(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["tensor.h5"], ["tensor.h5: is a tensor, allowed are agents and strategies"]),
+        (["tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
         (["no.h5"], ["no.h5: there is no such file"]),
         (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is of kind strategy"]),
         (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),

@@ -42,9 +42,9 @@ def test_a_search_of_many_games_beats_its_noise_and_one_of_few_does_not(run):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--set", "games=3"], "games: 3 is not allowed, it must be even"),
+        (["--set", "games=3"], "games: 3 is not allowed; it must be even"),
         (["--set", "pool=12"], "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
-        (["--set", "player=me"], "player: 'me' is not allowed, it must be one of rule-of-thumb, random"),
+        (["--set", "player=me"], "player: 'me' is not allowed; it must be one of rule-of-thumb, random"),
         (["--generations", "0"], "--generations: 0 is not allowed"),
     ],
 )

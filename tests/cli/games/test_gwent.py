@@ -59,9 +59,7 @@ def test_what_is_not_for_gwent_is_refused(run, folder):
     run("games", "judge", "gwent", "perfect").refused(
         "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"
     )
-    run("games", "judge", "gwent:decks=1 2 / 3").refused(
-        "first deck: 2 cards are not allowed, it must have at least 25"
-    )
+    run("games", "judge", "gwent:decks=1 2 / 3").refused("first deck: 2 cards; it must have at least 25")
     run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
     other = DqnLearner.new(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)

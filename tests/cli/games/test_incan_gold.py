@@ -28,7 +28,7 @@ def test_what_is_not_for_incan_gold_is_refused(run):
     run("games", "solve", "incan-gold", "4455").refused("incan-gold: POSITION and --value-only apply only to connect4")
     run("games", "solve", "incan-gold:limit=4").refused("incan-gold: has no option 'limit', only artifact_value")
     run("games", "solve", "incan-gold:artifact_value=found").refused(
-        "'found' is not allowed, it must be drawn or taken"
+        "'found' is not allowed; it must be drawn or taken"
     )
     run("games", "show", "incan-gold", "7").refused("incan-gold: does not offer 'show', only solve")
 

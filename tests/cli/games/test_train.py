@@ -75,7 +75,7 @@ def test_curves_are_drawn(run, folder):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["--against", "me"], ["opponent: 'me' is not allowed, it must be one of random, self"]),
+        (["--against", "me"], ["opponent: 'me' is not allowed; it must be one of random, self"]),
         (["--set", "rate=x"], ["rate: 'x' is not allowed; it must be a number"]),
         (["--set", "hidden=8"], ["--set hidden=8: must be NAME=VALUE; the names are scheme, epsilon, rate, discount"]),
         (["--seed", "-1"], ["seed: -1 is not allowed"]),

@@ -22,12 +22,12 @@ def test_anything_else_is_refused_in_one_line(tmp_path):
         (("{}", "3", "[]", "[[[1]]]"), "not a list of alternating weights and biases"),
         (
             ("[[1], [1]]", "[[[1, 2], [3]], [1]]", "[[[1, null]], [1]]", '[[["1"]], [1]]', "[[[true]], [1]]"),
-            "array 1 of 2: allowed is a list of lists of numbers",
+            "array 1 of 2: must be a list of lists of numbers",
         ),
-        (("[[[]], [1]]",), "array 1 of 2: allowed is a list of lists of numbers"),
+        (("[[[]], [1]]",), "array 1 of 2: must be a list of lists of numbers"),
         (
             ("[[[1]], [[1]]]", "[[[1]], []]", "[[[1]], {}]", "[[[1]], [1" + "0" * 400 + "]]"),
-            "array 2 of 2: allowed is a list of numbers",
+            "array 2 of 2: must be a list of numbers",
         ),
         (("[[[NaN]], [1]]",), "array 1 of 2: a number is not finite"),
         (("[[[1]], [1e999]]",), "array 2 of 2: a number is not finite"),

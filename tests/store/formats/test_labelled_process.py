@@ -48,7 +48,7 @@ def test_a_process_of_other_states_terminals_or_actions_is_refused(game):
     action[7] = 60
     for space, changes, message in (
         (other, {}, rf"558 states, the space {other.n_states}$"),
-        (game.space, {"terminal_reward": np.zeros(3)}, "3 terminals, allowed are win and loss$"),
+        (game.space, {"terminal_reward": np.zeros(3)}, "3 terminals; they must be win and loss$"),
         (game.space, {"action": action}, r"actions other than 10, 11, .*, 90$"),
     ):
         with pytest.raises(ValueError, match=rf"^export: the process has {message}"):

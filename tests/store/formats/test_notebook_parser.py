@@ -33,23 +33,23 @@ def changed(*path_and_value):
         (changed(KNOWN, "41", None), f"state {KNOWN}: action 41: missing"),
         (changed(KNOWN, "10", 1.0), f"state {KNOWN}: action 10 is not legal there"),
         (changed(KNOWN, "90", 0.0), f"state {KNOWN}: action 90 is not legal there"),
-        (changed(KNOWN, "60", 1.0), f"state {KNOWN}: action '60', allowed are 10, 11, 20"),
+        (changed(KNOWN, "60", 1.0), f"state {KNOWN}: action '60'; actions are 10, 11, 20"),
         (changed(KNOWN, "20", "1.0"), f"state {KNOWN}: action 20: '1.0' is not a finite number"),
         (changed(KNOWN, "20", True), f"state {KNOWN}: action 20: True is not a finite number"),
         (changed(KNOWN, "20", {"x": 1}), f"state {KNOWN}: action 20: an object is not a finite number"),
-        (changed(KNOWN, "20", 20.1), f"state {KNOWN}: action 20: 20.1, allowed are -20 to 20 at discount 0.95"),
+        (changed(KNOWN, "20", 20.1), f"state {KNOWN}: action 20: 20.1; it must be from -20 to 20 at discount 0.95"),
         (changed(KNOWN, [["20", 1.0]]), f"state {KNOWN}: [['20', 1.0]] is not an object"),
         (changed("999999999999999999", {"90": 1.0}), "but the game has only 558"),
-        (changed("10", {"90": 1.0}), "state '10': allowed are 18 digits, and -1 and -2"),
-        (changed("+01010200220000001", {"90": 1.0}), "state '+01010200220000001': allowed are 18 digits"),
-        (changed("\uff1101010200220000001", {"90": 1.0}), "allowed are 18 digits"),
-        (changed("x" * 10_000, {"90": 1.0}), "allowed are 18 digits"),
+        (changed("10", {"90": 1.0}), "state '10': must be 18 digits, or -1 or -2"),
+        (changed("+01010200220000001", {"90": 1.0}), "state '+01010200220000001': must be 18 digits"),
+        (changed("\uff1101010200220000001", {"90": 1.0}), "must be 18 digits"),
+        (changed("x" * 10_000, {"90": 1.0}), "must be 18 digits"),
         (changed("-1", None), "state -1: missing"),
-        (changed("-1", "90", -21.0), "state -1: action 90: -21.0, allowed are -20 to 20"),
-        (changed("-1", {"10": 1.0}), "state -1: allowed is an object with the action 90 alone"),
-        (changed("-1", 20.0), "state -1: allowed is an object"),
+        (changed("-1", "90", -21.0), "state -1: action 90: -21.0; it must be from -20 to 20"),
+        (changed("-1", {"10": 1.0}), "state -1: must be an object with only the action 90"),
+        (changed("-1", 20.0), "state -1: must be an object"),
         (changed("-1", "90", "x"), "state -1: action 90: 'x' is not a finite number"),
-        (changed("-2", "90", 0.5), "state -1: action 90: 20.0, allowed is 1 in a strategy"),
+        (changed("-2", "90", 0.5), "state -1: action 90: 20.0; it must be 1 in a strategy"),
     ],
 )
 def test_what_does_not_fit_is_named(game, written, tmp_path, change, text):
@@ -105,8 +105,8 @@ def test_what_is_no_such_json_is_refused(game, tmp_path):
         (f'{{"{KNOWN}":{{"20":1}}}} {{}}', "not JSON"),
         (f"{{'{KNOWN}':1}}", "not JSON"),
         ("", "not JSON, Expecting value: line 1 column 1"),
-        ("null", "allowed is one object of states"),
-        ("[]", "allowed is one object of states"),
+        ("null", "must be one object of states"),
+        ("[]", "must be one object of states"),
         ("[" * 100_000, "not JSON"),
         ("\ufeff{}", "not JSON"),
         ("[" * 600_000, "larger than 560,000 bytes, which is too much for the states of the game"),
@@ -127,10 +127,10 @@ def test_any_layout_and_order_is_read(game, values, written, indent, tmp_path):
 
 
 def test_values_of_another_discount_have_other_bounds(game, written):
-    with pytest.raises(ReadError, match=r"allowed are -10 to 10 at discount 0\.9"):
+    with pytest.raises(ReadError, match=r"it must be from -10 to 10 at discount 0\.9"):
         read_notebook(written[1], game.space, discount=0.9)
     assert read_notebook(written[1], game.space, discount=0.99).terminals == (20.0, -20.0)
-    with pytest.raises(ReadError, match="allowed are -1 to 1 at discount 1"):
+    with pytest.raises(ReadError, match="it must be from -1 to 1 at discount 1"):
         read_notebook(written[1], game.space, discount=1)
     with pytest.raises(SolveError, match=r"discount: 1\.1 is not allowed"):
         read_notebook(written[1], game.space, discount=1.1)
