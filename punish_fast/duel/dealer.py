@@ -37,11 +37,7 @@ class Dealer:
         self.deal_ptr = cumulated(np.diff(self._decks.ptr)[:: self._n_drawn])
 
     def deals(self, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the deals that may follow pairs of kept hands, int64 ``[n, 2, 5]``.
-
-        The result is the start of each pair's deals, int64 ``[n + 1]``, the deals, int32, and their probabilities,
-        float64.
-        """
+        """Return the deals after pairs of kept hands, int64 ``[n, 2, 5]``: offsets, deals and probabilities."""
         layer = self.space.layers[0]
         counts = np.zeros(len(kept), dtype=np.int64)
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
@@ -54,10 +50,7 @@ class Dealer:
         return ptr, deal, p
 
     def draw(self, kept: np.ndarray, numbers: tuple[int, int, np.uint64]) -> Dealt:
-        """Draw the deal that follows two kept hands, int64 ``[2, 5]``, in a simulated game.
-
-        ``numbers`` are the game number, the number of breaths played, and the random seed.
-        """
+        """Draw the deal after two kept hands, int64 ``[2, 5]``, by game number, breaths played and random seed."""
         ptr, deal, p = self.deals(kept[np.newaxis])
         until, guide = np.empty(len(p)), np.empty(len(p), dtype=np.int32)
         _simulator.guide_deals(0, 1, ptr, p, until, guide)

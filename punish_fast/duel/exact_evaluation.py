@@ -93,8 +93,7 @@ def _error_bound(image: np.ndarray, nodes: np.ndarray, breaths: int) -> float:
 def outcome_distribution(graph: Graph, own: Any, enemy: Any, rest: float = 1e-15) -> np.ndarray:
     """Return the probabilities of a win and of a loss in each breath, float64 ``[measures, breaths, 2]``.
 
-    They are computed forward from the deal, until the probability of an undecided game is at most ``rest``. Policies
-    are of any type that `policy_of` accepts.
+    They are computed until the probability of an undecided game is at most ``rest``.
     """
     own, enemy = (policy_of(player, graph.space) for player in (own, enemy))
     dealt = graph.dealt

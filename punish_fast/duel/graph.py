@@ -208,8 +208,7 @@ class Graph(Outline, LayeredGraph):
     def redeal_of(self, keys: np.ndarray) -> _graph.Redeal:
         """Return the deals that follow the nodes ``keys``, int64 ``[n]``, whether or not a game reaches them.
 
-        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands. HP must be
-        possible at the start of a measure.
+        A key has the digits ``cards, own HP - 1, enemy HP - 1``, with the cards code of both kept hands.
         """
         space, layout = self.space, self.space.layout
         layer = space.layers[0]

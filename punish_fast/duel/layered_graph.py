@@ -87,10 +87,7 @@ class LayeredGraph(ABC):
             self.for_states(number, _best_response.respond_full, *args, enemy_weight, belief, v, choice, least)
 
     def back_up_nodes(self, v: np.ndarray, redeal: Redeal | None = None) -> np.ndarray:
-        """Return means of the columns of ``v`` over the deals that follow each node, float64 ``[n_nodes, k]``.
-
-        ``redeal`` replaces the nodes of the graph by others.
-        """
+        """Return the means of ``v`` over the deals after each node, or of ``redeal``, float64 ``[n_nodes, k]``."""
         redeal = redeal or self.redeal
         out = np.empty((len(redeal.node_pair), v.shape[1]))
         lengths = np.diff(redeal.ptr)[redeal.node_pair]

@@ -1,7 +1,7 @@
 """Policies of the players of a duel.
 
-Functions that take a player's policy accept an array or an agent's `Solution`. Modules of higher layers register
-further types: a file of an agent or a strategy (``store/reader.py``), and the name of a player (``arena/players.py``).
+Functions that take a policy also accept an agent's `Solution`, a file (``store/reader.py``) or the name of a player
+(``arena/players.py``), whose types are registered by these modules.
 """
 
 from functools import singledispatch

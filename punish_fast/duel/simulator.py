@@ -1,7 +1,4 @@
-"""Simulation of the real game between two policies, millions of games at a time.
-
-A game depends only on its number and the random seed (``_simulator.py``), so any game can be replayed.
-"""
+"""Simulation of the real game, millions of games at a time, each determined by its number and the random seed."""
 
 from typing import NamedTuple
 

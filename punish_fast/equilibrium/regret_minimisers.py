@@ -80,10 +80,7 @@ class Hedge:
     least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies; ``state_ptr`` as in `RegretMatching`.
-
-        ``marks``, uint8 ``[n_rows]``, marks the rows that restricted iterations update; None in a restricted game.
-        """
+        """Start with uniform strategies; restricted iterations update the rows in ``marks``, uint8 ``[n_rows]``."""
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}
@@ -102,10 +99,7 @@ class Hedge:
         for_each(_hedge.follow_regrets, len(state_reach), *args)
 
     def restrict(self, states: np.ndarray, rows: np.ndarray, state_ptr: np.ndarray) -> Hedge:
-        """Copy the tables to a minimiser for a restricted game.
-
-        ``states`` and ``rows`` are int64 indices of its information states and rows in the whole graph.
-        """
+        """Copy the tables to a minimiser for a restricted game with these states and rows of the whole graph, int64."""
         part = Hedge(state_ptr)
         for name, table in self.tables.items():
             part.tables[name][:] = table[states if name == "variance" else rows]

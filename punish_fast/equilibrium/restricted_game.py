@@ -65,10 +65,7 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of the marked entries; return None if it ``must_pay`` and is too large.
-
-    Successors outside the game are marked as leaves.
-    """
+    """Build the restricted game of the marked entries, or None if it ``must_pay`` and is too large; mark its leaves."""
     # Leaves are not known yet and are not counted.
     kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
     if must_pay and any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds):
@@ -87,10 +84,7 @@ class RestrictedGame(LayeredGraph):
     """The marked part of a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy the marked entries; ``marks`` include leaves.
-
-        ``place``, int64 ``[n_full + 1]``, contains the first successor of each full state of the whole graph.
-        """
+        """Copy the marked entries, including leaves; ``place``, int64 ``[n_full + 1]``, are offsets of successors."""
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)

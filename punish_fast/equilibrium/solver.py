@@ -128,10 +128,7 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run one iteration, full or restricted.
-
-        An interrupt during an iteration leaves the tables invalid; resume from a copy of `tables`.
-        """
+        """Run one iteration, full or restricted; after an interrupt, resume from a copy of `tables`."""
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:

@@ -92,9 +92,9 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """Return the policy with the maximum win probability against ``enemy``, float64 ``[n_rows]``.
+    """Return the policy with the maximum win probability among ``allowed`` rows, float64 ``[n_rows]``.
 
-    ``allowed``, bool ``[n_rows]``, marks the actions to choose from; positions without one count as lost.
+    Positions without an allowed row count as lost.
     """
     v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
@@ -108,10 +108,7 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
 def error_bound(
     positions: Positions, enemy: np.ndarray, response: GameResponse, allowed: np.ndarray | None = None
 ) -> float:
-    """Return a certified bound on the error of the win probabilities of a best response, by interval iteration.
-
-    The other arguments are those of `best_response`.
-    """
+    """Return a certified bound on the error of the win probabilities of a best response, by interval iteration."""
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
     return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
@@ -125,10 +122,7 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:
-    """Return the exact scores of a policy, float64 ``[n_rows]``, when moving first and when moving second.
-
-    ``errs``, float64 or bool ``[n]``, is the probability of an illegal move in each position; None if always 0.
-    """
+    """Return the exact scores of a policy, moving first and second; ``errs`` are chances of illegal moves, ``[n]``."""
     from scipy.sparse import csr_array, hstack
 
     n_live = len(positions.live)

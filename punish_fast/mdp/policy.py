@@ -61,11 +61,7 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 def first_best(
     state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
 ) -> np.ndarray:
-    """Return the best row of each state, the first one of ties, int64 ``[n_states]``.
-
-    ``v``, float64 ``[n_states]``, is the largest ``q`` of each state, if known; ``largest_tie`` limits the difference
-    between tied rows.
-    """
+    """Return the best row of each state, the first of ties up to ``largest_tie``; ``v`` are state values, if known."""
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     tie = tie_of(best_values(state_ptr, q) if v is None else v)

@@ -48,8 +48,7 @@ class Backups(Protocol):
     def close(self, layer: int, payment: Payment, choices: RowChoices, v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Back up each state with its best row, and update row values and choices.
 
-        Return the largest change, the sum of squared changes of ``q``, and the number of changed choices, float64
-        ``[3]``.
+        Return the largest change, the sum of squared changes of ``q``, and the number of changed choices.
         """
 
 

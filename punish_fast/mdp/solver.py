@@ -312,10 +312,7 @@ def _explain_endless_policy(endless: np.ndarray) -> str:
 
 
 def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effort: Effort | None = None) -> float:
-    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound.
-
-    ``effort`` receives progress and values.
-    """
+    """Make up to ``sweeps`` sweeps until the error bound reaches ``goal`` or its floor; return the bound."""
     n_done = len(iteration.log.seconds)
     while n_done < sweeps:
         if goal is not None and (iteration.bound <= goal or iteration.is_at_floor):

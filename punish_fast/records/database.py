@@ -119,8 +119,8 @@ def open_to_write(path: Path, creates: bool = False, erases: bool = False) -> It
     number of games.
 
     Args:
-        creates: Whether to create a missing database.
-        erases: Whether to overwrite deleted and replaced data in the file.
+        creates: If True, create a missing database.
+        erases: If True, overwrite deleted and replaced data in the file.
     """
     if not creates or os.path.exists(path):  # noqa: PTH110 - accepts invalid file names
         _require_file(path)

@@ -52,7 +52,7 @@ def list_games(path: Path, selection: Selection, most: int) -> list[dict[str, An
 
 
 def latest_game(connection: sqlite3.Connection) -> int | None:
-    """Return the id of the latest game of a person, or else of the latest game; None if there are no games."""
+    """Return the id of the latest game of a person, or else of the latest game; None without games."""
     order = "ORDER BY winner_is_bot AND loser_is_bot, second DESC, game DESC LIMIT 1"
     found = connection.execute(f"SELECT game FROM {GAMES} {order}").fetchone()
     return None if found is None else int(found[0])
@@ -66,7 +66,7 @@ def summarise(results: Results, space: StateSpace) -> dict[str, Any]:
     """Summarise games; ``space`` must be the state space of the rules that were played.
 
     ``breaths`` is the number of recorded choices, two per breath of a game; ``starting_states`` is the number of
-    distinct states of the first breath with full HP; states ``in_all`` are those of the game, including win and loss.
+    distinct states of the first breath with full HP; ``in_all`` counts the states of the game, with win and loss.
     """
     states = np.unique(results.decimal)
     digits, hp = split_digits(states), space.rules.hp

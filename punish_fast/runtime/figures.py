@@ -124,10 +124,7 @@ def add_share_bar(axes: Axes, image: AxesImage, label: str) -> None:
 
 
 def draw_labels(axes: Axes, x: Sequence[float], heights: Sequence[float], names: Sequence[str], gap: float) -> None:
-    """Write names to the right of the panel, with a leader to the end of each line.
-
-    Line ends have coordinates ``x`` and ``heights``; names are at least ``gap`` apart, in units of the vertical axis.
-    """
+    """Write names to the right of the panel, with a distance of at least ``gap`` and a leader to each line."""
     order = np.argsort(-np.asarray(heights), kind="stable")
     places = spread(np.asarray(heights, dtype=np.float64)[order], gap)
     leader = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4, "relpos": (0, 0.5)}

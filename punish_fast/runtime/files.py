@@ -94,10 +94,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def check_output(path: Path) -> None:
-    """Raise `OutputError` if a file cannot be written.
-
-    The reason is a missing or read-only folder, or a path to a folder, a device, a pipe or a standard stream.
-    """
+    """Raise `OutputError` if a file cannot be written to ``path``; the message gives the reason."""
     try:
         # Links are kept and their targets replaced.
         target = Path(os.path.realpath(path))

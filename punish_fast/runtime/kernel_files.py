@@ -36,10 +36,7 @@ def _stamp_of(path: str) -> bytes:
 
 
 class KernelFiles:
-    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``.
-
-    If a file is missing, damaged or outdated, the kernel is compiled and the file replaced.
-    """
+    """Cache files of one kernel, with the interface of Numba's ``FunctionCache``; invalid files are replaced."""
 
     def __init__(self, folder: Path, name: str, stamp: Any) -> None:
         """Use the files ``name.*.nbc`` in ``folder``; files saved with a different ``stamp`` are outdated."""

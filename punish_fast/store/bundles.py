@@ -1,8 +1,4 @@
-"""Bundles: named arrays and a JSON header in a sealed HDF5 file.
-
-Agents for other games, and tournaments of leagues, are stored as bundles. Only the ``kind`` in the header is
-interpreted here.
-"""
+"""Bundles: named arrays and a JSON header, of which only ``kind`` is interpreted here, in a sealed HDF5 file."""
 
 import json
 from collections.abc import Mapping

@@ -71,10 +71,7 @@ class ModelSource:
         return stack.enter_context(new_file(path, kind, self.rules, enemy=json.dumps(self.note)))
 
     def write(self, out: Writer, keep_tensor: bool) -> Process:
-        """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed.
-
-        Without ``keep_tensor``, the process of a state space is compact or matrix-free.
-        """
+        """Write states, rows and, with ``keep_tensor``, transitions, each layer while the next is computed."""
         if self.executor is not None and (keep_tensor or isinstance(self.states, Artefact)):
             raise ValueError("executor: cannot be combined with a tensor")
         with self.stage("store"):

@@ -119,10 +119,7 @@ def new_file(path: Path, kind: str, rules: Rules, **attributes: Any) -> Iterator
 
 @contextmanager
 def sealed_file(path: Path, kind: str, **attributes: Any) -> Iterator[Writer]:
-    """Open a sealed file for writing; it is moved to ``path`` when the block ends without an error.
-
-    ``schema.py`` defines the kinds and the additional root ``attributes``.
-    """
+    """Open a sealed file of a kind of ``schema.py``; it is moved to ``path`` when the block ends without an error."""
     with replacing(path) as temporary:
         try:
             with _Sink(temporary) as sink, ThreadPoolExecutor(1, "sync") as background, ExitStack() as stack:

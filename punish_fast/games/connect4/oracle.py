@@ -70,10 +70,7 @@ _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
-    """Perfect play by search, which takes seconds in some positions with six to ten stones.
-
-    A player that follows `best_action` from the empty board avoids these delays, because its positions are in the book.
-    """
+    """Perfect play by search, which takes seconds in some positions of six to ten stones outside the book."""
 
     is_quick = False
 

@@ -84,8 +84,7 @@ def run_search(
 ) -> None:
     """Continue a search up to a total number of generations, which are appended to its history.
 
-    ``on_generation`` is called after each generation with the number of generations done and the total; ``on_games``
-    with the number of games of a tournament done and the total.
+    The callbacks get the number of generations, or games of a tournament, done and the total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"

@@ -59,8 +59,7 @@ class GwentGames(NamedTuple):
 def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: int = 0) -> GwentGames:
     """Simulate games between two of `POLICIES`.
 
-    ``decks``, integers ``[n, 2, width]``, are the decks of both players, padded with zeros; game ``k`` uses decks ``k %
-    n``.
+    ``decks``, integers ``[n, 2, width]``, are padded with zeros; game ``k`` uses decks ``k % n``.
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")

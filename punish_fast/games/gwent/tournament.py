@@ -107,10 +107,7 @@ def play_round_robin(
 
 
 def play_random_decks(decks: np.ndarray, policy: str, n_games: int, seed: int) -> FreshGames:
-    """Play decks, integers ``[n_decks, width]``, against random decks, a new one in each of ``n_games`` games.
-
-    The decks, padded with zeros, take turns and change seats after each cycle. ``policy`` plays both sides.
-    """
+    """Play decks, integers ``[n_decks, width]``, in turn against random decks, a new one in each game."""
     generator, game = np.random.default_rng([seed, 1]), np.arange(n_games)
     others = random_decks(generator, n_games)
     width = max(decks.shape[1], others.shape[1])

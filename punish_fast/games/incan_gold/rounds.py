@@ -143,7 +143,7 @@ class SoloRound:
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
     """Solve the round for a single player, or for one player against two who never leave (``n_inside`` 3).
 
-    ``leave_at`` contains the points at which to leave, by hazards seen; None for the optimal rule.
+    ``leave_at`` contains the points at which to leave, by hazards seen; by default, they are optimal.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)
@@ -183,10 +183,7 @@ class RoundEquilibrium:
         return float(self.three[0, 0, begin, 0])
 
     def stay(self) -> np.ndarray:
-        """Return the probability that each of three players stays, float64 ``[n_sets, n_hazards + 1, 2]``.
-
-        The last index is 1 if the artifact is in the deck.
-        """
+        """Return the probability that each of three players stays; the last index is 1 for an artifact in the deck."""
         begin = kernels.ON_BOARD if self.sets.deck.n_artifacts else kernels.TAKEN
         return self.three_stay[..., begin : begin + 2]
 

@@ -47,10 +47,7 @@ def play(
     max_plies: int,
     n_random: int = 0,
 ) -> np.ndarray:
-    """Play ``n`` games; return all actions, including chance events, int16 ``[n, n_plies]``.
-
-    Each game begins with ``n_random`` random plies. States of equal movers are passed in one call.
-    """
+    """Play ``n`` games with ``n_random`` random plies first; return all actions, int16 ``[n, n_plies]``."""
     action = np.full((n, max_plies), NONE, dtype=np.int16)
     states, live, ply = vector.initial(n), np.arange(n), 0
     while len(live) and ply < max_plies:
@@ -109,10 +106,7 @@ def retrace(vector: VectorGame, action: np.ndarray) -> Episodes:
 def play_out(
     vector: VectorGame, movers: Sequence[Mover], n: int, generator: np.random.Generator, max_plies: int
 ) -> np.ndarray:
-    """Play complete games; return their returns, float32 ``[n, n_players]``, -1 for an illegal action.
-
-    Raise `EpisodeError` if a game is longer than ``max_plies``.
-    """
+    """Play complete games; return float32 ``[n, n_players]``, the returns, -1 for an illegal action."""
     played = retrace(vector, play(vector, movers, n, generator, max_plies))
     is_illegal = (played.action != NONE) & ~played.is_legal
     games, plies = np.nonzero(is_illegal)

@@ -107,10 +107,7 @@ def run_league(
     n_threads: int = 1,
     on_task: Callable[[str], OnTask] | None = None,
 ) -> list[Round]:
-    """Run the unfinished tasks of a league and return all rounds; ``plans`` are the agents of round 0.
-
-    ``on_task`` returns the progress callback of a stage.
-    """
+    """Run the unfinished tasks of a league, with ``plans`` for round 0; return all rounds."""
     check_seed(seed)
     for plan in plans:
         check_games(plan.games)

@@ -54,10 +54,7 @@ def first_best_actions(values: np.ndarray, allowed: np.ndarray) -> np.ndarray:
 
 
 def softmax(values: np.ndarray, allowed: np.ndarray, temperature: float) -> np.ndarray:
-    """Return probabilities of actions proportional to ``exp(value / temperature)``, float64 ``[n, n_moves]``.
-
-    They are 0 for actions that are not ``allowed``, bool ``[n, n_moves]``, with at least one True in each row.
-    """
+    """Return float64 ``[n, n_moves]``, proportional to ``exp(value / temperature)``; 0 where not ``allowed``."""
     known = np.where(allowed, values, -np.inf).astype(np.float64)
     # Subtract before dividing: quotients by a tiny temperature can be infinite, and their differences NaN.
     with np.errstate(over="ignore"):

@@ -102,11 +102,7 @@ def rectified(x: jax.Array) -> jax.Array:
 
 
 def convolutions(layers: Sequence[Layer], inputs: tuple[int, ...], x: jax.Array) -> jax.Array:
-    """Apply rectified convolutions to features, ``[n, n_features]``; called in compiled functions only.
-
-    ``inputs`` is the shape of the features: planes, rows and columns. Return ``[n, rows * columns * filters]``, or
-    ``x`` if there are no layers.
-    """
+    """Apply rectified convolutions to features with the shape ``inputs``; return ``[n, rows * columns * filters]``."""
     if not layers:
         return x
     x = x.reshape(-1, *inputs).transpose(0, 2, 3, 1)
@@ -143,10 +139,7 @@ def _compiled(architecture: Architecture) -> Callable[..., Any]:
 
 
 def evaluate(architecture: Architecture, weights: Any, features: np.ndarray) -> np.ndarray:
-    """Return the value of each action, float32 ``[n, n_moves]``, for features, float32 ``[n, n_features]``.
-
-    ``weights``, float32 ``[n_weights]``, is a NumPy or JAX array.
-    """
+    """Return the value of each action, float32 ``[n, n_moves]``; ``weights`` is a NumPy or JAX array."""
     with on_processor():
         return call_padded(_compiled(architecture), weights, features, _LEAST_STATES)
 

@@ -13,10 +13,7 @@ LearningCurve = Sequence[Mapping[str, Any]]
 
 
 def draw_learning(curve: LearningCurve, name: str, path: Path) -> None:
-    """Draw the learning curve of a tabular agent to a PNG or SVG file.
-
-    The panels show the share of games won against random play, and the share of positions played without a mistake.
-    """
+    """Draw games won against random play and positions without a mistake, as shares, to a PNG or SVG file."""
     end = curve[-1]
     headline = f"{name} plays {end['perfect']:.1%} of all positions perfectly after {end['games']:,.0f} games"
     titles = ("games won against random play", "positions played without a mistake")

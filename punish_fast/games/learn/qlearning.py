@@ -195,10 +195,7 @@ def _is_possible(session: Session) -> bool:
 
 
 def learn(learner: QLearner, n_games: int) -> None:
-    """Play ``n_games`` games of the current session.
-
-    In the author's scheme, both agents start a session with the first table.
-    """
+    """Play ``n_games`` games of the current session; in the author's scheme, both agents start with the first table."""
     session, positions = learner.session, learner.positions
     assert session is not None
     if session.games == 0:

@@ -76,10 +76,7 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 
 
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """Return the policy with the maximum win probability, float64 ``[n_rows]``; ties go to the first action.
-
-    No position of the game can repeat; ``enemy`` and ``allowed`` are as in `matches.best_response`.
-    """
+    """Return a policy with the maximum win probability if no position can repeat; ties go to the first action."""
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
 

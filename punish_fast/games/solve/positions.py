@@ -114,11 +114,7 @@ def _numbers(game: Game, state: Any, is_folded: bool) -> Sequence[int]:
 
 
 def enumerate_positions(game: Game, first: Any = None, is_folded: bool = True) -> Positions:
-    """Enumerate all reachable positions of a zero-sum game for two players without chance, in breadth-first order.
-
-    ``first`` is the state to start from, by default the initial state. If ``is_folded``, equivalent states share one
-    position.
-    """
+    """Enumerate the positions reachable from ``first``, breadth first; equivalent states share one if ``is_folded``."""
     if game.n_players != 2 or not game.is_zero_sum:
         raise GameError(f"{game.name}: only zero-sum games of two players can be enumerated")
     if first is None and getattr(game, "n_positions", 0) > _MAX_POSITIONS:

@@ -137,10 +137,5 @@ def _number(states: np.ndarray) -> np.ndarray:
 
 
 def vectorise_positions(game: Game, feature_shape: tuple[int, ...] | None = None) -> VectorPositions:
-    """Vectorize a game by enumerating its states.
-
-    Args:
-        game: A game whose states can be enumerated.
-        feature_shape: Shape of the features of a state, by default ``(n_features,)``.
-    """
+    """Vectorize a game by enumerating its states."""
     return VectorPositions(enumerate_positions(game, is_folded=False), feature_shape)

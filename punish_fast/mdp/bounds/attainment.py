@@ -40,10 +40,7 @@ class Aim(NamedTuple):
 
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
-    """Return True if at most ``sweeps`` sweeps prove that a policy attains the required values.
-
-    ``choice``, int64 ``[n_states]``, is the row taken in each state; every policy must terminate.
-    """
+    """Return True if ``sweeps`` sweeps prove that policy ``choice``, int64 ``[n_states]``, attains its aim."""
     n, payment, weight = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
     weight[choice] = 1.0
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
@@ -63,10 +60,7 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
 
 def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Find a policy that attains the required values, which some policy does; every policy must terminate.
-
-    Return the row taken in each state, int64 ``[n_states]``; None if sweeps prove no policy.
-    """
+    """Find a policy with the required values, int64 ``[n_states]``; None if sweeps prove none. Play must end."""
     payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
     lower, out = aim.lower.copy(), np.empty(mdp.n_columns)
     found = RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))

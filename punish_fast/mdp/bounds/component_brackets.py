@@ -144,10 +144,7 @@ class _Sweeps:
     def _extrapolate(
         self, tensor: Tensor, v: np.ndarray, limits: ValueRange, boundary: np.ndarray, change: float
     ) -> bool:
-        """Sweep a component in both directions and extrapolate, until its values change by at most ``change``.
-
-        Return False if this exceeds the maximum number of sweeps.
-        """
+        """Sweep both ways and extrapolate until values change by at most ``change``; return False at the limit."""
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._effort.max_sweeps, 2):
             before = values.copy()

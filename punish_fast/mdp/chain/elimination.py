@@ -38,11 +38,7 @@ class Elimination:
     """Factors of a chain, for any number of right-hand sides."""
 
     def __init__(self, chain: Any, before: Elimination | None = None) -> None:
-        """Factorize a chain; reuse the order of the factors ``before`` if both chains have the same sparsity pattern.
-
-        ``chain`` is a SciPy CSR matrix ``[n_states, n_columns]`` of probabilities; columns from ``n_states`` on are
-        terminals.
-        """
+        """Factorize a chain, CSR ``[n_states, n_columns]``; reuse the order of ``before`` if given."""
         from scipy.sparse import csr_array
 
         chain = csr_array(chain, copy=True)
@@ -85,8 +81,8 @@ class Elimination:
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return stationary weights of an irreducible chain without terminals (``stationary_weights.py``).
 
-        The result is the weights, float64 ``[n_states]``, all factors, and the number of later positions connected with
-        each position, float64 ``[n_states]``.
+        The result is the weights, all factors, and the number of later positions connected with each, float64
+        ``[n_states]``.
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
@@ -104,10 +100,7 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return a symmetric CSR matrix, ``[n_states, n_states]``, of states in one component that lead to each other.
-
-    Also return the component of each state, int ``[n_states]``, and a mask of states that may leave it.
-    """
+    """Return a symmetric CSR matrix of connected states in one component, the components, and a mask of exits."""
     from scipy.sparse import csr_array
 
     n = chain.shape[0]
@@ -123,10 +116,7 @@ def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _reduce_dense(matrix: np.ndarray, pivot: np.ndarray) -> None:
-    """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving.
-
-    The diagonal is not read. Later columns are updated after every `_PANEL` states by one matrix product.
-    """
+    """Eliminate the states of a dense matrix ``[m, m + 1]``, whose last column is the probability of leaving."""
     m = len(pivot)
     for begin in range(0, m, _PANEL):
         end = min(begin + _PANEL, m)
@@ -162,10 +152,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the operations of eliminating the chain of a random policy; infinity if they exceed ``most``.
-
-    Counting takes less than ``most`` operations; the default takes half a minute. ``mdp`` must not be compact.
-    """
+    """Return the operations of eliminating the chain of a random policy; infinity if they exceed ``most``."""
     order = _order(_random_chain(mdp), most)
     return np.inf if order is None else order.operations
 
@@ -176,10 +163,7 @@ def _random_chain(mdp: MDP) -> Any:
 
 
 def patience(mdp: MDP) -> int:
-    """Return a number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown.
-
-    To save time, operations are estimated for the Cuthill-McKee order, which needs more of them than minimum degree.
-    """
+    """Return a number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     if mdp.n_entries > _MOST_ESTIMATED:

@@ -17,11 +17,7 @@ Result = TypeVar("Result")
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """Return the chain of a policy, float64 ``[n_rows]``, in which the row of a state is the weighted mean of its rows.
-
-    Nothing is rounded in states in which the policy takes a single row; other probabilities are rounded once or a few
-    times.
-    """
+    """Return the chain of a policy, float64 ``[n_rows]``; states with a single row are not rounded."""
     from scipy.sparse import csr_array
 
     weight = np.asarray(weight, dtype=np.float64)
@@ -65,10 +61,7 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
 
 
 def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, float64 ``[n_rows]``, and the same chain with the rounding errors of its rewards.
-
-    The second result is None if all rounding errors are 0. ``solve`` returns the values of a chain.
-    """
+    """Solve the chain of a policy, and the same for the rounding errors of its rewards, or None if these are 0."""
     chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
     found = solve(chain)
     if not rounding.any():

@@ -45,8 +45,7 @@ def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: f
     """Find a minimum-degree order; return None if it needs more than ``most`` operations or 3e7 entries.
 
     ``graph`` is a symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal, in which no entry connects
-    two components, int ``[n_states]``. ``leaks``, bool ``[n_states]``, marks states from which play may leave their
-    component.
+    two components, int ``[n_states]``; ``leaks``, bool ``[n_states]``, marks states that may leave their component.
     """
     n, sizes = len(component), np.bincount(component)
     degree = np.diff(graph.indptr)

@@ -52,10 +52,7 @@ class PolicyChain:
         return out
 
     def relaxed(self, residual: np.ndarray) -> np.ndarray:
-        """Approximate the solution of ``x - discount * P x = residual`` by two Gauss-Seidel sweeps from zero.
-
-        ``residual`` is float64 ``[n_states]``; the result is float64 ``[n_columns]``, with 0 for terminals.
-        """
+        """Solve ``x - discount * P x = residual`` approximately by two Gauss-Seidel sweeps; 0 for terminals."""
         chain = self._chain._replace(reward=residual)
         x, out = np.zeros(self._n_columns), np.zeros(self._n_columns)
         for is_descending in (True, False):

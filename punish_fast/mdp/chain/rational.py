@@ -76,8 +76,7 @@ class RationalProcess:
     def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
         """Return the values of a policy that terminates or is discounted.
 
-        ``choice`` is the row of each state, counted from the state's first row; ``worth`` contains the values of
-        terminals.
+        ``choice`` counts rows from the first of their state; ``worth`` contains the values of terminals.
         """
         n = len(self.rows)
         position = dict(zip(self._order, range(n), strict=True))
@@ -146,10 +145,7 @@ class RationalProcess:
 
     @property
     def share(self) -> Fraction:
-        """Largest relative difference of the weights of rewards due to rounded probabilities.
-
-        The probability of a single successor is exactly 1.
-        """
+        """Largest relative difference of the weights of rewards due to rounded probabilities."""
         rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
         return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
 
@@ -264,10 +260,7 @@ class BestGain(NamedTuple):
 
 
 def best_gain(mdp: MDP, choice: np.ndarray) -> BestGain:
-    """Find the maximum average reward of an MDP without terminals, exact up to rounding of the input.
-
-    ``mdp`` must not be compact, and all its states can reach each other.
-    """
+    """Find the maximum average reward of an MDP without terminals, whose states can all reach each other."""
     process, policy = RationalProcess(mdp, mdp.reward), (choice - mdp.state_ptr[:-1]).tolist()
     gain, bias = process.best(policy)
     first = [

@@ -30,11 +30,7 @@ _LARGEST_SHARE = 1e-3
 
 
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
-    """Bound the average reward of a chain by its stationary weights; return lower and upper bound.
-
-    ``mdp`` has one row per state and neither terminals nor explicit zeros, is not compact, and all states can reach
-    each other. Return None if it has too many states, or numbers are too small or too large.
-    """
+    """Bound the average reward of an irreducible chain without terminals or zeros; None if it is too large."""
     weight, share = _weights(mdp)
     if not share <= _LARGEST_SHARE:
         return None

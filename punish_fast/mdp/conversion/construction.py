@@ -48,11 +48,7 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Implement `MDP.from_scipy`.
-
-    ``action`` contains labels of rows, by default the index of each row in its state; ``name_of`` returns the name of a
-    row for messages.
-    """
+    """Implement `MDP.from_scipy`; ``action`` labels rows, and ``name_of`` names them in messages."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
     terminals = _finite("terminal_reward", terminal_reward)
@@ -117,8 +113,7 @@ def from_pairs(
 ) -> MDP:
     """Build an MDP from state-action pairs, ordered by state.
 
-    ``transitions`` are ``[n_rows, n_states]``; ``pairs`` are the state and the action label of each row, ``[n_rows]``
-    each.
+    ``transitions`` are ``[n_rows, n_states]``; ``pairs`` are states and action labels of rows, ``[n_rows]`` each.
     """
     state, action = pairs
 

@@ -57,10 +57,7 @@ class Quotient:
         return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
-        """Return the policy that leaves every component by the row taken in the quotient, int64 ``[n_states]``.
-
-        In a component that is not left, it takes the first rows that stay.
-        """
+        """Return the policy that takes the exits chosen in the quotient, or stays, int64 ``[n_states]``."""
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
         leaving = _marks(len(lifted), state[rows[rows >= 0]])

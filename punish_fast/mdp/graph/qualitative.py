@@ -67,8 +67,8 @@ class TransitionGraph:
     def goes_round(self) -> np.ndarray:
         """Return the rows that may be part of infinite play, bool ``[n_rows]``.
 
-        A row is eliminated if it may lead to a column in which play stops, or to a state whose rows other than
-        self-loops are all eliminated. Self-loops are never eliminated.
+        Rows are eliminated if they may lead to a column in which play stops, or to a state whose other rows are all
+        eliminated; self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = np.append(
@@ -96,10 +96,7 @@ class TransitionGraph:
                 return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
 
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        """Return the first allowed row of each state, or one that leads closer if first rows cannot reach the goal.
-
-        ``allowed``, bool ``[n_rows]``, marks at least one row of each state.
-        """
+        """Return the first ``allowed`` row of each state, or one that leads closer if these cannot reach the goal."""
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
         taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
         taken[first] = True
@@ -150,10 +147,7 @@ class TransitionGraph:
         return ~self.stays(~columns)
 
     def stays(self, columns: np.ndarray) -> np.ndarray:
-        """Return the rows, bool ``[n_rows]``, that lead only to the given columns, bool ``[n_columns]``.
-
-        The MDP must not store zeros.
-        """
+        """Return the rows that lead only to ``columns``, bool ``[n_rows]``; the MDP must not store zeros."""
         return np.asarray(np.logical_and.reduceat(columns[self._mdp.indices], self._mdp.indptr[:-1]))
 
 
@@ -188,10 +182,7 @@ def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
 
 
 def approaching_choice(mdp: MDP) -> np.ndarray:
-    """Return the row of each state, int64 ``[n_states]``, that most probably reduces the distance to the terminals.
-
-    The distance is the smallest number of steps; it must be finite in all states. Play ends under this policy.
-    """
+    """Return the row of each state, int64 ``[n_states]``, that most probably reduces the distance to the terminals."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -208,14 +199,7 @@ def approaching_choice(mdp: MDP) -> np.ndarray:
 
 
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
-    """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these: int64 ``[n]``.
-
-    Examples:
-        >>> from punish_fast.mdp.model import from_rows
-        >>> mdp = from_rows([[(0, {1: 1.0})], [(0, {3: 1.0})], [(0, {0: 1.0})]], terminals=[0])
-        >>> reachable_states(mdp, np.array([0]))
-        array([0, 1])
-    """
+    """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

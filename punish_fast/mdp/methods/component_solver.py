@@ -94,9 +94,8 @@ def first_of_ties(
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
 
-    ``found`` contains optimal values within half the tolerance. With ``must_end``, play must end even if play that
-    never ends has the same value. Also return row values, float64 ``[n_rows]``, whose first best rows are those of the
-    policy.
+    ``found`` contains optimal values within half the tolerance. With ``must_end``, endless play of the same value is
+    not accepted. Also return row values, float64 ``[n_rows]``, whose first best rows are those of the policy.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
     # Play need not end in states with value 0.

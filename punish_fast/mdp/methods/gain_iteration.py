@@ -94,11 +94,7 @@ def _with_one_class(
 
 
 def _central_states(chain: Any, classes: list[np.ndarray]) -> np.ndarray:
-    """Return a frequently visited state of each recurrent class, so that play soon returns to it.
-
-    It has the most visits, in total, if play starts in every state of the class and stops with a small probability in
-    each step. The number of visits need not be accurate.
-    """
+    """Return a frequently visited state of each recurrent class; the numbers of visits need not be accurate."""
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 

@@ -56,11 +56,7 @@ def reach(mdp: MDP, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
-    """Return the expected worth of the terminal in which a chain ends, float64 ``[n_states]``.
-
-    ``chain`` contains probabilities, ``[n_states, n_states + n_terminals]``; ``worth``, float64 ``[n_terminals]``, is 0
-    or more.
-    """
+    """Return the expected ``worth`` of the terminal in which a chain ends, float64 ``[n_states]``."""
     from scipy.sparse import csr_array
 
     chain = csr_array(chain)

@@ -44,10 +44,7 @@ class Order:
         return _reordered(self._original, self.states, self._state_ptr, self.rows)
 
     def runs(self, large: int) -> list[np.ndarray]:
-        """Group consecutive components into runs; a component with at least ``large`` states is its own run.
-
-        Return the state offsets of the components of each run, int64 ``[n + 1]``.
-        """
+        """Divide the components into runs and large single ones; return the state offsets in each part."""
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))
         return [boundary[begin : end + 1] for begin, end in pairwise(ends.tolist())]

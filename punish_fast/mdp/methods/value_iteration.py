@@ -148,10 +148,7 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy; return the largest amount by which it may earn less than `v`.
-
-        ``bounds`` are allowed losses, in ascending order.
-        """
+        """Choose the policy for ascending allowed losses; return the most that it may earn less than `v`."""
         if self.discount == 1:
             return 0.0
         n = self.mdp.n_states

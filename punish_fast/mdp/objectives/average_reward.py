@@ -139,10 +139,7 @@ def average_reward(
 def _first_of_ties(
     quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
 ) -> tuple[Exact, AverageReward | None]:
-    """Take the first of tied rows that stay in a component or leave it, if the gain of the policy is proved.
-
-    ``q`` contains the row values of the quotient. Also return the evaluation of the policy, or None if it is unchanged.
-    """
+    """Take the first of tied rows that stay or leave if the gain is proved; also return its evaluation if changed."""
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
     # Differences below the width of a component's bracket count as ties.

@@ -83,10 +83,7 @@ def reach_probability(
 
 
 def largest_probability(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effort) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1.
-
-    ``stops``, bool ``[n_columns]``, marks other columns in which play stops; it always stops in terminals.
-    """
+    """Find the maximum probability of reaching a goal; also return a mask of states where it is exactly 0 or 1."""
     stops = stops.copy()
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)

@@ -52,8 +52,7 @@ def openings(states: CodedStates) -> Openings:
 def worth(counts: np.ndarray, p: np.ndarray, value: np.ndarray) -> Worth:
     """Return the expected value of the openings, by the number of copies of a card in hand.
 
-    ``counts`` (int), ``p`` and ``value`` (float64) are the copies of the card in each opening, its probability and its
-    value, ``[n]`` each.
+    ``counts``, ``p`` and ``value`` are the copies, probability and value of each opening, ``[n]``.
     """
     copies, place = np.unique(counts, return_inverse=True)
     share = np.bincount(place, weights=p)

@@ -37,11 +37,7 @@ class MatrixFree(Process):
     is_cycle = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep.
-
-        ``progress`` is called as ``progress("rewards", done, layers)`` after each layer. ``executor`` makes the rows
-        and backs up their states; threads of this process if None.
-        """
+        """Compute the rewards, which takes as long as a sweep; the ``executor`` is threads of this process if None."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr

@@ -46,11 +46,7 @@ class MemoryPlan(NamedTuple):
 
 
 def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWEEPS) -> list[MemoryPlan]:
-    """Estimate the memory and time of each mode, in the order of `MODES`.
-
-    ``has_policy`` is False if the enemy plays uniformly. ``sweeps`` is the expected number of sweeps, 0 if the
-    transitions are only stored.
-    """
+    """Estimate the memory and time of each mode for an expected number of sweeps, in the order of `MODES`."""
     space, n_entries = batches.space, batches.n_entries
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states

@@ -27,11 +27,7 @@ class RowBatches:
     """The rows of a game, divided into batches."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> None:
-        """Count the rows.
-
-        ``policy`` is the enemy's, float64 ``[n_rows]`` along ``space.action``; uniform if None. ``progress`` is called
-        as ``progress("rows", done, layers)`` after each layer.
-        """
+        """Count the rows against ``policy``, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
         self.space = space
         self.policy = policy
         self.builder = RowBuilder(space, policy)

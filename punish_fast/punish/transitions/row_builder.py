@@ -24,8 +24,8 @@ def count_rows(
 ) -> None:
     """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
 
-    ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row from ``first_row`` on, and the
-    row that owns its probabilities, relative to ``first_row``.
+    ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
+    probabilities, both counted from ``first_row``.
     """
     layer = space.layers[number]
     if number < space.rules.breaths:

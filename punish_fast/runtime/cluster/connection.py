@@ -128,10 +128,7 @@ def workers_of(client: Client) -> dict[str, dict[str, Any]]:
 
 
 def check_workers(client: Client, workers: list[str] | None = None) -> bool:
-    """Check that workers have the versions of this process; return True if frozen workers were removed.
-
-    ``workers`` are addresses, all by default; lost workers are skipped.
-    """
+    """Check that workers (all if None) have the versions of this process; return True if frozen ones were removed."""
     before = workers_of(client)
     try:
         answers = client.run(versions, workers=workers, on_error="return")

@@ -102,7 +102,7 @@ def hand_out(client: Client, values: list[Any]) -> list[Future[Any]]:
 
 
 def submit(client: Client, function: Callable[..., Any], *arguments: Any, retries: int) -> Future[Any]:
-    """Submit a task that fails on workers whose versions differ from those of this process.
+    """Submit a task that fails on workers whose versions differ from this process.
 
     ``function`` is a function of this package; in other processes it runs with one thread. Arguments can be futures.
     Dask repeats a failed task ``retries`` times.

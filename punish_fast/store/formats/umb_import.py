@@ -267,10 +267,7 @@ def _labels(content: _Content, index: dict[str, Any], sizes: _Sizes) -> dict[str
 def _rewards(
     content: _Content, index: dict[str, Any], sizes: _Sizes, rows: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches.
-
-    A row added to a state without choices has the reward of the state.
-    """
+    """Return the rewards of rows by name: the sum of state and choice rewards and the mean reward of branches."""
     state_ptr, indptr, p = rows
     counts = np.maximum(np.diff(state_ptr), 1)
     places = state_ptr[:-1][np.diff(state_ptr) == 0]

@@ -137,11 +137,7 @@ def _scaled(hidden: jax.Array) -> jax.Array:
 
 
 def losses(shape: ModelShape, weights: jax.Array, batch: dict[str, jax.Array]) -> jax.Array:
-    """Return the mean loss of a batch with the weights, float32 ``[n_weights]``; called in compiled functions only.
-
-    ``batch`` contains the fields of `replay.Unrolled`, with ``features``, float32 ``[m, n_features]``, instead of
-    ``state``.
-    """
+    """Return the mean loss of a batch, whose fields are those of `replay.Unrolled` with features for states."""
     import jax.numpy as jnp
 
     networks, unrolled = networks_of(shape, weights), batch["action"].shape[1]
