@@ -1,16 +1,12 @@
-"""``arena`` and ``exploit``: results as text and JSON, and refused arguments."""
-
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
 import pytest
 
-from punish_fast.arena import simulated_records
 from punish_fast.arena.players import Player
-from punish_fast.cli.frame import progress as reporting
+from punish_fast.cli.strategies.arena import lengths_of_duel, lengths_of_games, print_lengths
 from punish_fast.duel.exact_evaluation import head_to_head
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium.exploitation.best_response import best_response
@@ -23,20 +19,6 @@ TINY = ("--rules", "tiny", "--quiet")
 @pytest.fixture(scope="module")
 def graph():
     return Graph(StateSpace(true_rules(PRESETS["tiny"])))
-
-
-def test_every_stage_is_told_on_stderr(run, folder, monkeypatch):  # noqa: ARG001
-    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    command = ("arena", "random", "careful", "--rules", "tiny", "--games", "8", "--record", "new.db", "--json")
-    told = [line for line in run(*command).err.splitlines() if not line.endswith(" s")]
-    stages = [line for line in told if line.startswith(("game: ", "arena: ")) and " of 3" not in line]
-    assert stages == [
-        "game: agents",
-        "game: graph",
-        "arena: matches",
-        "arena: lengths of games",
-        "arena: recording games",
-    ]
 
 
 def test_a_tournament_is_a_round_robin_of_exact_duels(run, graph):
@@ -104,27 +86,24 @@ def test_two_agents_get_the_lengths_of_their_games(run):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["random"], ["agents: a tournament needs at least 2, not 1"]),
-        (["random", "random"], ["random: is named twice"]),
-        (["random", "nobody"], ["'nobody': no such file; the built-in players are random"]),
-        (["random", "tensor.h5"], ["tensor.h5: is a tensor"]),
-        (["random", "agent.h5@0"], ["agent.h5@0: temperature 0 is not allowed"]),
-        (["random", "agent.h5", "--rules", "notebook"], ["agent.h5: made for rules", "only the redeal may differ"]),
-        (["random", "careful", "--seed", "1"], ["--seed requires --games"]),
-        (["random", "careful", "--games", "7"], ["games: 7 is not an even number"]),
-        (["random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
-        (["random", "careful", "--record", "x.db"], ["--record requires --games"]),
-        (["random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 are too many to record"]),
-        (["random", "careful", "--games", "10", "--record", "no/x.db"], ["there is no folder no"]),
+        (["arena", "random"], ["agents: a tournament needs at least 2, not 1"]),
+        (["arena", "random", "random"], ["random: is named twice"]),
+        (["arena", "random", "agent.h5", "--rules", "notebook"], ["made for rules", "only the redeal may differ"]),
+        (["arena", "random", "careful", "--seed", "1"], ["--seed requires --games"]),
+        (["arena", "random", "careful", "--games", "7"], ["games: 7 is not an even number"]),
+        (["arena", "random", "agent.h5", "--games", "10", "--record", "strategy.h5"], ["strategy.h5: "]),
+        (["arena", "random", "careful", "--record", "x.db"], ["--record requires --games"]),
+        (["arena", "random", "careful", "--games", "100002", "--record", "x.db"], ["100,002 are too many to record"]),
+        (["exploit", "agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
     ],
 )
 def test_wrong_input_is_refused(run, folder, arguments, texts):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    run("arena", *arguments, "-q").refused(*texts)
+    run(*arguments, "-q").refused(*texts)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_games_are_recorded(run, folder):
+def test_games_are_recorded(run):
     command = ("arena", "naive@0.5", "careful", "punisher", *TINY, "--games", "20", "--seed", "2", "--record", "x.db")
     report = run(*command, "--json").report
     assert report["record"] == "x.db"
@@ -133,17 +112,6 @@ def test_games_are_recorded(run, folder):
     wins = {player["name"]: player["wins"] for player in summary["players"]}
     expected = {standing["agent"]: 40 * standing["win_rate"] for standing in report["ranking"]}
     assert wins == pytest.approx(expected)
-    # What is no database stays as it is.
-    (folder / "y.db").write_text("no database", encoding="utf-8")
-    run(*command[:-1], "y.db").refused("y.db")
-    assert (folder / "y.db").read_text(encoding="utf-8") == "no database"
-
-
-def test_a_tournament_recorded_twice_within_a_second_is_stored_twice(run, monkeypatch):
-    monkeypatch.setattr(simulated_records.time, "time", lambda: 1e9)
-    for n in (10, 20):
-        assert run("arena", "random", "careful", *TINY, "--games", "10", "--seed", "2", "--record", "x.db").code == 0
-        assert len(json.loads(run("records", "list", "-n", "50", "--db", "x.db", "--json").out)["games"]) == n
 
 
 def test_a_game_that_never_ends_is_refused(run, folder):
@@ -173,13 +141,37 @@ def test_exploiters_are_printed(run):
     assert all(float(chance.rstrip(",")) > 0.7 for chance in chances)
 
 
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(
-    ("arguments", "texts"),
-    [
-        (["random@1"], ["random@1: has no values"]),
-        (["agent.h5", "--rules", "tabletop"], ["agent.h5: made for rules"]),
-    ],
-)
-def test_wrong_input_to_exploit_is_refused(run, arguments, texts):
-    run("exploit", *arguments, "-q").refused(*texts)
+def test_chances_add_up_measure_by_measure():
+    law = np.random.default_rng(1).random((5, 4, 2))
+    law /= law.sum()
+    lengths = lengths_of_duel(law)
+    assert [entry["measure"] for entry in lengths] == [1, 2, 3, 4, 5]
+    left = 1.0
+    for entry, expected in zip(lengths, law, strict=True):
+        assert entry["wins"] == pytest.approx(expected.sum(axis=0).tolist())
+        assert sum(entry["wins"]) == pytest.approx(sum(entry["ended"]))
+        left -= sum(entry["ended"])
+        assert entry["going_on"] == pytest.approx(left, abs=1e-15)
+
+
+@pytest.mark.parametrize("n", range(9))
+def test_games_are_those_of_their_lengths(n):
+    counts = np.array([0, *range(1, n + 2)])
+    lengths = lengths_of_games(counts, 4)
+    ended = [chance for entry in lengths for chance in entry["ended"]]
+    assert len(lengths) == -(-(n + 1) // 4)
+    assert ended[: n + 1] == pytest.approx((counts[1:] / counts.sum()).tolist())
+    assert not any(ended[n + 1 :])
+    assert all(entry["wins"] is None for entry in lengths)
+
+
+def test_measures_that_no_game_reaches_are_not_printed(capsys):
+    law = np.zeros((4, 2, 2))
+    law[0, 1], law[1, 0], law[3, 0, 0] = (0.5, 0.25), (0.25 - 1e-9, 0), 1e-9
+    print_lengths(lengths_of_duel(law), ["ann", "bob"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["measure", "ann", "wins", "bob", "wins", "continue", "breath", "1", "breath", "2"]
+    assert [line.split() for line in lines[1:]] == [
+        ["1", "50.00%", "25.00%", "25.00%", "0.00%", "75.00%"],
+        ["2", "25.00%", "0.00%", "0.00%", "25.00%", "0.00%"],
+    ]

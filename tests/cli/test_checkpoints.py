@@ -3,7 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from punish_fast.cli.frame.progress import Progress
 from punish_fast.cli.solving import solve as command
+from punish_fast.runtime.files import WriteError
 from punish_fast.store.reader import load
 
 TINY = ("solve", "--rules", "tiny", "--no-tensor")
@@ -17,7 +19,6 @@ def every_sweep(monkeypatch):
 @pytest.fixture
 def stop(monkeypatch):
     """Interrupt the next run after a number of sweeps."""
-    from punish_fast.cli.frame.progress import Progress
 
     def stop(after):
         show = Progress.sweep
@@ -28,18 +29,14 @@ def stop(monkeypatch):
                 raise KeyboardInterrupt
 
         monkeypatch.setattr(Progress, "sweep", sweep)
-
-        def go_on():
-            monkeypatch.setattr(Progress, "sweep", show)
-
-        return go_on
+        return lambda: monkeypatch.setattr(Progress, "sweep", show)
 
     return stop
 
 
-@pytest.mark.parametrize("options", [("--objective", "win-probability")])
 @pytest.mark.usefixtures("every_sweep")
-def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop, options):
+def test_an_interrupted_solution_is_resumed_from_its_values(run, folder, stop):
+    options = ("--objective", "win-probability")
     run(*TINY, *options, "-o", "whole.h5")
     go_on = stop(4)
     stopped = run(*TINY, *options, "-o", "a.h5")
@@ -67,19 +64,8 @@ def test_short_solutions_write_no_checkpoint(run, folder, stop):
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.usefixtures("every_sweep")
-def test_values_of_other_rules_are_refused(run, folder, stop):
-    go_on = stop(3)
-    run(*TINY, "-o", "a.h5")
-    go_on()
-    run("solve", "-o", "b.h5", "--from", "a.checkpoint.h5").refused("rules tiny, but the game has rules notebook")
-    assert not (folder / "b.h5").exists()
-
-
 @pytest.mark.usefixtures("every_sweep", "folder")
 def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_solution(run, monkeypatch):
-    from punish_fast.runtime.files import WriteError
-
     def fail(path, *_args):
         raise WriteError(f"{path}: no space left on the disk; nothing was changed")
 

@@ -1,5 +1,3 @@
-"""``compare``: where two agents differ, in figures that are those of their files."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -35,11 +33,7 @@ def test_figures_are_those_of_the_files(run):
     assert [agent["file"] for agent in report["agents"]] == ["agent.h5", "counter.h5"]
     assert report["agents"][1]["enemy"]["file"] == "agent.h5"
     assert report["rules_digest"] == PRESETS["tiny"].digest
-
-
-@pytest.mark.usefixtures("agents")
-def test_disagreements_are_those_that_show_tells(run):
-    report = run("compare", "agent.h5", "counter.h5", "--json").report
+    # The largest disagreements have the figures that `show` prints.
     assert len(report["biggest"]) == 10
     sizes = [position["disagreement"] for position in report["biggest"]]
     assert sizes == sorted(sizes, reverse=True)
@@ -47,10 +41,8 @@ def test_disagreements_are_those_that_show_tells(run):
         for which, name in enumerate(("agent.h5", "counter.h5")):
             shown = run("show", name, str(position["state"]), "--json").report
             best = shown["actions"][shown["best"]]
-            assert (best["action"], best["value"]) == (
-                position["choices"][which]["action"],
-                position["choices"][which]["values"][which],
-            )
+            choice = position["choices"][which]
+            assert (best["action"], best["value"]) == (choice["action"], choice["values"][which])
             others = position["choices"][1 - which]
             found = [(entry["action"], entry["name"], entry["value"]) for entry in shown["actions"]]
             assert (others["action"], others["name"], others["values"][which]) in found

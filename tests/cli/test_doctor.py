@@ -1,19 +1,21 @@
-"""``doctor`` and ``warmup``."""
-
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
+from cli.commands import EXAMPLES, make_files
+from cli.conftest import clean_environment, run_apart
 from punish_fast import __version__
 from punish_fast.cli.installation import warmup
 from punish_fast.runtime import _jit
 
 
-def test_doctor_finds_nothing(run, folder):
+def test_doctor_finds_nothing(run, folder, monkeypatch):
     report = run("doctor", "--json").report
     assert report["ok"] is True
     assert all(report["checks"].values())
@@ -26,12 +28,10 @@ def test_doctor_finds_nothing(run, folder):
     assert report["jit"] == (not numba.config.DISABLE_JIT)
     assert report["cache"] == _jit.cache_folder
     assert list(folder.iterdir()) == []
-
-
-def test_doctor_tells_what_is_missing(run, monkeypatch):
     monkeypatch.setattr(_jit, "cache_folder", None)
-    assert run("doctor", "--json").report["cache"] is None
-    assert "46, 462 and 50 states by breath" in run("doctor").out
+    done = run("doctor")
+    assert "46, 462 and 50 states by breath" in done.out
+    assert re.search("^cache", done.out, re.MULTILINE) is None
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
@@ -43,3 +43,19 @@ def test_warmup_runs_its_commands_and_tells_where(run, folder, monkeypatch):
     assert report["cache"] == _jit.cache_folder
     assert Path(report["cache"]).is_dir()
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="there is nothing to compile")
+def test_after_warmup_no_small_command_compiles_a_kernel(_files, tmp_path_factory, folder):
+    make_files(_files, tmp_path_factory, folder)
+    kernels, package = str(tmp_path_factory.mktemp("kernels")), str(Path(__file__).parents[2])
+    environment = clean_environment(NUMBA_CACHE_DIR=kernels, PUNISH_FAST_QUIET="0", PYTHONPATH=package)
+    assert run_apart("warmup", env=environment, timeout=1500).code == 0
+    compiled = {}
+    for name in EXAMPLES:
+        done = run_apart(*name.split(), *EXAMPLES[name], env=environment, stdin=subprocess.DEVNULL)
+        assert done.code == 0, (name, done.err)
+        compiled[name] = done.compiled
+    assert [name for name, lines in compiled.items() if lines] == []

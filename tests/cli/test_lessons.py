@@ -1,5 +1,3 @@
-"""``lessons``: what it says, draws and refuses."""
-
 from __future__ import annotations
 
 import shutil
@@ -44,7 +42,7 @@ def equilibria(made, folder):
 
 def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    done = run("lessons", "view.h5", "--records", "games.db", "--json")
+    done = run("lessons", "view.h5", "--records", "games.db", "--plot", "x.svg", "--json")
     # Stages that take longer say so every second.
     assert [line for line in done.err.splitlines() if not line.endswith(" s")] == [
         "game: agents",
@@ -57,7 +55,8 @@ def test_lessons_are_those_of_the_library(run, equilibria, monkeypatch):
     space = StateSpace(RULES)
     play = self_play(Graph(space), load(equilibria / "view.h5").policy(space))
     found = lessons(play)
-    assert (report["agent"], report["information"], report["plot"]) == ("view", "view", None)
+    assert (report["agent"], report["information"], report["plot"]) == ("view", "view", "x.svg")
+    assert (equilibria / "x.svg").stat().st_size > 1000
     assert report["length"] == found.length
     assert {(each["own"], each["enemy"]): each["win"] for each in report["hp_before_deals"]} == found.dealt
     assert [each["win"] for each in report["hands"]] == sorted(found.hands.value, reverse=True)
@@ -92,29 +91,11 @@ def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
     run("lessons", "random").refused("random: there is no such file")
 
 
-@pytest.mark.slow
-def test_lessons_are_drawn(run, equilibria):
-    name = "x.svg"
-    done = run("lessons", "--quiet", "view.h5", "--records", "games.db", "--plot", name)
-    assert (done.code, done.err) == (0, "")
-    assert f"wrote {name}" in done.out
-    assert (equilibria / name).stat().st_size > 1000
-    assert run("lessons", "--quiet", "view.h5", "--plot", name, "--json").report["plot"] == name
-
-
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["view.h5", "--plot", "x.pdf"], "it must be .png or .svg"),
-        (["view.h5", "--records", "view.h5"], "file is not a database"),
-        (
-            ["view.h5", "--records", "bots.db"],
-            "bots.db: 0 games between people selected; at least 1 is needed",
-        ),
-        (
-            ["view.h5", "--records", "strange.db"],
-            "error: --records: none of 1 choices is between legal actions under these rules",
-        ),
+        (["view.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
+        (["view.h5", "--records", "strange.db"], "--records: none of 1 choices is between legal actions"),
         (["tensor.h5"], "is a tensor"),
     ],
 )

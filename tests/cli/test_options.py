@@ -62,15 +62,8 @@ def trial(monkeypatch):
 def test_values_arrive_as_the_dataclass(trial):
     assert trial("a.h5", "b.h5") == TrialOptions(files=[Path("a.h5"), Path("b.h5")])
     found = trial("a.h5", "--n-rounds", "5", "-f", "x", "--kind", "two", "-q", "-o", "y", "--json")
-    assert found == TrialOptions(
-        files=[Path("a.h5")],
-        n_rounds=5,
-        start="x",
-        kind="two",
-        quiet=True,
-        output=Path("y"),
-        as_json=True,
-    )
+    given = {"n_rounds": 5, "start": "x", "kind": "two", "quiet": True, "output": Path("y"), "as_json": True}
+    assert found == TrialOptions(files=[Path("a.h5")], **given)
 
 
 def test_options_come_from_the_environment_except_those_that_write(trial, monkeypatch):
@@ -140,8 +133,6 @@ def test_a_variable_of_a_flag_names_its_value(run, monkeypatch):
         (["help", "enemy", "parless", "extra", "more"], "help: parless has no command 'extra'"),
         (["arena", "naive@-1", "random"], "naive@-1: temperature -1 is not allowed; it must be above 0"),
         (["solve", "--rules", "tiny", "--sweeps", "9" * 20], f"--sweeps: {'9' * 20} is not allowed; it must be"),
-        (["games", "league", "tapnswap", "f", "--games", "9" * 20], f"--games: {'9' * 20} is not allowed; it must be"),
-        (["games", "league", "tapnswap", "f", "--seed", "-1"], "--seed: -1 is not allowed; it must be from 0"),
     ],
 )
 def test_values_are_named_where_they_are_wrong(run, folder, line, text):

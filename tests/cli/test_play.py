@@ -1,20 +1,26 @@
-"""``punish-fast play``: through a pipe and in a terminal, the same game as in the simulator."""
-
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import pty
 import re
+import select
 import signal
 import sqlite3
+import time
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import config
 
-from cli.conftest import clean_environment, run_apart
-from cli.terminal import plain, run_in_terminal
+from cli.conftest import COMMAND, clean_environment
 from punish_fast.arena.players import Player
+from punish_fast.cli.frame import errors
+from punish_fast.cli.frame.errors import UsageError
+from punish_fast.cli.playing.table import asks_on, games_database, played_database, seed_of, table_stream
 from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.records import Keeper
@@ -27,19 +33,55 @@ from punish_fast.records.games import read_games
 
 RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 TINY = ("play", "--rules", "tiny", "--db", "games.db")
+# What a prompt ends with.
+_PROMPTS = ("(? for help):", "takes it back:", "(Y/n)", "looking away.", "next question:")
+_PATIENCE = 60.0
 
 
-def first_moves(seed, opponent="naive"):
+def run_in_terminal(arguments: Iterable[str], answers: Iterable[str], **variables: str) -> tuple[int, str]:
+    """The exit code of a command and all that it draws; after the last answer it is interrupted."""
+    child, terminal = pty.fork()
+    if child == 0:
+        environment = clean_environment(TERM="xterm-256color", COLUMNS="80", LINES="40") | variables
+        os.execve(COMMAND[0], [*COMMAND, *arguments], environment)
+    drawn, left = b"", list(answers)
+    deadline = time.monotonic() + _PATIENCE
+    # Reading fails when the command has ended.
+    with contextlib.suppress(OSError):
+        while time.monotonic() < deadline and (drawn := drawn + _read(terminal, drawn)):
+            last = drawn.rpartition(b"\n")[2].decode(errors="replace").rstrip()
+            if last.endswith(_PROMPTS):
+                os.write(terminal, f"{left.pop(0)}\n".encode() if left else b"\x03")
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), drawn.decode()
+
+
+def _read(terminal: int, drawn: bytes) -> bytes:
+    """What is drawn until the command pauses."""
+    assert select.select([terminal], [], [], _PATIENCE)[0], f"nothing follows {drawn[-200:]!r}"
+    more = os.read(terminal, 65536)
+    while select.select([terminal], [], [], 0.1)[0]:
+        more += os.read(terminal, 65536)
+    assert more or drawn
+    return more
+
+
+def plain(drawn: str) -> str:
+    """Text as it stands at the end: without colours, and of lines that were drawn again the last state."""
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn)
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+
+
+def first_moves(seed):
     """The actions of both seats in a simulated game, where the first seat always plays its first legal action."""
     space = StateSpace(RULES)
     first = np.zeros(len(space.action))
     first[space.state_ptr[:-1]] = 1
     simulator = Simulator(Graph(space))
-    players = [simulator.thresholds(policy) for policy in (first, Player(opponent).policy(space))]
+    players = [simulator.thresholds(policy) for policy in (first, Player("naive").policy(space))]
     trace = simulator.trace(*players, 0, 1, seed)
-    return [[action_name(int(action)) for action in space.action[rows]] for rows in trace.rows], bool(
-        trace.games.won[0]
-    )
+    moves = [[action_name(int(action)) for action in space.action[rows]] for rows in trace.rows]
+    return moves, bool(trace.games.won[0])
 
 
 def typed(actions):
@@ -52,13 +94,12 @@ def stored(path="games.db"):
         return list(read_games(connection))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_game_through_a_pipe_is_the_simulators(run, say, seed):
-    actions, won = first_moves(seed)
+def test_a_game_through_a_pipe_is_the_simulators(run, say):
+    actions, won = first_moves(0)
     say(*typed(actions))
-    report = run(*TINY, "naive", "--seed", str(seed), "--json").report
+    report = run(*TINY, "naive", "--seed", "0", "--json").report
     assert report["players"] == ["you", "naive"]
-    assert report["seed"] == str(seed)
+    assert report["seed"] == "0"
     (game,) = report["games"]
     assert [breath["actions"] for breath in game["breaths"]] == actions
     assert game["winner"] == ("you" if won else "naive")
@@ -71,13 +112,14 @@ def sides(database):
     return {side.name: (side.states, side.actions) for side in (game.winner, game.loser)}, game.winner.name
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(run, say, folder, seed):
-    actions, won = first_moves(seed)
-    answers = [line for move in typed(actions) for line in (move, "")]
-    played = ("play", "naive", "--rules", "tiny", "--seed", str(seed), "--db")
+def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(run, say, folder):
+    actions, won = first_moves(1)
+    # Every move is taken back once in the terminal.
+    answers = [line for move in typed(actions) for line in (move, "u", move, "")]
+    played = ("play", "naive", "--rules", "tiny", "--seed", "1", "--db")
     code, drawn = run_in_terminal([*played, "terminal.db"], [*answers, "n"])
     assert code == 0, plain(drawn)
+    assert plain(drawn).count("takes it back: u") == len(actions)
     say(*typed(actions))
     assert run(*played, "pipe.db").code == 0
     found, winner = sides(folder / "terminal.db")
@@ -85,18 +127,6 @@ def test_a_seed_is_one_game_in_a_terminal_through_a_pipe_and_in_the_simulator(ru
     told = [[action_name(action) for action in found[name][1]] for name in ("you", "naive")]
     assert list(map(list, zip(*told, strict=True))) == actions
     assert winner == ("you" if won else "naive")
-
-
-@pytest.mark.slow
-def test_a_move_is_taken_back_and_an_interrupt_loses_no_finished_game(folder):
-    actions, _ = first_moves(3)
-    moves = [line for move in typed(actions) for line in (move, "u", move, "")]
-    code, drawn = run_in_terminal([*TINY, "naive", "--seed", "3"], [*moves, "y"])
-    assert code == 130
-    text = plain(drawn)
-    assert text.count("takes it back: u") == len(actions)
-    assert "interrupted" in text
-    assert len(stored(folder / "games.db")) == 1
 
 
 @pytest.mark.slow
@@ -154,12 +184,13 @@ def test_a_game_waits_for_a_process_that_writes(run, say, folder, monkeypatch, g
     assert (len(stored()), len(tries), len(set(tries))) == (not gives_up, 3, 1)
 
 
-@pytest.mark.slow
-def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
+def test_games_are_kept_in_the_data_folder_which_is_told_once(run, say, folder, monkeypatch):
     actions, _ = first_moves(2)
-    text = "".join(f"{move}\n" for move in typed(actions))
-    environment = clean_environment(XDG_DATA_HOME=str(folder / "data"))
-    told = [run_apart("play", "naive", "--rules", "tiny", "--seed", "2", input=text, env=environment) for _ in range(2)]
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    told = []
+    for _ in range(2):
+        say(*typed(actions))
+        told.append(run("play", "naive", "--rules", "tiny", "--seed", "2"))
     assert [done.code for done in told] == [0, 0]
     assert ["your games are saved in" in done.err for done in told] == [True, False]
     assert len(stored(folder / "data" / "punish-fast" / "games-tiny-reshuffle.db")) == 2
@@ -168,7 +199,6 @@ def test_games_are_kept_in_the_data_folder_which_is_told_once(folder):
 @pytest.mark.parametrize(
     ("options", "texts"),
     [
-        (["nobody"], ["'nobody': no such file; the built-in players are random"]),
         (["naive", "random"], ["2 agents named instead of one"]),
         (["--watch", "naive"], ["1 agent named instead of two"]),
         (["--watch", "naive", "random", "--coach"], ["--watch cannot be combined with"]),
@@ -183,11 +213,47 @@ def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.full
-@pytest.mark.skipif(config.DISABLE_JIT, reason="takes minutes")
-def test_the_veteran_sits_at_the_table_without_any_argument(run, say):
-    say("q")
-    done = run("play", "--seed", "1", "--db", "games.db")
-    assert done.code == 0
-    assert "Your opponent is the veteran." in done.out
-    assert "wins 54.5% of games." in done.out.replace("\n  ", " ")
+def test_what_a_pipe_answers_is_shown(say):
+    say("rush\x1b", "")
+    drawn = io.StringIO()
+    ask = asks_on(drawn)
+    assert ask("Your move: ") == "rush\x1b\n"
+    assert ask("Again? ") == "\n"
+    with pytest.raises(EOFError):
+        ask("More? ")
+    assert drawn.getvalue() == "Your move: rush\\x1b\nAgain? \nMore? \n"
+
+
+def test_a_terminal_shows_its_own_answers(say, monkeypatch):
+    say("rush")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    drawn = io.StringIO()
+    assert asks_on(drawn)("Your move: ") == "rush\n"
+    assert drawn.getvalue() == "Your move: "
+
+
+def test_seeds_are_kept_or_short():
+    assert [seed_of(seed) for seed in (0, 7, 2**64 - 1)] == [0, 7, 2**64 - 1]
+    found = {seed_of(None) for _ in range(20)}
+    assert len(found) > 1
+    assert all(0 <= seed < 1_000_000 for seed in found)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_line_of_progress_is_gone_before_anything_is_drawn(capsys, monkeypatch, as_json):
+    monkeypatch.setattr(errors, "_width", 3)
+    print("cards", file=table_stream(as_json))
+    print("more cards", file=table_stream(as_json))
+    drawn = capsys.readouterr()
+    assert drawn.err.startswith("\r   \r")
+    assert (drawn.err.count("\r"), (drawn.err if as_json else drawn.out).count("cards")) == (2, 2)
+
+
+def test_records_are_looked_for_where_play_keeps_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert played_database(Path("games.db")) == Path("games.db")
+    database = games_database(None, PRESETS["tabletop"])
+    with pytest.raises(UsageError, match="does not exist yet"):
+        played_database(None)
+    database.touch()
+    assert played_database(None) == database

@@ -1,5 +1,3 @@
-"""Tables and text at the width of a terminal."""
-
 from __future__ import annotations
 
 from queue import Queue
@@ -16,21 +14,11 @@ HEADER = ["agent", *(f"measure {k}" for k in range(1, 9))]
 ROWS = [HEADER, ["naive", *["0.123456"] * 8], ["random", *["12.5 points"] * 8]]
 
 
-@pytest.fixture
-def lines(capsys):
-    """The lines printed since the last call."""
-
-    def read():
-        return capsys.readouterr().out.splitlines()
-
-    return read
-
-
 @pytest.mark.parametrize(("width", "left"), [(90, 0), (100, 1), (120, 2)])
-def test_a_table_fits_the_terminal_and_loses_no_word(monkeypatch, lines, width, left):
+def test_a_table_fits_the_terminal_and_loses_no_word(monkeypatch, capsys, width, left):
     monkeypatch.setenv("COLUMNS", str(width))
     print_table(ROWS, left, indent="  ")
-    printed = lines()
+    printed = capsys.readouterr().out.splitlines()
     assert max(map(len, printed)) <= width
     words = " ".join(printed).split()
     for row in ROWS:
@@ -38,17 +26,17 @@ def test_a_table_fits_the_terminal_and_loses_no_word(monkeypatch, lines, width, 
             assert words.count(word) >= " ".join(row).split().count(word)
 
 
-def test_long_text_is_broken_between_words(monkeypatch, lines):
+def test_long_text_is_broken_between_words(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "16")
     print_table([["name", "a well-known text"], ["file", "x.h5"]], left=2)
-    assert lines() == ["name  a", "      well-known", "      text", "file  x.h5"]
+    assert capsys.readouterr().out.splitlines() == ["name  a", "      well-known", "      text", "file  x.h5"]
     print_table([["/a/path/longer/than/that"]])
-    assert lines() == ["/a/path/longer/than/that"]
+    assert capsys.readouterr().out.splitlines() == ["/a/path/longer/than/that"]
     print_text("a text that is long", indent="  ")
-    assert lines() == ["  a text that is", "  long"]
+    assert capsys.readouterr().out.splitlines() == ["  a text that is", "  long"]
 
 
-def test_a_report_is_printed_with_its_objects_as_tables(lines):
+def test_a_report_is_printed_with_its_objects_as_tables(capsys):
     report.print_report(
         {
             "seed": 12345,
@@ -61,7 +49,7 @@ def test_a_report_is_printed_with_its_objects_as_tables(lines):
             "in_hand": {"rush": {"step": 2}},
         }
     )
-    assert lines() == [
+    assert capsys.readouterr().out.splitlines() == [
         "seed              12345",
         "output bytes      82.0 kB",
         "converged         yes",
@@ -78,9 +66,10 @@ def test_a_report_is_printed_with_its_objects_as_tables(lines):
         "  rush     2",
     ]
     report.print_report({"openings": [{"value": k} for k in range(53)]})
-    assert lines()[-1] == "  and 3 more rows (use --json to see all)"
+    assert capsys.readouterr().out.splitlines()[-1] == "  and 3 more rows (use --json to see all)"
     report.print_report({"agents": [{"agent": "a", "sets": {"easy": {"x": {"n": 1}, "y": {"n": 2}}}}, {"agent": "b"}]})
-    assert lines()[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[2:] == ["  a      easy, x  1", "         easy, y  2", "  b      -        -"]
 
 
 def test_fields_are_told_in_words():

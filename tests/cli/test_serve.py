@@ -1,5 +1,3 @@
-"""``punish-fast serve``: an address, a page, and an end."""
-
 from __future__ import annotations
 
 import json
@@ -49,14 +47,8 @@ def answer(report: dict[str, Any], path: str, body: Any = None) -> Any:
 )
 def test_a_server_ends_when_it_is_told_to(folder, number, code):
     with served() as (process, report):
-        assert report == {
-            "address": report["address"],
-            "agents": ["naive"],
-            "other_games": report["other_games"],
-            "database": "games.db",
-            "writes": False,
-            "token": None,
-        }
+        expected = {"agents": ["naive"], "database": "games.db", "writes": False, "token": None}
+        assert report == expected | {name: report[name] for name in ("address", "other_games")}
         while not (opponent := answer(report, "/models")[0]["hash"]):
             time.sleep(0.05)
         table = answer(report, "/tables", {"opponent": opponent})
@@ -89,18 +81,6 @@ def test_a_check_opens_everything_and_ends(run):
     assert any(re.fullmatch(r"token [\w-]{32}", line) for line in lines)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("host", "opened"), [("::", "[::1]"), ("0.0.0.0", "127.0.0.1")])
-def test_the_printed_address_can_be_opened(folder, host, opened):  # noqa: ARG001 - the database is written there
-    if ":" in host and not socket.has_dualstack_ipv6():
-        pytest.skip("this machine has no IPv6")
-    with served("--host", host, "--proxy", "127.0.0.0/8", "--proxy", "::1") as (_, report):
-        assert report["address"].startswith(f"http://{opened}:")
-        request = Request(report["address"] + "/models", headers={"X-Forwarded-For": "198.51.100.7"}, method="HEAD")
-        with urlopen(request, timeout=60) as response:
-            assert response.status == 200
-
-
 @pytest.mark.usefixtures("one_game")
 def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
     writes = (*TINY, "--check", "--json", "--allow-writes")
@@ -117,12 +97,10 @@ def test_a_token_comes_from_a_variable_and_is_not_printed(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["nobody"], ["'nobody': no such file"]),
         (["--host", "192.0.2.1"], ["--host: cannot listen on 192.0.2.1, port 0"]),
         (["--allow-host", "https://games.example"], ["--allow-host: 'https://games.example' is not a host name"]),
         (["--proxy", "games.example"], ["--proxy: 'games.example' does not appear to be"]),
         (["--db", "token"], ["token: file is not a database"]),
-        (["--db", "none/games.db"], ["none/games.db"]),
     ],
 )
 def test_wrong_options_are_refused(run, folder, arguments, texts):

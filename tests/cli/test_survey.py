@@ -1,5 +1,3 @@
-"""``survey``: what it prints, keeps, writes and refuses."""
-
 from __future__ import annotations
 
 import csv
@@ -74,9 +72,6 @@ def test_an_equilibrium_is_told_once_for_all_points_of_a_game(run, folder):
     [
         ("hp = 3", (), "survey.toml: unknown key 'hp'; the keys are base"),
         (GRID, ("--cluster", "here"), "--cluster: 'here' is not allowed"),
-        (GRID, ("--plot", "x.pdf"), "it must be .png or .svg"),
-        (GRID, ("--csv", "survey.toml"), "is the file to survey"),
-        (GRID, ("--results", "survey.toml"), "is the file to survey"),
         ('enemies = ["nobody"]', (), "survey.toml: 'nobody': no such file"),
     ],
 )

@@ -55,15 +55,8 @@ def test_a_cluster_gives_the_bits_of_one_process(client, rules, is_uniform):
     assert made.nonzeros() == own.nonzeros()
     weight = mixed(space, 1)
     assert np.array_equal(evaluate(made, weight), evaluate(own, weight))
-    assert_same(client, batches)
-
-
-@pytest.mark.slow
-def test_every_method_gives_the_bits_of_one_process(client):
-    batches = RowBatches(StateSpace(PRESETS["tiny"]))
-    assert_same(client, batches, method="jacobi", sweeps=4)
-    assert_same(client, batches, objective="win-probability")
-    assert_same(client, batches, discount=1)
+    for options in ({}, {"method": "jacobi", "sweeps": 4}, {"objective": "win-probability"}, {"discount": 1}):
+        assert_same(client, batches, **options)
 
 
 def test_arrays_go_to_workers_as_data(client, tiny, monkeypatch):

@@ -57,9 +57,6 @@ def test_jobs_are_done_once_and_kept(results):
     assert stages == [("job 2", "square"), ("job 3", "square")]
     # A function that would fail is not called again.
     assert run_jobs([job_of(3, interrupt), job_of(2, interrupt)], results) == [found[1], found[0]]
-
-
-def test_without_a_file_nothing_is_kept():
     assert results_of(run_jobs([job_of(2), job_of(2)])) == [4, 4]
 
 

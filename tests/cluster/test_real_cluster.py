@@ -1,14 +1,22 @@
-"""Solutions on real processes, some of which are killed."""
+"""Solutions on real processes: workers that are killed, frozen, altered or full, and schedulers that die or freeze."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
+from typing import Self
 
 import pytest
 
-from cluster.real_cluster import RealCluster
+import punish_fast
+from cluster.test_tasks import results_of
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, Effort
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS
@@ -20,13 +28,108 @@ from punish_fast.runtime.cluster.connection import ClusterError, connected
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 NOTEBOOK = "2b96d4f7f8d2fe25"
+LOST = "the connection to the scheduler, or to all of its workers, is lost"
+# Fills the memory of a worker.
+_FILL = "import builtins; builtins.filler = b'x' * (600 << 20)"
+_START_SECONDS = 60
+# Loaded by a worker before it starts.
+_WITHOUT_PACKAGE = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "punish_fast":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+"""
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    pytest.importorskip("distributed")
-    with RealCluster(n_workers=3) as cluster:
-        yield cluster
+class RealCluster:
+    """A scheduler at ``address``, and processes of ``workers`` with a thread each."""
+
+    def __init__(self, n_workers: int) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self._port}"
+        self._start(n_workers)
+
+    def __enter__(self) -> Self:
+        self._wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill_scheduler()
+
+    def replace_worker(self) -> None:
+        """Kill the oldest worker, and start another one."""
+        worker = self.workers.pop(0)
+        worker.kill()
+        worker.wait()
+        self.workers.append(self._start_worker())
+
+    def add_worker(self, *options: str, folder: Path | None = None) -> None:
+        """Start one more worker, which imports from ``folder`` first, and wait for it."""
+        self.workers.append(self._start_worker(*options, folder=folder))
+        self._wait()
+
+    def kill_scheduler(self) -> None:
+        """Kill the scheduler, and with it its workers."""
+        for process in (self.scheduler, *self.workers):
+            process.kill()
+            process.wait()
+
+    def restart(self) -> None:
+        """Start scheduler and workers again."""
+        self._start(len(self.workers))
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wait until all workers are there."""
+        from distributed import Client
+
+        with Client(self.address, timeout=_START_SECONDS, set_as_default=False) as client:
+            client.wait_for_workers(len(self.workers), timeout=_START_SECONDS)
+
+    def _start(self, n_workers: int) -> None:
+        self.scheduler = _start("scheduler", "--host", "127.0.0.1", "--port", str(self._port), "--no-dashboard")
+        self.workers = [self._start_worker() for _ in range(n_workers)]
+
+    def _start_worker(self, *options: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+        return _start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *options, folder=folder
+        )
+
+
+def altered_package(folder: Path) -> Path:
+    """Copy the package to a folder, with other values after each sweep; return the folder."""
+    copy = shutil.copytree(
+        Path(punish_fast.__file__).parent, folder / "punish_fast", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    source = copy / "punish" / "transitions" / "row_backups.py"
+    before, end = source.read_text(encoding="utf-8"), "    return statistics\n"
+    assert end in before
+    source.write_text(before.replace(end, "    arrays.values[:] += 1e-6\n" + end), encoding="utf-8")
+    return folder
+
+
+def without_package(folder: Path) -> tuple[str, str]:
+    """Return the options of a worker that cannot import the package."""
+    script = folder / "without_package.py"
+    script.write_text(_WITHOUT_PACKAGE, encoding="utf-8")
+    return "--preload", str(script)
+
+
+def _start(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(folder or Path(punish_fast.__file__).parent.parent)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -34,47 +137,107 @@ def batches():
     return RowBatches(StateSpace(PRESETS["notebook"]))
 
 
-def solve_on(cluster, batches, after_sweep=lambda: None, start=None, save=None):
-    with connected(cluster.address) as client:
-        process = MatrixFree(batches, executor=ClusterBlocks(client, batches))
-        return solve(
-            process,
-            tolerance=Effort(DEFAULT_TOLERANCE, save=save),
-            start=start,
-            progress=lambda _stage, sweeps, _bound: after_sweep() if sweeps == 5 else None,
-        )
+@pytest.fixture
+def cluster():
+    pytest.importorskip("distributed")
+    with RealCluster(n_workers=2) as cluster:
+        yield cluster
 
 
-def test_three_workers_give_the_fingerprint_of_the_tensor(cluster, batches):
-    assert solve_on(cluster, batches).fingerprint == NOTEBOOK
+def solve_on(client, batches, after_two_sweeps, start=None, save=None):
+    """Solve, with a fault on the way; return the solution within a minute of the fault."""
+    begin = []
+
+    def progress(_stage, sweeps, _bound):
+        if sweeps == 2:
+            begin.append(time.monotonic())
+            after_two_sweeps()
+
+    process, effort = MatrixFree(batches, executor=ClusterBlocks(client, batches)), Effort(DEFAULT_TOLERANCE, save=save)
+    try:
+        return solve(process, tolerance=effort, start=start, progress=progress)
+    finally:
+        assert time.monotonic() - begin[0] < 60
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.3])
-def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, seconds):
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_worker_that_is_killed_costs_nothing_but_time(cluster, batches, seconds, is_frozen):
     def kill_soon():
-        threading.Thread(target=lambda: (time.sleep(seconds), cluster.replace_worker())).start()
+        if is_frozen:
+            cluster.workers[0].send_signal(signal.SIGSTOP)
+        threading.Timer(seconds, cluster.replace_worker).start()
 
-    assert solve_on(cluster, batches, kill_soon).fingerprint == NOTEBOOK
-
-
-def test_a_worker_that_dies_while_values_are_handed_out_holds_up_nothing(cluster, batches):
-    def stop_now_and_kill_soon():
-        cluster.workers[0].send_signal(signal.SIGSTOP)
-        threading.Timer(0.3, cluster.replace_worker).start()
-
-    assert solve_on(cluster, batches, stop_now_and_kill_soon).fingerprint == NOTEBOOK
+    with connected(cluster.address) as client:
+        assert solve_on(client, batches, kill_soon).fingerprint == NOTEBOOK
 
 
 def test_a_lost_scheduler_is_told_and_a_new_one_resumes(cluster, batches, notebook_mdp, monkeypatch):
-    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 2)
     saved = []
-    try:
-        with pytest.raises(ClusterError, match="the connection to the scheduler, or to all of its workers, is lost"):
-            solve_on(cluster, batches, cluster.kill_scheduler, save=lambda v: saved.append(v.copy()))
-    finally:
-        cluster.restart()
-    assert len(saved) == 5
-    monkeypatch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 30)
-    resumed, whole = solve_on(cluster, batches, start=saved[-1]), solve(notebook_mdp)
+    with monkeypatch.context() as patch:
+        patch.setattr("punish_fast.runtime.cluster.connection._CONNECT_SECONDS", 2)
+        with pytest.raises(ClusterError, match=LOST), connected(cluster.address) as client:
+            solve_on(client, batches, cluster.kill_scheduler, save=lambda v: saved.append(v.copy()))
+    cluster.restart()
+    assert len(saved) == 2
+    with connected(cluster.address) as client:
+        resumed, whole = solve_on(client, batches, lambda: None, start=saved[-1]), solve(notebook_mdp)
     assert resumed.sweeps < whole.sweeps
     assert abs(resumed.v - whole.v).max() <= resumed.error_bound + whole.error_bound
+
+
+@pytest.mark.parametrize(
+    ("has_package", "told"),
+    [
+        (True, r"worker tcp://\S+ has files of punish-fast with digest \w+ instead of \w+"),
+        (False, r"worker tcp://\S+ cannot run punish-fast, install .* there .*No module named 'punish_fast"),
+    ],
+)
+def test_a_worker_of_other_files_that_joins_late_adds_no_values(cluster, batches, tmp_path, has_package, told):
+    options = () if has_package else without_package(tmp_path)
+    folder = altered_package(tmp_path) if has_package else None
+    with pytest.raises(ClusterError, match=told), connected(cluster.address) as client:
+        solve_on(client, batches, lambda: cluster.add_worker(*options, folder=folder))
+    with pytest.raises(ClusterError, match=told[:20]), connected(cluster.address):
+        pass
+
+
+def test_tasks_of_a_worker_that_pauses_are_done_by_others(cluster, batches):
+    cluster.add_worker("--memory-limit", "700MB")
+    with connected(cluster.address) as client:
+        small = min(client.scheduler_info()["workers"].items(), key=lambda item: item[1]["memory_limit"])[0]
+        assert solve_on(client, batches, lambda: client.run(exec, _FILL, workers=[small])).fingerprint == NOTEBOOK
+        assert client.scheduler_info()["workers"][small]["status"] == "paused"
+
+
+def test_workers_that_are_all_paused_are_told(cluster, batches):
+    for worker in cluster.workers:
+        worker.kill()
+        worker.wait()
+    cluster.workers.clear()
+    cluster.add_worker("--memory-limit", "700MB")
+    with connected(cluster.address) as client:
+        with pytest.raises(ClusterError, match=r"all workers are paused for lack of memory; tcp://\S+ uses .* of "):
+            solve_on(client, batches, lambda: client.run(exec, _FILL))
+        with pytest.raises(ClusterError, match="all workers are paused for lack of memory"):
+            results_of(client, abs, [(-1,)])
+
+
+@pytest.fixture
+def _short_limits(monkeypatch):
+    monkeypatch.setattr("punish_fast.runtime.cluster.limited_client.CALL_SECONDS", 6)
+    monkeypatch.setattr("punish_fast.runtime.cluster.worker_watch._LOOKS_WITHOUT_HEARTBEAT", 3)
+
+
+@pytest.mark.usefixtures("_short_limits")
+def test_tasks_of_a_frozen_worker_are_done_by_others(cluster, batches):
+    with connected(cluster.address) as client:
+        assert solve_on(client, batches, lambda: cluster.workers[0].send_signal(signal.SIGSTOP)).fingerprint == NOTEBOOK
+        assert len(client.nthreads()) == 1
+
+
+@pytest.mark.usefixtures("_short_limits")
+def test_a_scheduler_that_freezes_is_told(cluster, batches):
+    told = "the scheduler or a worker does not answer within 6 seconds"
+    with pytest.raises(ClusterError, match=told), connected(cluster.address) as client:
+        solve_on(client, batches, lambda: cluster.scheduler.send_signal(signal.SIGSTOP))

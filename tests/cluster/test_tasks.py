@@ -65,9 +65,8 @@ def test_tasks_that_are_lost_are_done_again(client, monkeypatch):
         return submit(*args, **options)
 
     monkeypatch.setattr(client, "submit", lose_one)
-    assert [each.tolist() for each in results_of(client, multiply, [(np.ones(1), k) for k in range(4)])] == [
-        [k] for k in range(4)
-    ]
+    found = results_of(client, multiply, [(np.ones(1), k) for k in range(4)])
+    assert [each.tolist() for each in found] == [[k] for k in range(4)]
     assert len(calls) == 7
 
     def lose(*_args, **_options):

@@ -33,11 +33,18 @@ def begun(game, seats, seed=1):
     return session
 
 
+def words_of(game, state):
+    """The actions in a state by their words."""
+    if game.name == "gwent":
+        return game.words(state)
+    return {game.action_text(state, action): action for action in game.actions(state)}
+
+
 def steps_of(game, text, words):
     """The steps of some words after a position."""
     state, steps = game.state_of(text), []
     for word in words.split():
-        action = {game.action_text(state, action): action for action in game.actions(state)}[word]
+        action = words_of(game, state)[word]
         steps.append(Step(state, action, game.apply(state, action)))
         state = steps[-1].after
     return steps
@@ -63,12 +70,6 @@ def told(events, names, seat=0, game=INCAN_GOLD):
             "Treasure 3: 1 for each of 2 players inside, 1 on the board.",
         ),
         (
-            "11",
-            "leave leave stay 14",
-            "You leave. Ben leaves. Cleo stays. You take 4 points: 3 collected, 1 from the board. "
-            "Ben takes 4 points: 3 collected, 1 from the board. Treasure 14: 14 for the player inside.",
-        ),
-        (
             "7 stay stay stay fire",
             "stay leave stay fire 1",
             "You stay. Ben leaves. Cleo stays. Ben takes 3 points: 2 collected, 1 from the board. The second hazard of "
@@ -76,20 +77,18 @@ def told(events, names, seat=0, game=INCAN_GOLD):
             "Treasure 1: 0 for each of 3 players inside, 1 on the board.",
         ),
         (
-            "fire",
-            "stay stay stay mummy",
-            "You stay. Ben stays. Cleo stays. Hazard: mummy. A second one ends the round.",
+            "11",
+            "leave leave stay 14",
+            "You leave. Ben leaves. Cleo stays. You take 4 points: 3 collected, 1 from the board. "
+            "Ben takes 4 points: 3 collected, 1 from the board. Treasure 14: 14 for the player inside.",
         ),
     ],
 )
 def test_incan_gold_is_told_in_words(text, words, said):
     events = INCAN_GOLD.story(steps_of(INCAN_GOLD, text, words))
     assert " ".join(told(events, THREE)) == said
-
-
-def test_nobody_hears_an_answer_before_all_have_answered():
-    for words in ("leave", "stay", "leave leave", "stay leave"):
-        assert INCAN_GOLD.story(steps_of(INCAN_GOLD, "7", words)) == []
+    # Nobody hears an answer before all have answered.
+    assert INCAN_GOLD.story(steps_of(INCAN_GOLD, "7", "stay leave")) == []
 
 
 def test_players_inside_decide_at_once_and_agents_after_people():
@@ -137,15 +136,20 @@ def game_events(game, level, seed):
     return session.events
 
 
+@pytest.mark.parametrize("game", [INCAN_GOLD, Gwent(), Gwent(GwentVariant("random"))], ids=lambda game: game.name)
 @pytest.mark.parametrize("level", CARD_LEVELS[:2])
-def test_a_game_follows_from_its_seed_and_ends(level):
-    events = game_events(INCAN_GOLD, level, 1)
-    assert events == game_events(INCAN_GOLD, level, 1)
-    assert events != game_events(INCAN_GOLD, level, 2)
+def test_a_game_follows_from_its_seed_and_ends(game, level):
+    events = game_events(game, level, 1)
+    assert events == game_events(game, level, 1) != game_events(game, level, 2)
     assert isinstance(events[-1], End)
-    assert [event.about for event in events if isinstance(event, Told) and event.kind == "round"] == [1, 2, 3, 4, 5]
-    told = [GamePresentation(INCAN_GOLD).event(event, 0, THREE) for event in events]
-    assert json.loads(json.dumps(told)) == told
+    said = [event for event in events if isinstance(event, Told)]
+    if game is INCAN_GOLD:
+        assert [event.about for event in said if event.kind == "round"] == [1, 2, 3, 4, 5]
+    else:
+        decks = [event.words for event in said if event.kind == "deck"]
+        assert [len(words.split()) for words in decks] == [27] * (2 if game.n_dealt else 0)
+    shown = [GamePresentation(game).event(event, 0, THREE) for event in events]
+    assert json.loads(json.dumps(shown)) == shown
 
 
 @pytest.mark.parametrize(
@@ -199,15 +203,6 @@ SMALL = Gwent(GwentVariant("1 1 2 5 / 1 2 3 3", hand_size=2, draws=1, min_cards=
 TWO = ["you", "Ben"]
 
 
-def gwent_words(game, text, words):
-    """Gwent steps by the words of `Gwent.state_of`."""
-    state, steps = game.state_of(text), []
-    for word in words.split():
-        steps.append(Step(state, game.words(state)[word], game.apply(state, game.words(state)[word])))
-        state = steps[-1].after
-    return steps
-
-
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [
@@ -216,29 +211,21 @@ def gwent_words(game, text, words):
         ("1 5 2 3 second 3 5", "pass", "Ben passes."),
         ("1 5 2 3 second 3 5 pass", "pass 2 1", "You pass. You win round 1, 5 to 3. You draw 2. Ben draws 1 card. "
          "You begin round 2."),
-        ("1 5 2 3 second 3 5", "2 1", "Ben plays 2. Ben has no cards left."),
+        ("1 5 2 3 second 3 5", "2", "Ben plays 2. Ben has no cards left."),
         ("1 2 1 2 second 2 2 1", "1 1 3", "You play 1. Round 1 is a tie at 3: it counts for both. You draw 1. "
          "Ben draws 1 card. You begin round 2."),
     ],
 )  # fmt: skip
 def test_gwent_is_told_in_words(text, words, said):
-    steps = gwent_words(SMALL, text, words.split()[0])
-    state = steps[-1].after
-    rest = words.split()[1:]
-    while rest and SMALL.player(state) == CHANCE:
-        action = SMALL.words(state)[rest.pop(0)]
-        steps.append(Step(state, action, SMALL.apply(state, action)))
-        state = steps[-1].after
-    events = SMALL.story(steps)
-    assert " ".join(told(events, TWO, game=SMALL)) == said
+    assert " ".join(told(SMALL.story(steps_of(SMALL, text, words)), TWO, game=SMALL)) == said
 
 
 def test_slots_and_drawn_cards_of_the_other_are_not_told():
-    deal = [SMALL.story(gwent_words(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
+    deal = [SMALL.story(steps_of(SMALL, "", f"1 5 {hand} first")) for hand in ("1 2", "2 3", "3 3")]
     assert [event.told(1) for event in deal[0]] != [event.told(1) for event in deal[1]]
     assert len({tuple(event.told(0) for event in events) for events in deal}) == 1
     # A 3 from the first slot or the second: the other hears the same.
-    plays = [gwent_words(SMALL, f"1 5 {hand} second", "3") for hand in ("2 3", "3 3")]
+    plays = [steps_of(SMALL, f"1 5 {hand} second", "3") for hand in ("2 3", "3 3")]
     assert [steps[0].action for steps in plays] == [2, 1]
     first, second = (SMALL.story(steps) for steps in plays)
     assert first == second == [Moved(1, None, "play 3")]
@@ -280,13 +267,3 @@ def test_nothing_that_a_player_of_gwent_sees_depends_on_the_hand_of_the_other(se
         if GWENT.player(state) == player:
             assert GWENT.actions(known) == GWENT.actions(state)
             assert np.array_equal(GWENT.features(known), GWENT.features(state))
-
-
-@pytest.mark.parametrize("game", [GWENT, Gwent(GwentVariant("random"))], ids=["default", "random"])
-def test_a_game_of_gwent_follows_from_its_seed(game):
-    events = game_events(game, "rule-of-thumb", 5)
-    assert events == game_events(game, "rule-of-thumb", 5) != game_events(game, "rule-of-thumb", 6)
-    assert isinstance(events[-1], End)
-    assert [event.kind for event in events if isinstance(event, Told)].count("deck") == (2 if game.n_dealt else 0)
-    decks = [event.words for event in events if isinstance(event, Told) and event.kind == "deck"]
-    assert all(len(words.split()) == 27 for words in decks)

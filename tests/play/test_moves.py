@@ -1,5 +1,3 @@
-"""Typed moves."""
-
 from __future__ import annotations
 
 import pytest
@@ -10,18 +8,7 @@ LEGAL = (10, 11, 40, 41, 50, 51)
 
 
 @pytest.mark.parametrize(
-    ("text", "action"),
-    [
-        ("g", 10),
-        ("strike", 40),
-        (" Str ", 40),
-        ("P", 50),
-        ("f s", 41),
-        ("fs", 41),
-        ("f strike", 41),
-        ("feint with punish", 51),
-        ("f+g", 11),
-    ],
+    ("text", "action"), [("g", 10), (" Str ", 40), ("f s", 41), ("fs", 41), ("feint with punish", 51)]
 )
 def test_cards_are_known_by_their_beginning(text, action):
     assert parse_move(text, LEGAL) == action
@@ -32,7 +19,6 @@ def test_cards_are_known_by_their_beginning(text, action):
     [
         ("", "^Moves: g guard, s strike, p punish; feint: f and a card.$"),
         ("x", "^'x' is not a move. Moves: g guard"),
-        ("strike punish", "is not a move"),
         ("rest", "is not a move"),
         ("f", "^'f' is not a move. Moves: g guard"),
         ("d", "^You hold no dodge. Moves:"),
@@ -53,12 +39,8 @@ def test_a_feint_that_is_used_up_is_told_from_a_card_that_is_not_held():
     assert "feint" not in moves_text((10, 40))
 
 
-@pytest.mark.parametrize("text", ["", "r", "rest", "REST"])
-def test_who_must_rest_may_just_press_enter(text):
-    assert parse_move(text, (90,)) == 90
-
-
-def test_who_must_rest_can_do_nothing_else():
+def test_who_must_rest_can_do_nothing_else_and_may_just_press_enter():
+    assert [parse_move(text, (90,)) for text in ("", "r", "rest", "REST")] == [90] * 4
     with pytest.raises(MoveError, match="You can only rest now: press Enter"):
         parse_move("s", (90,))
 
@@ -70,7 +52,6 @@ def test_who_must_rest_can_do_nothing_else():
         (["Feint", " g "], LEGAL, "f g"),
         (["f", ""], LEGAL, ""),
         (["f"], (10, 40), "f"),
-        (["f", "?"], LEGAL, "?"),
         (["f", "f p"], LEGAL, "f p"),
     ],
 )

@@ -1,5 +1,3 @@
-"""Matches of games without secrets, and what sessions undo of them."""
-
 from __future__ import annotations
 
 import json
@@ -9,13 +7,10 @@ import pytest
 from games.small import Corridor, Nim
 from scripted import ScriptedPlayer
 
-from punish_fast.arena.players import PolicyPlayer
 from punish_fast.games.events import Moved
-from punish_fast.games.solve.retrograde import RetrogradeOracle
 from punish_fast.games.tapnswap import TapnSwap
 from punish_fast.play.events import End, Exhaustion
 from punish_fast.play.games.match import GameMatch, GameView
-from punish_fast.play.games.policies import policy_at
 from punish_fast.play.games.presentation import GamePresentation
 from punish_fast.play.session import ChoiceError, HumanPlayer, PlaySession, UndoError
 
@@ -44,24 +39,9 @@ def test_players_move_in_turn_to_the_end():
     assert session.events == [Moved(0, 1, "take 1"), Moved(1, 2, "take 2"), Moved(0, 1, "take 1"), End(0)]
     assert (session.is_on, session.winner) == (False, 0)
     assert session.view(1) == GameView(Nim(4).initial()._replace(size=0, player=1), 1, ())
-
-
-def test_a_draw_has_no_winner():
-    session = begun(Corridor({1: 0.0}))
-    play(session, 1)
-    assert session.events[-1] == End(None)
-    assert not session.is_on
-    assert session.winner is None
-
-
-def test_agents_play_their_policy_alone():
-    game = Nim(30)
-    perfect = policy_at(game, RetrogradeOracle(game), "perfect")
-    script = ScriptedPlayer("first", lambda view, legal: legal[view.state.size % len(legal)])
-    session = begun(game, (script, PolicyPlayer("perfect", perfect)))
-    while session.is_on:
-        session.reveal()
-    assert session.winner == 1
+    draw = begun(Corridor({1: 0.0}))
+    play(draw, 1)
+    assert (draw.events[-1], draw.is_on, draw.winner) == (End(None), False, None)
 
 
 def test_undo_goes_back_to_the_last_choice_of_a_person():
@@ -93,15 +73,11 @@ def test_undo_takes_back_what_agents_have_moved_since():
 NAMES = "you", "perfect"
 
 
-@pytest.fixture
-def session():
-    session = PlaySession(GameMatch(TapnSwap(), np.random.default_rng(1)), (HumanPlayer("a"),) * 2)
-    session.begin()
-    return session
-
-
-def test_each_seat_sees_its_own_hands_first(session):
-    face = GamePresentation(TapnSwap())
+def test_each_seat_sees_its_own_hands_first():
+    session, face = begun(TapnSwap()), GamePresentation(TapnSwap())
+    moves = face.moves(session.view(0))
+    assert [(move["key"], move["name"]) for move in moves] == [("1", "tap 1 on 1"), ("2", "swap to 0-2")]
+    assert face.moves(session.view(1)) == []
     session.choose(0, session.legal(0)[0])
     session.reveal()
     own, other = (face.view(session.view(seat)) for seat in (0, 1))
@@ -111,16 +87,8 @@ def test_each_seat_sees_its_own_hands_first(session):
     assert own["words"]
 
 
-def test_moves_have_words_and_numbers_as_keys(session):
-    face = GamePresentation(TapnSwap())
-    moves = face.moves(session.view(0))
-    assert [move["key"] for move in moves] == ["1", "2"]
-    assert [move["name"] for move in moves] == ["tap 1 on 1", "swap to 0-2"]
-    assert face.moves(session.view(1)) == []
-
-
-def test_events_are_told_in_words(session):
-    face = GamePresentation(TapnSwap())
+def test_events_are_told_in_words():
+    session, face = begun(TapnSwap()), GamePresentation(TapnSwap())
     while session.is_on:
         (seat,) = session.waiting
         # Taps alone end a game soon.

@@ -1,12 +1,14 @@
-"""The game at the table is the simulator's game, and follows the slow model's rules."""
-
 from __future__ import annotations
 
+import time
+
+import numpy as np
 import pytest
 from houses import house_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policies import mixed
+from policies import mixed, uniform
+from scripted import ScriptedPlayer
 
 from punish_fast.arena.players import PolicyPlayer
 from punish_fast.duel.exact_evaluation import DuelError
@@ -14,9 +16,14 @@ from punish_fast.duel.graph import Graph
 from punish_fast.duel.simulator import Simulator
 from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
-from punish_fast.play.session import PlaySession
+from punish_fast.play.punish.records import Finished, Keeper
+from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish.rules import PRESETS
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.records.database import open_to_read
+from punish_fast.records.games import read_games
+from punish_fast.records.schema import LAST_SECOND
+from punish_fast.records.validation import check_games
 
 MOST_BREATHS = 40
 
@@ -64,16 +71,56 @@ def test_agents_play_the_games_of_the_simulator_under_house_rules(rules, informa
         assert games == simulated(space, policies, seed, 0, 3)
 
 
-@pytest.mark.full
-def test_agents_play_the_games_of_the_simulator_in_the_full_game(tabletop):
-    policies = mixed(tabletop, 1), mixed(tabletop, 2)
-    table = GameData(tabletop)
-    assert [played(table, policies, 3, game) for game in range(200)] == simulated(tabletop, policies, 3, 0, 200)
-
-
 def test_a_game_that_never_ends_is_an_error(monkeypatch):
     monkeypatch.setattr("punish_fast.play.punish.match._MOST_BREATHS", 30)
     table = GameData(StateSpace(PRESETS["tiny"]._replace(damage=(0, 0, 0, 0, 0))))
     policy = mixed(table.space, 5)
     with pytest.raises(DuelError, match="may never end"):
         played(table, (policy, policy), 0, 0)
+
+
+def recorded(table, game):
+    generator = np.random.default_rng(game)
+    person = ScriptedPlayer("Ann", lambda _, legal: int(generator.choice(legal)))
+    bot = PolicyPlayer("bot", uniform(table.space), 0.5)
+    match = PunishMatch(table, 1, game)
+    session = PlaySession(match, (person, bot))
+    session.begin()
+    while session.is_on:
+        session.reveal()
+    return match, (HumanPlayer("Ann"), bot), session.winner
+
+
+def stored(database):
+    with open_to_read(database) as connection:
+        return dict(read_games(connection))
+
+
+def test_games_are_valid_records_with_both_players(table, tmp_path):
+    keeper = Keeper(table.space, tmp_path / "games.db")
+    ids = [keeper.keep_all([Finished(*recorded(table, game))])[0] for game in range(8)]
+    games = stored(tmp_path / "games.db")
+    assert sorted(games) == sorted(set(ids))
+    assert check_games(table.space, list(games.values())) == [[]] * 8
+    for number, game_id in enumerate(ids):
+        match, seats, winner = recorded(table, number)
+        game = games[game_id]
+        assert (game.winner.name, game.loser.name) == (seats[winner].name, seats[1 - winner].name)
+        sides = (game.winner, game.loser) if winner == 0 else (game.loser, game.winner)
+        assert [(side.is_bot, side.temperature) for side in sides] == [(False, None), (True, 0.5)]
+        for seat, side in enumerate(sides):
+            assert side.states == tuple(breath.states[seat] for breath in match.breaths)
+            assert side.actions == tuple(breath.actions[seat] for breath in match.breaths)
+
+
+def test_a_game_keeps_the_second_in_which_it_ended(table, tmp_path, monkeypatch):
+    """Games of the same players that ended in the same second, kept at another time."""
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_000.0)
+    games = [Finished(*recorded(table, game)) for game in range(20)]
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_060.0)
+    keeper = Keeper(table.space, tmp_path / "games.db")
+    ids = [*keeper.keep_all(games[:10]), *keeper.keep_all(games[10:])]
+    found = stored(tmp_path / "games.db")
+    assert sorted(found) == sorted(set(ids))
+    assert {game.second for game in found.values()} == {1_700_000_000}
+    assert all(LAST_SECOND < game_id < 2**53 for game_id in ids)

@@ -1,5 +1,3 @@
-"""An agent with all that is asked of it: what it says of itself, and of states, is what the library computes."""
-
 from __future__ import annotations
 
 import numpy as np

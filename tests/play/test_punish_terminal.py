@@ -1,11 +1,10 @@
-"""Games of Punish at a terminal, with people who give prepared answers."""
-
 from __future__ import annotations
 
 import io
 
 import numpy as np
 import pytest
+from playing import RULES
 from policies import uniform
 from scripted import ScriptedPlayer
 
@@ -13,23 +12,14 @@ from punish_fast.arena.players import PolicyPlayer
 from punish_fast.play.events import End, Reveal
 from punish_fast.play.explain.coach import Coach
 from punish_fast.play.games.terminal import LeaveError
-from punish_fast.play.punish.game_data import GameData
 from punish_fast.play.punish.match import PunishMatch
 from punish_fast.play.punish.screen import Screen, open_console
 from punish_fast.play.punish.terminal import PunishTerminal
 from punish_fast.play.session import HumanPlayer, PlaySession
 from punish_fast.punish._actions import REST_ACTION
 from punish_fast.punish.codes import action_name
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
 BOT = ScriptedPlayer("bot", lambda _view, legal: legal[0])
-
-
-@pytest.fixture(scope="module")
-def table():
-    return GameData(StateSpace(RULES))
 
 
 class Evening:
@@ -90,17 +80,32 @@ def test_a_game_is_played_to_its_end(table):
     assert measures[0].startswith("1, breath 1 of 2")
 
 
-def test_a_move_is_confirmed_or_taken_back(table):
+@pytest.mark.parametrize(
+    ("answers", "picks"),
+    [
+        # A move is taken back, or another one typed.
+        (("first", "u", "last", "nonsense", ""), ["last"]),
+        (("first", "nonsense", "last", ""), ["last"]),
+        # A person leaves at any prompt.
+        (("q",), []),
+        (("quit",), []),
+        (("first", "q"), []),
+    ],
+)
+def test_a_move_is_confirmed_or_taken_back(table, answers, picks):
     start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
     start.begin()
-    first, *_, last = start.legal(0)
-    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(first), "u", typed(last), "nonsense", ""))
-    with pytest.raises(EOFError):
+    moves = {"first": start.legal(0)[0], "last": start.legal(0)[-1]}
+    answers = [typed(moves[answer]) if answer in moves else answer for answer in answers]
+    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(*answers))
+    with pytest.raises(EOFError if picks else LeaveError):
         evening.terminal.play()
-    assert evening.picks[:1] == [last]
-    confirming = f"  {action_name(last)}: Enter plays it, u takes it back: "
-    assert evening.prompts.count(confirming) == 2
-    assert evening.prompts.count("  Your move (? for help): ") >= 2
+    assert evening.picks[:1] == [moves[pick] for pick in picks]
+    confirming = f"  {action_name(moves['last'])}: Enter plays it, u takes it back: "
+    assert evening.prompts.count(confirming) == len(picks) * (2 if "u" in answers else 1)
+    if "nonsense" in answers:
+        pick = moves["last" if "u" in answers else "first"]
+        assert f"Press Enter to play {action_name(pick)}, or u to choose again." in evening.text
 
 
 def test_the_only_legal_move_needs_no_confirmation(table):
@@ -121,28 +126,6 @@ def test_the_only_legal_move_needs_no_confirmation(table):
         if REST_ACTION in evening.picks:
             return
     raise AssertionError("nobody had to rest")
-
-
-def test_another_move_may_be_typed_instead_of_a_confirmation(table):
-    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
-    start.begin()
-    first, *_, last = start.legal(0)
-    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(typed(first), "nonsense", typed(last), ""))
-    with pytest.raises(EOFError):
-        evening.terminal.play()
-    assert evening.picks[:1] == [last]
-    assert f"Press Enter to play {action_name(first)}, or u to choose again." in evening.text
-
-
-@pytest.mark.parametrize("answers", [["q"], ["quit"], ["r", "q"]])
-def test_a_person_may_leave_at_any_prompt(table, answers):
-    start = PlaySession(PunishMatch(table, 3), (HumanPlayer("Ann"), BOT))
-    start.begin()
-    answers = [typed(start.legal(0)[0]) if answer == "r" else answer for answer in answers]
-    evening = Evening(table, (HumanPlayer("Ann"), BOT), in_order(*answers))
-    with pytest.raises(LeaveError):
-        evening.terminal.play()
-    assert evening.picks == []
 
 
 def test_questions_are_answered_before_the_move(table):
@@ -198,14 +181,13 @@ def test_two_people_are_hidden_from_each_other(table):
     }
 
 
-def watched(table, confirms):
-    generator = np.random.default_rng(2)
-    seats = tuple(ScriptedPlayer(name, lambda _view, legal: int(generator.choice(legal))) for name in ("Ann", "Ben"))
-    return Evening(table, seats, lambda *_: "", names=("Ann", "Ben"), confirms=confirms)
-
-
 def test_spectators_turn_the_pages_at_a_terminal_alone(table):
-    evening, piped = watched(table, True), watched(table, False)
+    def watched(confirms):
+        generator = np.random.default_rng(2)
+        script = ScriptedPlayer("Ann", lambda _view, legal: int(generator.choice(legal)))
+        return Evening(table, (script, script), lambda *_: "", names=("Ann", "Ben"), confirms=confirms)
+
+    evening, piped = watched(True), watched(False)
     for each in (evening, piped):
         each.terminal.play()
     assert evening.prompts == ["  Enter shows the breath, q leaves: "] * len(evening.picks)

@@ -1,30 +1,20 @@
-"""Recorded games judged by an agent."""
-
 from __future__ import annotations
 
 import json
 
 import pytest
-from playing import RULES, some_games, with_side
+from playing import some_games, with_side
 
-from punish_fast.arena.players import Player
 from punish_fast.mdp.solver import solve
-from punish_fast.play.explain.review import Judge, judge_of, read_game, review
-from punish_fast.play.explain.why import explainer_against
+from punish_fast.play.explain.review import judge_of, read_game, review
 from punish_fast.punish.codes import to_decimal
 from punish_fast.punish.rules import PRESETS, cards_text
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 from punish_fast.records.database import RecordsError
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
 from punish_fast.store.reader import load
 from punish_fast.store.tensors import save
-
-
-@pytest.fixture(scope="module")
-def space():
-    return StateSpace(RULES)
 
 
 @pytest.fixture(scope="module")
@@ -93,22 +83,9 @@ def test_a_game_is_found_by_its_id(space, tmp_path):
         read_game(tmp_path / "x.db", 7)
 
 
-@pytest.fixture(scope="module")
-def explainer():
-    return explainer_against(Player("random"), RULES)
-
-
-@pytest.fixture(scope="module")
-def game():
-    return max(some_games(20), key=lambda game: len(game.winner.states))
-
-
-@pytest.fixture(scope="module")
-def sides(explainer, game):
-    return review(Judge(explainer.data.space, explainer.solution, "random"), game)
-
-
-def test_every_choice_is_reported(sides):
+def test_every_choice_is_reported(judges):
+    game = max(some_games(20), key=lambda game: len(game.winner.states))
+    sides = review(judges["wins"], game)
     report = [side.report() for side in sides]
     assert json.loads(json.dumps(report)) == report
     for side, player in zip(sides, report, strict=True):

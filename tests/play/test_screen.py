@@ -1,52 +1,34 @@
-"""The table in a terminal: cards, piles and events, with and without colours and lines."""
-
 from __future__ import annotations
 
 import io
 import re
 
 import pytest
+from playing import RULES
 
 from punish_fast.play.events import Clash, Damage, Deal, End, Exhaustion, Reshuffle, Reveal
-from punish_fast.play.punish.game_data import GameData, View, view_of
+from punish_fast.play.punish.game_data import View, view_of
 from punish_fast.play.punish.screen import Screen, card_style, open_console
 from punish_fast.punish.card_looks import CARD_LOOKS
 from punish_fast.punish.position import position
-from punish_fast.punish.rules import CARDS, PRESETS
-from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.rules import CARDS
 from punish_fast.runtime.figures import INK
-
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
-
-
-@pytest.fixture(scope="module")
-def table():
-    return GameData(StateSpace(RULES))
 
 
 class Stream(io.StringIO):
     """A stream of an encoding that may be a terminal."""
 
+    encoding = None
+
     def __init__(self, encoding="utf-8", is_terminal=False):
         super().__init__()
-        self._encoding, self._is_terminal = encoding, is_terminal
-
-    @property
-    def encoding(self):
-        return self._encoding
-
-    def isatty(self):
-        return self._is_terminal
-
-
-def screen_on(stream, names=("you", "naive")):
-    return Screen(open_console(stream), RULES, names)
+        self.encoding, self.isatty = encoding, lambda: is_terminal
 
 
 def drawn(draw, stream=None, names=("you", "naive")):
     """What is drawn on a stream."""
     stream = stream or Stream()
-    draw(screen_on(stream, names))
+    draw(Screen(open_console(stream), RULES, names))
     return stream.getvalue()
 
 
@@ -92,13 +74,16 @@ def test_a_terminal_without_lines_gets_ascii(view):
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_short_texts_stand_side_by_side(width, monkeypatch):
+def test_every_width_shows_everything_and_short_texts_side_by_side(view, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     texts = [f"f strike  {number:6.2f}%" for number in range(9)]
     rows = drawn(lambda screen: screen.columns(texts)).splitlines()
     assert max(map(len, rows)) <= width
     assert " ".join(" ".join(rows).split()) == " ".join(" ".join(texts).split())
     assert len(rows) == -(-len(texts) // {40: 2, 80: 4}[width])
+    text = drawn(lambda screen: screen.draw(view, 0))
+    assert max(map(len, text.splitlines())) <= width
+    assert all(words in text for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"))
 
 
 def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
@@ -114,15 +99,6 @@ def test_cards_have_their_colour_and_readable_ink(view, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     plain = drawn(lambda screen: screen.draw(view, 0), Stream(is_terminal=True))
     assert not re.search(r"\x1b\[(?:\d+;)*[34]8;", plain)
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_every_width_shows_everything(view, width, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(width))
-    text = drawn(lambda screen: screen.draw(view, 0))
-    assert max(map(len, text.splitlines())) <= width
-    for words in ("1 guard", "1 punish", "2 HP", "strike", "may feint"):
-        assert words in text
 
 
 @pytest.mark.parametrize(
@@ -147,8 +123,5 @@ def test_events_are_told_in_words(event, words):
 
 def test_a_reveal_names_what_both_played_and_drew():
     text = drawn(lambda screen: screen.tell(Reveal(1, (40, 21), (None, 4))))
-    assert text.splitlines() == [
-        "  You play         strike ",
-        "  naive feints     rush  away and draws  punish ",
-    ]
+    assert text.splitlines() == ["  You play         strike ", "  naive feints     rush  away and draws  punish "]
     assert "You rest." in drawn(lambda screen: screen.tell(Reveal(1, (90, 20), (None, None))))

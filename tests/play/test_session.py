@@ -34,19 +34,6 @@ def begun(table, seats=PEOPLE, seed=0, game=0):
     return session
 
 
-def at_random(generator):
-    return lambda _view, legal: int(generator.choice(legal))
-
-
-def finished(table, seed):
-    generator = np.random.default_rng(seed)
-    seats = ScriptedPlayer("Ann", at_random(generator)), ScriptedPlayer("Ben", at_random(generator))
-    session = begun(table, seats, seed)
-    while session.is_on:
-        session.reveal()
-    return session
-
-
 def with_other_secrets(session, generator):
     """The same session, but with other cards in the hand of seat 1, out of what seat 0 does not see."""
     other = deepcopy(session)
@@ -76,43 +63,35 @@ def test_a_view_says_nothing_of_the_enemys_hand_or_pick(table, seed):
         session.reveal()
 
 
-def test_an_agent_chooses_only_when_choices_are_revealed(table):
+def test_choices_can_be_taken_back_until_they_are_revealed_and_agents_choose_then(table):
     asked = []
-
-    def decide(view, legal):
-        asked.append(view)
-        return legal[0]
-
-    session = begun(table, (HumanPlayer("Ann"), ScriptedPlayer("bot", decide)))
-    session.choose(0, session.legal(0)[0])
-    session.take_back(0)
-    session.choose(0, session.legal(0)[-1])
-    assert asked == []
-    session.reveal()
-    assert len(asked) == 1
-
-
-def test_choices_can_be_taken_back_until_they_are_revealed(table):
-    session = begun(table)
+    agent = ScriptedPlayer("bot", lambda view, legal: asked.append(view) or legal[0])
+    session = begun(table, (HumanPlayer("Ann"), agent))
     first, second = session.legal(0)[:2]
     session.choose(0, first)
-    assert session.waiting == [1]
     with pytest.raises(ChoiceError, match="has already chosen; take the choice back first"):
         session.choose(0, second)
     session.take_back(0)
-    assert session.waiting == [0, 1]
+    assert session.waiting == [0]
     session.choose(0, second)
-    session.choose(1, session.legal(1)[0])
+    assert asked == session.waiting == []
     session.reveal()
+    assert len(asked) == 1
     assert next(event for event in session.events if isinstance(event, Reveal)).actions[0] == second
     with pytest.raises(ChoiceError, match="no choice to take back"):
         session.take_back(0)
 
 
-def test_a_breath_that_was_revealed_is_not_undone(table):
+def test_what_the_rules_or_the_moment_forbid_is_refused(table):
     session = begun(table)
-    with pytest.raises(UndoError, match="there is no move to undo"):
-        session.undo()
+    for error, text, call, arguments in (
+        (UndoError, "there is no move to undo", session.undo, ()),
+        (ChoiceError, "action 90: is illegal; use one of", session.choose, (0, 90)),
+        (ChoiceError, "seat 2: has nothing to choose", session.choose, (2, 10)),
+        (ChoiceError, "seat 0: has not chosen", session.reveal, ()),
+    ):
+        with pytest.raises(error, match=text):
+            call(*arguments)
     for seat in session.waiting:
         session.choose(seat, session.legal(seat)[0])
     session.reveal()
@@ -120,17 +99,11 @@ def test_a_breath_that_was_revealed_is_not_undone(table):
     with pytest.raises(UndoError, match="a breath that was revealed cannot be undone"):
         session.undo()
     assert (session.events, session.view(0)) == before
-
-
-def test_what_the_rules_or_the_moment_forbid_is_refused(table):
-    session = begun(table)
-    with pytest.raises(ChoiceError, match="action 90: is illegal; use one of"):
-        session.choose(0, 90)
-    with pytest.raises(ChoiceError, match="seat 2: has nothing to choose"):
-        session.choose(2, 10)
-    with pytest.raises(ChoiceError, match="seat 0: has not chosen"):
+    generator = np.random.default_rng(1)
+    while session.is_on:
+        for seat in session.waiting:
+            session.choose(seat, int(generator.choice(session.legal(seat))))
         session.reveal()
-    session = finished(table, 1)
     with pytest.raises(ChoiceError, match="the game is over"):
         session.reveal()
     with pytest.raises(ChoiceError, match="seat 0: has nothing to choose"):

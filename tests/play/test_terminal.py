@@ -1,5 +1,3 @@
-"""Games at the terminal, with people who give prepared answers."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -34,53 +34,39 @@ def table(tiny):
     return GameData(tiny)
 
 
-@pytest.fixture(scope="session")
-def tabletop_like():
-    """A table of ``tiny`` under the true redeal, with an explainer of win probabilities against the uniform player."""
-    space = StateSpace(PRESETS["tiny"]._replace(redeal="reshuffle"))
+@pytest.fixture(scope="module")
+def tabletop_like(space):
+    """An explainer of win probabilities under the true redeal, against the uniform player."""
     enemy = uniform_policy(space)
     solution = solve(build(space, enemy), objective="win-probability", tolerance=1e-12)
     return Explainer(GameData(space), enemy, solution)
 
 
-def played_states(space, step=1):
+def played_states(space, step):
     """One of ``step`` states in which something is played, by row."""
     return {row: space.state(row) for row in range(0, int(space.layer_ptr[-2]), step)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_consequences_add_up_to_the_value_of_every_action(tiny, table, method):
+def test_consequences_are_the_rows_of_the_tensor_and_add_up_to_the_values(tiny, table, method):
     enemy = mixed(tiny, 3)
-    solution = solve(build(tiny, enemy), tolerance=1e-12, **METHODS[method])
-    explainer = Explainer(table, enemy, solution)
-    for row, state in played_states(tiny).items():
-        q = explainer.solution.q[slice(*tiny.state_ptr[row : row + 2])]
+    mdp = build(tiny, enemy)
+    explainer = Explainer(table, enemy, solve(mdp, tolerance=1e-12, **METHODS[method]))
+    ends = {"win": tiny.n_states, "lose": tiny.n_states + 1}
+    for row, state in played_states(tiny, 11).items():
+        rows = range(*tiny.state_ptr[row : row + 2])
         reasons = {reason.action: reason for reason in explainer.explain(state).reasons}
-        assert sorted(reasons) == tiny.action[slice(*tiny.state_ptr[row : row + 2])].tolist()
-        for value, action in zip(q, sorted(reasons), strict=True):
-            reason = reasons[action]
+        assert sorted(reasons) == tiny.action[rows].tolist()
+        for r in rows:
+            reason, value = reasons[tiny.action[r]], explainer.solution.q[r]
             assert reason.value == value
             assert sum(answer.probability for answer in reason.against) == pytest.approx(1, abs=1e-12)
             assert sum(a.probability * a.value for a in reason.against) == pytest.approx(value, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_consequences_are_the_rows_of_the_tensor(tiny, table):
-    enemy = mixed(tiny, 5)
-    mdp = build(tiny, enemy)
-    explainer = Explainer(table, enemy, solve(mdp))
-    ends = {"win": tiny.n_states, "lose": tiny.n_states + 1}
-    for row, state in played_states(tiny).items():
-        for reason in explainer.explain(state).reasons:
-            found = np.zeros(tiny.n_states + 2)
+            found, expected = np.zeros((2, tiny.n_states + 2))
             for consequence in (each for answer in reason.against for each in answer.consequences):
                 after, words = consequence.state, consequence.words
                 found[ends[words.split()[-1]] if after is None else tiny.row(after)] += consequence.probability
-            first = tiny.state_ptr[row]
-            r = int(first + np.flatnonzero(tiny.action[first : tiny.state_ptr[row + 1]] == reason.action)[0])
             entries = slice(*mdp.indptr[r : r + 2])
-            expected = np.zeros(tiny.n_states + 2)
             expected[mdp.indices[entries]] = mdp.data[entries]
             assert found == pytest.approx(expected, abs=1e-12)
 
@@ -116,20 +102,12 @@ def test_consequences_are_told_in_words(tabletop_like):
     # The deck has two of rush, dodge and strike or punish.
     assert words[40, 41] == "33% you win; 33% nobody is hurt; 33% both fall, your card is lower and you win"
     assert words[21, 41].endswith("; ...")
-
-
-def test_healing_is_told(tabletop_like):
-    words = words_of(tabletop_like, position("r", "rds", breath=2, hp=(2, 2), rules=tabletop_like.data.space.rules))
+    words = words_of(tabletop_like, position("r", "rds", breath=2, hp=(2, 2), rules=rules))
     assert words[20, 10] == "nobody is hurt"
-    words = words_of(tabletop_like, position("r", "grs", breath=2, hp=(2, 2), rules=tabletop_like.data.space.rules))
+    words = words_of(tabletop_like, position("r", "grs", breath=2, hp=(2, 2), rules=rules))
     assert words[20, 30] == "you deal 1 (enemy 1 HP), the enemy heals 1"
-
-
-def test_exhaustion_is_told(tabletop_like):
-    rules = tabletop_like.data.space.rules
     words = words_of(tabletop_like, position("gp", "r", rules=rules))
-    assert words[10, 30] == "nobody is hurt"
-    assert words[50, 30] == "nobody is hurt, you must rest next"
+    assert (words[10, 30], words[50, 30]) == ("nobody is hurt", "nobody is hurt, you must rest next")
     words = words_of(tabletop_like, position("gs", "r", rules=rules))
     assert words[10, 50] == "you lose"
     assert "you deal 1 (enemy 1 HP), the enemy must rest next" not in words.values()
@@ -178,6 +156,8 @@ def test_what_is_no_position_or_no_view_is_refused(tabletop_like):
     fine = GameData(StateSpace(space.rules, "memory"))
     with pytest.raises(InformationError, match="only 'view' is"):
         Explainer(fine, mixed(fine.space, 1), solve(build(space)))
+    with pytest.raises(InformationError, match="only 'view' is"):
+        Coach(fine.space, mixed(fine.space, 1), "enemy")
 
 
 GUARD, RUSH, STRIKE, FEINT = 10, 20, 40, 41
@@ -188,22 +168,13 @@ def answer(action, *cases):
     return Answer(action, tuple(Consequence(p, value, None, words) for words, p, value in cases))
 
 
-def test_a_certain_consequence_is_told_alone():
-    found = answer(STRIKE, ("you win", 0.25, 1.0))
-    assert (found.words, found.likely) == ("you win", "you win")
-    assert (found.probability, found.value) == (0.25, 1.0)
-
-
 def test_consequences_of_the_same_words_are_told_once_and_the_likeliest_first():
-    cases = ("you lose", 0.1, 0.0), ("you win", 0.1, 1.0), ("you win", 0.2, 1.0)
-    found = answer(FEINT, *cases)
-    assert found.words == "75% you win; 25% you lose"
-    assert found.likely == "mostly you win"
-    assert found.probability == pytest.approx(0.4)
-    assert found.value == pytest.approx(0.75)
-
-
-def test_unlikely_consequences_are_left_out():
+    found = answer(FEINT, ("you lose", 0.1, 0.0), ("you win", 0.1, 1.0), ("you win", 0.2, 1.0))
+    assert (found.words, found.likely) == ("75% you win; 25% you lose", "mostly you win")
+    assert (found.probability, found.value) == (pytest.approx(0.4), pytest.approx(0.75))
+    # A certain consequence is told alone, and unlikely ones are left out.
+    found = answer(STRIKE, ("you win", 0.25, 1.0))
+    assert (found.words, found.likely, found.probability, found.value) == ("you win", "you win", 0.25, 1.0)
     found = answer(FEINT, *[(f"case {k}", 0.1 * k, 0.0) for k in range(4, 0, -1)])
     assert found.words == "40% case 4; 30% case 3; 20% case 2; ..."
 
@@ -227,14 +198,6 @@ def test_what_the_answer_is_worth_is_told_with_it():
 
 def test_rounding_does_not_change_the_order():
     assert list(likeliest({"a": 0.1, "b": 0.2, "c": 0.1 + 1e-12, "d": 0.1 - 1e-12})) == ["b", "a", "c", "d"]
-
-
-RULES = PRESETS["tiny"]._replace(redeal="reshuffle")
-
-
-@pytest.fixture(scope="module")
-def space():
-    return StateSpace(RULES)
 
 
 def views_of(space, seed):
@@ -273,9 +236,3 @@ def test_expectations_are_means_over_the_slow_models_hands(space):
                 action = int(space.action[r])
                 total[action] = total.get(action, 0.0) + float(p) * enemy[r]
         assert coach.expected(view) == pytest.approx({action: p for action, p in total.items() if p})
-
-
-def test_only_the_view_can_be_coached():
-    space = StateSpace(RULES, "memory")
-    with pytest.raises(InformationError, match="only 'view' is"):
-        Coach(space, mixed(space, 1), "enemy")

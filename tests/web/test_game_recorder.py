@@ -1,5 +1,3 @@
-"""Finished games go to the database, or the players are told that they do not."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Recorded games over HTTP: lists, reviews, statistics, plots, and posts with a token."""
-
 from __future__ import annotations
 
 import json
@@ -9,7 +7,6 @@ from fastapi.testclient import TestClient
 from playing import some_games
 from serving import BASE, TINY, entries_of
 
-from punish_fast.play.explain.review import Judge, review
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.importing import import_logs
 from punish_fast.records.logs import write_log
@@ -58,7 +55,7 @@ def test_without_games_nothing_is_listed(writing, naive):
     assert writing.get("/games").json() == writing.get("/players").json() == []
     report = writing.get("/dashboard").json()
     assert (report["games"], report["players"], report["plots"]) == (0, [], [])
-    for path in ("/games/1", f"/games/1/review?model={naive}"):
+    for path in ("/games/1", f"/games/1/review?model={naive}", "/plots/nonsense.svg"):
         assert writing.get(path).status_code == 404
     # Practice is then on simulated positions.
     asked = {"model": naive, "n": 4, "seed": 1}
@@ -88,11 +85,9 @@ def test_a_game_is_judged_as_the_library_judges_it(client, naive, models):
     for entry in listed[:5]:
         path = f"/games/{entry['game']}"
         report = client.get(f"{path}/review", params={"model": naive}).json()
-        wanted = review(Judge(models[0].space, models[0].solution, "naive"), recorded[entry["game"]])
-        for side, told in zip(wanted, report["players"], strict=True):
-            assert (told["name"], told["won"], told["loss"]) == (side.name, side.won, side.loss)
-            assert [choice["win_probability"] for choice in told["choices"]] == [each.win for each in side.choices]
-            assert all(choice["words"] for choice in told["choices"])
+        wanted = models[0].review(recorded[entry["game"]])
+        assert report.items() >= json.loads(json.dumps(wanted)).items()
+        assert report["players"][0]["name"] == entry["winner"]
         game = client.get(path).json()
         assert game["winner"]["name"] == entry["winner"]
         assert len(game["winner"]["choices"]) == len(recorded[entry["game"]].winner.states)
@@ -119,16 +114,12 @@ def test_plots_are_drawn(client):
     answer = client.get("/plots/win-rates.svg")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
     assert b"<svg" in answer.content
-    assert client.get("/plots/nonsense.svg").status_code == 404
 
 
-def test_nobody_posts_without_leave(client, filled):
+def test_what_is_no_log_or_comes_without_leave_or_token_changes_nothing(client, filled, writing, database):
     before = filled.read_bytes()
     assert client.post("/games", content=write_log(GAMES), headers=AUTHORISED).status_code == 403
     assert filled.read_bytes() == before
-
-
-def test_what_is_no_log_or_comes_without_the_token_changes_nothing(writing, database):
     for authorization in ("", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ü"):
         headers = AUTHORISED | {"Authorization": authorization.encode("latin-1")}
         assert writing.post("/games", content=write_log(GAMES), headers=headers).status_code == 401, authorization
@@ -137,6 +128,10 @@ def test_what_is_no_log_or_comes_without_the_token_changes_nothing(writing, data
         assert 400 <= answer.status_code < 500, content
         assert str(database) not in answer.text
     assert not database.exists()
+    database.write_text("secret" * 1000)
+    for path in ("/games", "/players", "/dashboard", "/games/1"):
+        answer = writing.get(path)
+        assert (answer.status_code, str(database) in answer.text, "secret" in answer.text) == (409, False, False), path
 
 
 def test_posted_games_are_imported_once(writing, database, tmp_path):
@@ -153,22 +148,11 @@ def test_posted_games_are_imported_once(writing, database, tmp_path):
     assert database.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_not_named(models, database):
-    database.write_text("secret" * 1000)
-    with TestClient(create_app(ServerConfig(models, database, TINY)), base_url=BASE) as client:
-        for path in ("/games", "/players", "/dashboard", "/games/1"):
-            answer = client.get(path)
-            assert answer.status_code == 409
-            assert str(database) not in answer.text
-            assert "secret" not in answer.text
-
-
 def test_practice_asks_about_what_somebody_lost_most_by(client, naive):
     positions = client.get("/practice", params={"model": naive, "n": 5}).json()["positions"]
     assert len(positions) == 5
     for position in positions:
         values = {action["action"]: action["value"] for action in position["actions"]}
-        assert all(0 <= value <= 1 for value in values.values())
         assert values[position["best"]] == max(values.values())
         assert values[position["best"]] - values[position["played"]] == pytest.approx(position["loss"])
         game = client.get(f"/games/{position['game']}").json()

@@ -1,5 +1,3 @@
-"""The page in a real browser, from end to end: games, reviews, positions, questions and numbers."""
-
 from __future__ import annotations
 
 import json
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 PROGRAM = need_a_browser()
 
-# A pick, and the game's end. Games of two hit points are short.
-MOST_BREATHS = 60
+# More breaths than any game takes.
+MOST_BREATHS = 200
 ROUTES = {
     "#/play": ".primer .card",
     "#/explore": "details.move",
@@ -114,38 +112,31 @@ def after(page: Page, log: str) -> None:
     page.wait_for_function("(log) => document.querySelector('.log').innerText !== log", arg=log)
 
 
-def play_by_clicks(page: Page) -> None:
-    """Play to the end with the mouse."""
-    for _ in range(MOST_BREATHS):
-        if page.locator(".ending").is_visible():
-            break
-        log = breath_of(page)
-        if page.locator(".confirm").count() == 0:
-            page.locator(".hand button:enabled").first.click()
-        page.locator(".confirm").click()
-        after(page, log)
-
-
-def play_by_keys(page: Page) -> None:
-    """Play to the end with the keyboard alone; feints where that is legal."""
+def play_out(page: Page, plays_a_card: Callable[[Page, int], Any]) -> None:
+    """Play to the end."""
     for breath in range(MOST_BREATHS):
         if page.locator(".ending").is_visible():
             break
         log = breath_of(page)
-        held = page.locator(".hand button:enabled")
-        if breath % 2 and page.get_by_role("button", name="Feint").count():
-            page.keyboard.press("f")
-        if held.count():
-            kind = held.first.get_attribute("data-kind")
-            assert kind in CARDS
-            page.keyboard.press(kind[0])
-        page.keyboard.press("Enter")
+        plays_a_card(page, breath)
         after(page, log)
 
 
-def games_of(database: Path, name: str) -> list[RecordedGame]:
-    with open_to_read(database) as connection:
-        return [game for _, game in read_games(connection) if name in (game.winner.name, game.loser.name)]
+def by_clicks(page: Page, _breath: int) -> None:
+    """Pick the first card with the mouse."""
+    if page.locator(".confirm").count() == 0:
+        page.locator(".hand button:enabled").first.click()
+    page.locator(".confirm").click()
+
+
+def by_keys(page: Page, breath: int) -> None:
+    """Pick the first card with the keyboard alone, in every second breath as a feint where that is legal."""
+    held = page.locator(".hand button:enabled")
+    if breath % 2 and page.get_by_role("button", name="Feint").count():
+        page.keyboard.press("f")
+    if held.count():
+        page.keyboard.press(str(held.first.get_attribute("data-kind"))[0])
+    page.keyboard.press("Enter")
 
 
 def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
@@ -153,7 +144,8 @@ def must_be_kept(page: Page, database: Path, name: str) -> RecordedGame:
     words = page.locator(".ending p").inner_text()
     link = page.get_by_role("link", name="Review this game")
     link.wait_for()
-    (game,) = games_of(database, name)
+    with open_to_read(database) as connection:
+        (game,) = [each for _, each in read_games(connection) if name in (each.winner.name, each.loser.name)]
     assert link.get_attribute("href") == f"#/review/{game.id}"
     winner, loser = (name, "naive") if words.endswith("You win!") else ("naive", name)
     assert words.endswith(("You win!", "naive wins!"))
@@ -168,7 +160,7 @@ def played(browser: Browser, address: str, database: Path) -> RecordedGame:
     """A game that was played with the mouse."""
     visit = Visit(browser, address)
     page = sit_down(visit, "Ada")
-    play_by_clicks(page)
+    play_out(page, by_clicks)
     game = must_be_kept(page, database, "Ada")
     visit.end()
     assert visit.troubles == []
@@ -182,7 +174,7 @@ def test_a_game_is_played_by_clicks_and_kept(played):
 
 def test_a_game_is_played_by_keys_and_kept_and_played_again(visit, database):
     page = sit_down(visit(), "Ben")
-    play_by_keys(page)
+    play_out(page, by_keys)
     game = must_be_kept(page, database, "Ben")
     assert page.locator(".ending p").inner_text() in page.locator("#live").inner_text()
     said = breath_of(page)
@@ -196,6 +188,12 @@ def test_a_pick_can_be_taken_back_and_a_reload_goes_on_with_the_game(visit):
     page = sit_down(visit(), "Cleo")
     log = breath_of(page)
     card = page.locator(".hand button:enabled").first
+    # A letter of another script picks the card by its place on the keyboard.
+    kind = card.get_attribute("data-kind")
+    event = {"key": "пквыз"[CARDS.index(kind)], "code": f"Key{kind[0].upper()}", "bubbles": True}
+    page.evaluate("(event) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', event))", event)
+    assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
+    page.keyboard.press("Escape")
     card.click()
     assert page.locator(".hand button[aria-pressed=true]").count() == 1
     page.keyboard.press("Escape")
@@ -222,7 +220,7 @@ def test_a_game_goes_on_once_the_server_answers_again(browser, address):
     page.get_by_text("The server does not answer.").wait_for()
     assert page.locator(".confirm").is_visible()
     page.context.set_offline(False)
-    play_by_clicks(page)
+    play_out(page, by_clicks)
     assert page.locator(".ending").is_visible()
     each.end()
 
@@ -239,13 +237,21 @@ def test_a_table_can_be_left_and_the_rules_are_there_after_the_game(visit):
     page.wait_for_selector(".seat-form")
     page.get_by_role("button", name="Start the game").click()
     page.wait_for_selector(".controls")
-    play_by_clicks(page)
+    play_out(page, by_clicks)
     assert page.get_by_role("button", name="Leave").count() == 0
     page.get_by_role("button", name="Rules").click()
     assert "the lower card wins: rest < guard < rush < dodge < strike < punish" in page.locator("dialog").inner_text()
 
 
-def test_another_game_has_a_board_of_its_own(visit):
+def test_another_game_has_a_board_of_its_own_and_the_opponent_may_begin(visit):
+    page = visit().go("#/play", ".seat-form")
+    assert not page.get_by_label("Who begins").is_visible()
+    option = page.locator("option", has_text="perfect-connect4").first
+    page.get_by_label("Opponent").select_option(option.get_attribute("value"))
+    page.get_by_label("Who begins").select_option("the agent")
+    page.get_by_role("button", name="Start the game").click()
+    page.wait_for_selector(".squares")
+    assert page.locator(".log p").all_inner_texts() == ["perfect-connect4: column 4"]
     page = sit_down(visit(), "Gil", "casual-tapnswap")
     assert page.locator(".fingers").count() == 4
     assert page.get_by_role("button", name="Coach").count() == 0
@@ -265,15 +271,6 @@ def test_another_game_has_a_board_of_its_own(visit):
 def said(page: Page, n: int) -> None:
     """Wait until the log has so many lines."""
     page.wait_for_function("(n) => document.querySelectorAll('.log p').length >= n", arg=n)
-
-
-def play_cards(page: Page, *keys: str) -> None:
-    """Play a card game to the end with the keyboard."""
-    while page.locator(".ending").is_hidden():
-        log = breath_of(page)
-        for key in keys:
-            page.keyboard.press(key)
-        after(page, log)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +298,7 @@ def test_card_games_are_played_by_keys_and_fit_a_phone(visit, game, keys, board,
     page.reload()
     page.wait_for_selector(board)
     assert (page.locator(board).count(), page.locator(".log h3").all_inner_texts()) == (n_cards, headings)
-    play_cards(page, *keys)
+    play_out(page, lambda page, _: [page.keyboard.press(key) for key in keys])
     assert (each.flaws(), each.width()) == ([], PHONE["width"])
 
 
@@ -346,41 +343,6 @@ def test_tic_tac_toe_fits_a_phone_and_shows_the_line_that_won(visit):
     assert each.flaws() == []
 
 
-def test_the_opponent_begins_if_it_is_asked_to(visit):
-    page = visit().go("#/play", ".seat-form")
-    option = page.locator("option", has_text="perfect-connect4").first
-    assert not page.get_by_label("Who begins").is_visible()
-    page.get_by_label("Opponent").select_option(option.get_attribute("value"))
-    assert not page.get_by_label("Temperature").is_visible()
-    page.get_by_label("Who begins").select_option("the agent")
-    page.get_by_role("button", name="Start the game").click()
-    page.wait_for_selector(".squares")
-    assert page.locator(".log p").all_inner_texts() == ["perfect-connect4: column 4"]
-    assert "you: yellow" in page.locator(".stones-of").inner_text()
-
-
-def press(page: Page, key: str, code: str, **more: bool) -> None:
-    """Press a key as a keyboard layout has it: what it types, and its place."""
-    event = {"key": key, "code": code, "bubbles": True, **more}
-    page.evaluate("(event) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', event))", event)
-
-
-# What the keys G, R, D, S and P of a Latin keyboard type.
-LAYOUTS = {"Russian": "пквыз", "capitals": "GRDSP"}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_cards_are_picked_by_place_where_letters_are_of_another_script(visit, layout):
-    page = sit_down(visit(), "Eve")
-    kind = page.locator(".hand button:enabled").first.get_attribute("data-kind")
-    press(page, LAYOUTS[layout][CARDS.index(kind)], f"Key{kind[0].upper()}")
-    assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
-    press(page, "Escape", "Escape")
-    # A Latin letter is what is typed, wherever it is.
-    press(page, kind[0], "KeyQ")
-    assert page.locator(".hand button[aria-pressed=true]").get_attribute("data-kind") == kind
-
-
 def test_a_proxy_may_serve_the_page_under_a_prefix(visit, address):
     each = visit()
 
@@ -406,10 +368,22 @@ def test_a_refused_page_names_the_reason_and_can_be_tried_again(browser, address
     page.route("**/page/play.js", lambda route: route.fulfill(status=429, json={"detail": "requests: too many"}))
     page.reload()
     assert "one of the page's files could not be loaded" in page.locator("main").inner_text()
+    page.unroute("**/page/play.js")
+    page.goto("about:blank")
+    page = visit.go("#/review/123", "main .bad")
+    assert page.locator("main .bad").inner_text() == "game 123: is not in the database"
+    assert page.get_by_text("Judging every choice").count() == 0
     visit.end()
 
 
-def test_the_coach_and_the_rules_are_a_key_away(visit):
+def test_the_coach_and_the_rules_are_a_key_away_and_on_a_phone_a_tap(visit):
+    each = visit(size={"width": 390, "height": 420}, has_touch=True, is_mobile=True)
+    page = sit_down(each, "Hal")
+    assert page.locator(".controls .words").inner_text() == "Tap a card."
+    page.get_by_role("button", name="Rules").tap()
+    dialog = page.get_by_role("dialog")
+    assert dialog.evaluate("(dialog) => dialog.scrollHeight > dialog.clientHeight && dialog.scrollTop") == 0
+    assert page.locator("kbd:visible, .key:visible, dialog dl").count() == 0
     page = sit_down(visit(), "Dora")
     page.keyboard.press("c")
     page.wait_for_selector(".advice")
@@ -423,38 +397,6 @@ def test_the_coach_and_the_rules_are_a_key_away(visit):
     dialog.wait_for(state="detached")
     page.keyboard.press("c")
     page.wait_for_selector(".advice", state="detached")
-
-
-def test_on_a_phone_the_rules_open_at_the_top_and_no_keys_are_named(visit):
-    each = visit(size={"width": 390, "height": 420}, has_touch=True, is_mobile=True)
-    page = sit_down(each, "Hal")
-    assert page.locator(".controls .words").inner_text() == "Tap a card."
-    page.get_by_role("button", name="Rules").tap()
-    dialog = page.get_by_role("dialog")
-    assert dialog.evaluate("(dialog) => dialog.scrollHeight > dialog.clientHeight && dialog.scrollTop") == 0
-    assert page.get_by_role("heading", name="The rules that matter now").evaluate(
-        "(heading) => heading === document.activeElement && getComputedStyle(heading).outlineStyle === 'none'"
-    )
-    assert page.locator("kbd:visible, .key:visible, dialog dl").count() == 0
-    assert each.go("#/practice", "button.answer").locator("kbd:visible, .keys:visible").count() == 0
-
-
-def test_a_clash_moves_unless_motion_is_unwelcome(visit):
-    moving = {}
-    for motion in ("reduce", "no-preference"):
-        page = sit_down(visit(reduced_motion=motion), "Emil")
-        # The number of animations as soon as a clash is drawn.
-        page.evaluate(
-            "() => { const middle = document.querySelector('.middle');"
-            "new MutationObserver(() => { window.moving = middle.getAnimations({ subtree: true }).length; })"
-            ".observe(middle, { childList: true }); }"
-        )
-        log = breath_of(page)
-        page.locator(".hand button:enabled").first.dblclick()
-        after(page, log)
-        moving[motion] = page.evaluate("window.moving")
-    assert moving["reduce"] == 0
-    assert moving["no-preference"] > 0
 
 
 def test_that_game_is_reviewed(visit, played):
@@ -481,16 +423,6 @@ def rows_of_choices(page: Page, name: str) -> list[list[str]]:
 
 def percents(text: str) -> int:
     return int(text.removesuffix("%"))
-
-
-def test_a_game_that_is_not_there_is_no_endless_wait(browser, address):
-    visit = Visit(browser, address)
-    page = visit.go("#/review/123", "main .bad")
-    assert page.locator("main .bad").inner_text() == "game 123: is not in the database"
-    assert page.get_by_text("Judging every choice").count() == 0
-    # The refusal is an answer of the server, which browsers log.
-    assert all("404" in trouble for trouble in visit.troubles)
-    visit.end()
 
 
 def test_a_state_is_explored_by_link_and_by_code(visit):
@@ -543,7 +475,8 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     each = visit()
     page = each.go("#/practice", "button.answer")
     assert page.locator(".score").inner_text() == "No answers yet."
-    for number in range(1, n_questions_of(page) + 1):
+    n_questions = int(page.locator("h2", has_text="Question 1 of").inner_text().split()[3].rstrip(":"))
+    for number in range(1, n_questions + 1):
         type_an_answer(page)
         assert re.match(rf"All rounds: \d+ of {number} right", page.locator(".score").inner_text())
         page.locator(".why", has_text="decides (").wait_for()
@@ -560,10 +493,6 @@ def test_a_practice_round_is_typed_and_ends_with_its_score(visit):
     page.wait_for_selector("button.answer:enabled")
     assert page.locator(".score").inner_text() == "No answers yet."
     assert page.locator("h2", has_text="Question 1 of").count() == 1
-
-
-def n_questions_of(page: Page) -> int:
-    return int(page.locator("h2", has_text="Question 1 of").inner_text().split()[3].rstrip(":"))
 
 
 def test_an_answer_nearly_as_good_counts_as_right(visit):
@@ -583,17 +512,13 @@ def test_an_answer_nearly_as_good_counts_as_right(visit):
 
 
 @pytest.mark.usefixtures("played")
-def test_the_dashboard_counts_the_games(visit, database):
-    page = visit().go("#/dashboard", ".tiles")
+def test_the_dashboard_counts_the_games_and_plots_wait_for_ten(visit, database):
+    each = visit()
+    page = each.go("#/dashboard", ".tiles")
     with open_to_read(database) as connection:
         n_games = len(list(read_games(connection)))
     assert page.locator(".tile dd").first.inner_text() == str(n_games)
     assert page.locator("th", has_text="Ada").count() == 1
-
-
-@pytest.mark.usefixtures("played")
-def test_plots_wait_for_ten_games(visit):
-    each = visit()
     for n_games in (9, 10):
         change_answers(each.page, "**/dashboard", lambda found, n=n_games: found | {"games": n})
         page = each.go("", ".seat-form")
@@ -622,12 +547,10 @@ def test_no_page_has_serious_flaws_or_is_too_wide(visit, size, scheme):
     page.wait_for_selector(".chart .mark")
     found["one game"] = each.flaws()
     assert {route: flaws for route, flaws in found.items() if flaws} == {}
-
-
-def test_the_colours_can_be_changed_and_stay_so(visit):
-    page = visit(color_scheme="light").go("#/play", ".seat-form")
-    light = page.evaluate("getComputedStyle(document.body).color")
-    page.get_by_role("button", name="Use dark colours").click()
+    # The colours can be changed and stay so.
+    colour = "getComputedStyle(document.body).color"
+    before = page.evaluate(colour)
+    page.locator("#theme").click()
     page.reload()
-    page.wait_for_selector(".seat-form")
-    assert page.evaluate("getComputedStyle(document.body).color") != light
+    page.wait_for_selector("main h1")
+    assert page.evaluate(colour) != before

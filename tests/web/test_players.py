@@ -1,7 +1,6 @@
-"""What agents are and know, over HTTP."""
-
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -35,38 +34,33 @@ def test_a_state_is_explained(client, name, models):
     entry = next(entry for entry in entries_of(client) if entry["name"] == name)
     state = int(decimals_of(models[0].space, [0])[0])
     report = client.get(f"/models/{entry['hash']}/why/{state}").json()
+    (player,) = [player for player in models if player.name == name]
+    assert report == json.loads(json.dumps(player.why(state)))
     assert report["state"] == report["view"]["state"] == str(state)
     assert report["against"] == "random"
-    for action in report["actions"]:
-        mean = sum(answer["probability"] * answer["value"] for answer in action["against"])
-        assert mean == pytest.approx(action["value"], abs=1e-6)
-        assert report["worst"] <= action["value"] <= report["best"]
     assert sum(action["policy"] for action in report["actions"]) == pytest.approx(1)
-    assert sum(hand["probability"] for hand in report["hands"]) == pytest.approx(1)
 
 
 def test_the_meta_data_have_the_rules(client, naive):
     meta = client.get(f"/models/{naive}/meta").json()
     assert (meta["hash"], meta["name"], meta["fields"]["hp"]) == (naive, "naive", TINY.hp)
     assert client.get(f"/models/{'0' * 32}/meta").status_code == 404
-
-
-def test_agents_are_the_same_by_their_hash(client, naive):
     assert models_of("naive")[0].identity == naive
     assert len({entry["hash"] for entry in entries_of(client)}) == 2
 
 
 def test_an_agent_that_is_damaged_is_listed_with_its_flaw(models, monkeypatch):
     broken = models_of("naive")[0]
-    monkeypatch.setattr(type(broken), "open", lambda model: _fail(model) if model is broken else None)
+
+    def open_player(model):
+        if model is broken:
+            raise ValueError("naive: is damaged")
+
+    monkeypatch.setattr(type(broken), "open", open_player)
     with TestClient(create_app(ServerConfig([broken, models[1]], rules=TINY)), base_url=BASE) as client:
         first, second = entries_of(client)
     assert (first["hash"], first["flaw"]) == (None, "naive: is damaged")
     assert (second["hash"], second["flaw"]) == (models[1].identity, None)
-
-
-def _fail(model):
-    raise ValueError(f"{model.name}: is damaged")
 
 
 def test_every_route_is_documented(client):

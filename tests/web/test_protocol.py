@@ -196,20 +196,14 @@ def test_connections_that_do_not_read_make_room_for_others(port, monkeypatch):
     assert asyncio.run(run()) == [b"HTTP/1.1 200 OK"] * 3
 
 
-def test_a_connection_that_does_not_read_is_closed_in_the_end(port, monkeypatch):
+@pytest.mark.parametrize("part", [b"", HEAD + b"X: ", post_of(b"a" * 10_000) + b"\r\n", None])
+def test_a_request_that_does_not_end_and_an_answer_that_is_not_read_are_given_up(port, monkeypatch, part):
     monkeypatch.setattr(protocol, "MOST_SECONDS", 0.1)
 
-    async def run() -> None:
+    async def read_nothing() -> None:
         with closing(await unread(port, "127.0.0.1")):
             while not Watched.is_lost:
                 await asyncio.sleep(0.001)
-
-    asyncio.run(asyncio.wait_for(run(), 10))
-
-
-@pytest.mark.parametrize("part", [b"", HEAD + b"X: ", post_of(b"a" * 10_000) + b"\r\n"])
-def test_a_request_that_does_not_end_is_given_up(port, monkeypatch, part):
-    monkeypatch.setattr(protocol, "MOST_SECONDS", 0.1)
 
     async def trickle() -> None:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -222,12 +216,7 @@ def test_a_request_that_does_not_end_is_given_up(port, monkeypatch, part):
         writer.close()
 
     Watched.is_lost = False
-    asyncio.run(asyncio.wait_for(trickle(), 10))
-
-
-def test_a_body_does_not_wait_until_its_head_is_acknowledged(port):
-    exchange(port, HEAD + b"Connection: close\r\n\r\n")
-    assert Watched.has_no_delay
+    asyncio.run(asyncio.wait_for(read_nothing() if part is None else trickle(), 10))
 
 
 def test_requests_on_one_connection_are_all_answered(port):
@@ -236,11 +225,12 @@ def test_requests_on_one_connection_are_all_answered(port):
     answers = exchange(port, *[request] * 6, request[:100], request[100:], last, ends=False)
     assert [status for status, _ in answers] == [200] * 8
     assert len({body for _, body in answers}) == 1
-
-
-def test_many_requests_at_once_are_answered_in_turn(port):
-    answers = exchange(port, (HEAD + b"\r\n") * 200 + HEAD + b"Connection: close\r\n\r\n", ends=False)
+    # A body does not wait until its head is acknowledged.
+    assert Watched.has_no_delay
+    answers = exchange(port, (HEAD + b"\r\n") * 200 + last, ends=False)
     assert [status for status, _ in answers] == [200] * 201
+    first, second = exchange(port, post_of(LOG) + b"\r\n" + LOG, b"nonsense\r\n\r\n", ends=False)
+    assert (first[0], json.loads(first[1])["games"], second[0]) == (200, 3, 400)
 
 
 @pytest.mark.parametrize(
@@ -299,9 +289,3 @@ def test_the_end_of_a_long_body_is_not_a_head(port, database):
     ((status, answer),) = exchange(port, head, body[:150_000], body[150_000:], ends=False)
     assert (status, json.loads(answer)["games"]) == (200, 3)
     assert len(read_results(database)) == 3
-
-
-def test_a_request_before_a_refused_one_has_its_own_answer(port):
-    first, second = exchange(port, post_of(LOG) + b"\r\n" + LOG, b"nonsense\r\n\r\n", ends=False)
-    assert (first[0], json.loads(first[1])["games"]) == (200, 3)
-    assert second[0] == 400

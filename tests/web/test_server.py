@@ -1,5 +1,3 @@
-"""Addresses to listen on."""
-
 from __future__ import annotations
 
 import asyncio
@@ -37,12 +35,6 @@ def test_an_address_is_shown_as_people_type_it(host, shown):
             socket.create_connection((opened, url.port), timeout=10).close()
 
 
-@pytest.mark.parametrize("text", ["", "proxy", "10.0.0.1/8", "10.0.0.0/33", "*"])
-def test_a_proxy_has_an_address(text):
-    with pytest.raises(AddressError, match=r"^proxy: "):
-        proxy_of(text)
-
-
 def client_seen(peer, forwarded, *proxies):
     """The address that limits apply to, of a request by a peer that forwards others."""
     seen = []
@@ -63,9 +55,7 @@ def test_forwarded_addresses_are_believed_from_a_proxy_alone():
     assert client_seen("::ffff:192.0.2.1", "198.51.100.7", "192.0.2.0/24") == "198.51.100.7"
     # The last address is the one that the proxy saw; the client writes those before it.
     assert client_seen("192.0.2.1", "203.0.113.9, 198.51.100.7", "192.0.2.1") == "198.51.100.7"
-
-
-def test_customers_of_a_provider_have_a_network_of_their_own():
+    # Customers of a provider have a network of their own.
     assert client_seen("::ffff:192.0.2.1", "") == "192.0.2.1"
     assert client_seen("2001:db8::1", "") == client_seen("2001:db8::ffff:1", "") != client_seen("2001:db8:0:1::1", "")
 
@@ -75,7 +65,6 @@ def test_customers_of_a_provider_have_a_network_of_their_own():
     [
         ("198.51.100.7:99", "198.51.100.7"),
         ("[2001:db8::1]:99", "2001:db8::/64"),
-        ("[2001:db8::1]", "2001:db8::/64"),
         ("[::ffff:198.51.100.7]:99", "198.51.100.7"),
         ("2001:db8::1:99", "2001:db8::/64"),
         ("unknown", "unknown"),
@@ -102,7 +91,10 @@ def test_a_client_is_a_session_or_a_connection_within_an_address():
     assert client_of(direct, "punish-fast=short")[0] == client_of(direct, f"xpunish-fast={session}")[0] == first
 
 
-@pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "a" * 300, "\udcff", ""])
-def test_what_is_no_address_here_is_refused(host):
-    with pytest.raises(AddressError, match=r"^host: "):
-        listen(host, 0)
+def test_what_is_no_address_here_or_of_a_proxy_is_refused():
+    for host in ("192.0.2.1", "no such host", "a" * 300, "\udcff", ""):
+        with pytest.raises(AddressError, match=r"^host: "):
+            listen(host, 0)
+    for text in ("", "proxy", "10.0.0.1/8", "10.0.0.0/33", "*"):
+        with pytest.raises(AddressError, match=r"^proxy: "):
+            proxy_of(text)

@@ -1,5 +1,3 @@
-"""Games over HTTP."""
-
 from __future__ import annotations
 
 import time
@@ -19,13 +17,17 @@ from punish_fast.web.limits import Client, Limits
 from punish_fast.web.sessions import OpenSessions
 
 
-def test_a_game_is_played_to_its_end(client, naive):
+def test_a_game_is_played_to_its_end_and_its_table_cleared(client, naive):
     table, events = play_out(client, open_table(client, naive))
     assert table["winner"] in (0, 1)
     assert (events[-1]["kind"], events[-1]["winner"]) == ("end", table["winner"])
     assert [event["n"] for event in events] == list(range(table["n_events"]))
     assert (table["legal"], table["view"]["state"]) == ([], None)
-    assert client.get(f"/tables/{table['table']}").json()["events"] == events
+    path = f"/tables/{table['table']}"
+    assert client.get(path).json()["events"] == events
+    assert client.get(f"{path}/coach").status_code == client.get(f"{path}/guide").status_code == 409
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == client.delete(path).status_code == 404
 
 
 def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):
@@ -39,6 +41,12 @@ def test_a_seeded_game_is_that_of_the_simulator(client, naive, models):
         played = [[play["action"] for play in event["plays"]] for event in events if event["kind"] == "reveal"]
         assert played == [space.action[rows].tolist() for rows in trace.rows]
         assert (events[-1]["winner"] == 0) == bool(trace.games.won[0])
+    # A random seed is told at the end.
+    table = open_table(client, naive)
+    assert table["seed"] is None
+    table, events = play_out(client, table)
+    again, same = play_out(client, open_table(client, naive, seed=table["seed"]))
+    assert (same, again["seed"]) == (events, table["seed"])
 
 
 def test_the_rules_that_matter_are_told_while_the_game_is_on(client, naive):
@@ -50,32 +58,17 @@ def test_the_rules_that_matter_are_told_while_the_game_is_on(client, naive):
     assert [line for line in told if line.startswith(tuple(f"{card}:" for card in held))] == [
         f"{card}: {effects[card]}." for card in held
     ]
-    over, _ = play_out(client, table)
-    assert client.get(f"/tables/{over['table']}/guide").status_code == 409
 
 
-def test_a_move_is_made_once(client, naive):
-    table = open_table(client, naive)
-    action = table["legal"][0]["action"]
-    assert choose(client, table, action).status_code == 200
-    again = choose(client, table, action)
-    assert again.status_code == 409
-
-
-def test_an_illegal_move_changes_nothing(client, naive):
+def test_an_illegal_move_changes_nothing_and_a_move_is_made_once(client, naive):
     table = open_table(client, naive)
     legal = {move["action"] for move in table["legal"]}
     illegal = next(action for action in (*range(10, 52), 90) if action not in legal)
     answer = choose(client, table, illegal)
     assert (answer.status_code, answer.json()["detail"].split(":")[0]) == (422, f"action {illegal}")
     assert client.get(f"/tables/{table['table']}").json() == table
-
-
-def test_a_table_is_cleared(client, naive):
-    table = open_table(client, naive)
-    path = f"/tables/{table['table']}"
-    assert client.delete(path).status_code == 204
-    assert client.get(path).status_code == client.delete(path).status_code == 404
+    action = min(legal)
+    assert [choose(client, table, action).status_code for _ in range(2)] == [200, 409]
 
 
 def test_finished_games_are_kept(models, database, naive):
@@ -94,15 +87,22 @@ def test_finished_games_are_kept(models, database, naive):
     assert games[table["kept"]].winner.name == table["names"][table["winner"]]
 
 
-def test_nobody_plays_under_the_name_of_a_bot_or_one_that_no_log_holds(client, naive):
+def test_names_seeds_and_temperatures_are_checked(client, naive):
+    def opened(**options):
+        answer = client.post("/tables", json={"opponent": naive, **options})
+        return answer.status_code, answer.json()
+
     for name in ("naive", "veteran@0.1", "Veteran", "na\u0456ve", "\uff4eaive", "naive ", "", " ", "a" * 61, "a\nb"):
-        answer = client.post("/tables", json={"opponent": naive, "name": name})
-        assert (answer.status_code, answer.json()["detail"][:6]) == (422, "name: "), name
-
-
-def test_a_person_has_one_name(client, naive):
-    assert open_table(client, naive, name=" Ann\u00a0Lee")["names"] == ["Ann Lee", "naive"]
-    assert client.post("/tables", json={"opponent": naive, "name": "a" * 60}).status_code == 201
+        status, answer = opened(name=name)
+        assert (status, answer["detail"][:6]) == (422, "name: "), name
+    assert opened(name=" Ann\u00a0Lee")[1]["names"] == ["Ann Lee", "naive"]
+    assert opened(name="a" * 60)[0] == 201
+    for seed in ("18446744073709551616", "-1", "x", "1.5", ""):
+        assert opened(seed=seed)[0] == 422, seed
+    table = opened(temperature=0.1)[1]
+    assert (table["temperature"], table["names"]) == (0.1, ["you", "naive@0.1"])
+    status, answer = opened(temperature=0.3)
+    assert (status, "allowed:" in answer["detail"]) == (409, True)
 
 
 def test_the_coach_knows_every_move(client, naive):
@@ -114,14 +114,6 @@ def test_the_coach_knows_every_move(client, naive):
     assert sum(entry["probability"] for entry in advice["expected"]) == pytest.approx(1)
 
 
-def test_the_seed_is_told_at_the_end(client, naive):
-    table = open_table(client, naive)
-    assert table["seed"] is None
-    table, events = play_out(client, table)
-    again, same = play_out(client, open_table(client, naive, seed=table["seed"]))
-    assert (same, again["seed"]) == (events, table["seed"])
-
-
 def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
     random = next(entry["hash"] for entry in entries_of(client) if entry["name"] == "random")
     games = [play_out(client, open_table(client, random, name="Cay", seed="1")) for _ in range(10)]
@@ -131,6 +123,12 @@ def test_a_chosen_seed_repeats_deals_alone_and_the_game_is_practice(client):
     assert all((table["keeps"], table["kept"], table["flaw"]) == (False, None, None) for table, _ in games)
     assert "Cay" not in [entry["name"] for entry in client.get("/players").json()]
     assert open_table(client, random)["keeps"]
+
+
+def finish(table):
+    while table.session.is_on:
+        table.session.choose(0, table.session.legal(0)[0])
+        table.session.reveal()
 
 
 def test_tables_that_nobody_uses_are_cleared(models):
@@ -147,20 +145,12 @@ def test_tables_that_nobody_uses_are_cleared(models):
     assert tables.find(first.id) is first
     with pytest.raises(HTTPException, match="2 games you play now"):
         tables.open(models[0], "Ann", None, 4)
-    while third.session.is_on:
-        third.session.choose(0, third.session.legal(0)[0])
-        third.session.reveal()
+    finish(third)
     # Finished games are cleared sooner.
     now = 5000.0
     assert tables.find(first.id) is first
     with pytest.raises(HTTPException):
         tables.find(third.id)
-
-
-def finish(table):
-    while table.session.is_on:
-        table.session.choose(0, table.session.legal(0)[0])
-        table.session.reveal()
 
 
 def test_finished_games_and_then_quiet_ones_make_room(models):
@@ -223,20 +213,3 @@ def test_a_full_server_has_room_for_another_address(models):
         few.open(models[0], "Ann", None, None, client=Client(f"192.0.2.{k}", ""))
     with pytest.raises(HTTPException, match="are played here now"):
         few.open(models[0], "Ann", None, None, client=Client("192.0.2.40", ""))
-
-
-def test_a_coach_does_not_advise_when_the_game_is_over(client, naive):
-    table, _ = play_out(client, open_table(client, naive))
-    assert client.get(f"/tables/{table['table']}/coach").status_code == 409
-
-
-def test_a_seed_has_64_bits(client, naive):
-    for seed in ("18446744073709551616", "-1", "x", "1.5", ""):
-        assert client.post("/tables", json={"opponent": naive, "seed": seed}).status_code == 422, seed
-
-
-def test_an_agent_plays_at_its_temperatures_alone(client, naive):
-    table = open_table(client, naive, temperature=0.1)
-    assert (table["temperature"], table["names"]) == (0.1, ["you", "naive@0.1"])
-    answer = client.post("/tables", json={"opponent": naive, "temperature": 0.3})
-    assert (answer.status_code, "allowed:" in answer.json()["detail"]) == (409, True)

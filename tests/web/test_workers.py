@@ -1,5 +1,3 @@
-"""Clients take turns, and nothing is done for clients who have left."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,30 +1,15 @@
-"""``enemy model``: a choice model as an enemy."""
-
 from __future__ import annotations
 
 import re
 
 import pytest
 
-from cli.made_up_games import random_games, write_games
 from punish_fast.enemies.choice_model import choice_model_policy, fit_choice_model
 from punish_fast.enemies.counts import locate_choices
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.records.choices import read_choices
 from punish_fast.store.reader import load
 
 TINY = ("--rules", "tiny")
-
-
-@pytest.fixture(scope="module")
-def space():
-    return StateSpace(PRESETS["tiny"])
-
-
-@pytest.fixture
-def games(folder, space):
-    return write_games(folder / "games.db", random_games(space, 1))
 
 
 def test_the_file_is_that_of_the_library(run, games, space):
@@ -46,19 +31,8 @@ def test_what_was_done_is_told_and_noted(run):
     assert re.search(r"^name +champion choice model$", done.out, re.MULTILINE)
     origin = load("x.h5").origin
     assert origin.pop("concentration") > 0
-    assert origin == {
-        "method": "choice-model",
-        "ridge": 5.0,
-        "lapse": 0.01,
-        "folds": 5,
-        "seed": 0,
-        "database": "games.db",
-        "winners": True,
-        "until": 1020,
-    }
+    made = {"method": "choice-model", "ridge": 5.0, "lapse": 0.01, "folds": 5, "seed": 0}
+    assert origin == made | {"database": "games.db", "winners": True, "until": 1020}
     assert run("solve", *TINY, "--enemy", "x.h5", "-o", "y.h5", "--json").report["error_bound"] < 1e-9
-
-
-def test_few_games_are_refused(run, games):
-    done = run("enemy", "model", "--until", "1", "--db", games, *TINY)
-    done.refused("games.db: 0 games between people selected; at least 5 are needed")
+    few = run("enemy", "model", "--until", "1", "--db", "games.db", *TINY)
+    few.refused("games.db: 0 games between people selected; at least 5 are needed")

@@ -1,19 +1,13 @@
-"""``enemy show``: how undecided an enemy is."""
-
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from cli.made_up_games import random_games, write_games
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.store.reader import load
 
 
-def test_entropies_of_a_strategy(run, folder):
-    space = StateSpace(PRESETS["tiny"])
-    write_games(folder / "games.db", random_games(space, 1))
+@pytest.mark.usefixtures("games")
+def test_entropies_of_a_strategy(run, space):
     run("enemy", "parless", "--db", "games.db", "--rules", "tiny")
     report = run("enemy", "show", "tiny-general.h5", "--json").report
     state, p = load("tiny-general.h5").strategy()
@@ -46,7 +40,6 @@ def test_entropies_of_an_agent(run):
     ("arguments", "texts"),
     [
         (["tensor.h5"], ["tensor.h5: is a tensor; it must be an agent or a strategy"]),
-        (["no.h5"], ["no.h5: there is no such file"]),
         (["strategy.h5", "--temperature", "1"], ["--temperature", "strategy.h5 is of kind strategy"]),
         (["agent.h5", "--temperature", "0"], ["temperature: 0.0"]),
     ],

@@ -1,16 +1,18 @@
-"""``punish-fast games judge gwent``."""
-
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 import pytest
 
+from punish_fast.games.gwent import deck_search
+from punish_fast.games.gwent.decks import checked_deck
 from punish_fast.games.learn.agent_file import save_agent
 from punish_fast.games.learn.dqn import DqnLearner, DqnMethod
 from punish_fast.games.registry import make_game, vectorise
 
 DECKS = f"{'4 ' * 25}/ {'1 ' * 24}76"
+BREED = ("games", "decks", "gwent", "--quiet")
+SMALL = ("--set", "pool=6", "--set", "games=2", "--set", "survivors=2", "--set", "newcomers=1")
 
 
 @pytest.mark.compiled
@@ -26,9 +28,8 @@ def test_players_are_judged_by_games_with_both_kinds_of_decks(run):
                 assert [match["games"] for match in seats.values()] == [51, 51, 102]
                 for match in seats.values():
                     assert match["win"] + match["tie"] + match["loss"] == pytest.approx(1)
-                    assert match["win_error"] == pytest.approx(
-                        (match["win"] * (1 - match["win"]) / match["games"]) ** 0.5
-                    )
+                    error = (match["win"] * (1 - match["win"]) / match["games"]) ** 0.5
+                    assert match["win_error"] == pytest.approx(error)
                 assert seats["both"]["win"] == pytest.approx((seats["first"]["win"] + seats["second"]["win"]) / 2)
     rule = report["agents"][1]["matches"]
     assert min(rule[decks]["random"]["both"]["win"] for decks in rule) > 0.9
@@ -56,17 +57,51 @@ def test_networks_are_judged_with_decks_that_they_were_not_trained_on(run, folde
 
 
 def test_what_is_not_for_gwent_is_refused(run, folder):
-    run("games", "judge", "gwent", "perfect").refused(
-        "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"
-    )
-    run("games", "judge", "gwent:decks=1 2 / 3").refused("first deck: 2 cards; it must have at least 25")
-    run("games", "solve", "gwent").refused("gwent: does not offer 'solve', only train, judge")
     other = DqnLearner.new(vectorise(make_game("tictactoe", {})), DqnMethod(hidden=(4,)), 1)
     save_agent(folder / "other.h5", other)
-    run("games", "judge", "gwent", "other.h5").refused("other.h5: its game is tictactoe, not gwent")
+    for line, problem in (
+        ("judge gwent perfect", "perfect: unknown agent; use random, rule-of-thumb, trained or an .h5 file"),
+        ("judge gwent other.h5", "other.h5: its game is tictactoe, not gwent"),
+        ("solve gwent", "gwent: does not offer 'solve', only train, judge"),
+        ("train gwent", "to train a network instead of a table, use --method dqn"),
+        ("decks tapnswap", "tapnswap: does not offer 'decks', only solve, show"),
+    ):
+        run("games", *line.split()).refused(problem)
 
 
-def test_no_table_learns_gwent(run):
-    done = run("games", "train", "gwent")
-    assert done.code == 2
-    assert "to train a network instead of a table, use --method dqn" in done.err
+@pytest.fixture(autouse=True)
+def _few_games(monkeypatch):
+    monkeypatch.setattr(deck_search, "FRESH_GAMES", 200)
+
+
+def test_decks_are_bred_and_told(run):
+    report = run(*BREED, *SMALL, "--generations", "3", "--json").report
+    assert (report["game"], report["generations"], report["pool_games"], report["fresh_games"]) == ("gwent", 3, 90, 600)
+    changed = {"pool": 6, "games": 2, "survivors": 2, "newcomers": 1}
+    assert report["method"] == changed | {"deviation": 0.7, "player": "rule-of-thumb"}
+    assert [point["generation"] for point in report["curve"]] == [0, 1, 2]
+    assert len(report["best"]) == 3
+    for best in report["best"]:
+        assert list(checked_deck(best["deck"])) == best["deck"]
+        assert best["fresh_games"] == 200
+
+
+@pytest.mark.compiled
+def test_a_search_of_many_games_beats_its_noise_and_one_of_few_does_not(run):
+    for games, beats_noise, error in (("2", False, 0.3399), ("1000", True, 0.0141)):
+        small = [f"games={games}" if each == "games=2" else each for each in SMALL]
+        report = run(*BREED, *small, "--generations", "3", "--json").report
+        assert report["beats_noise"] is beats_noise
+        assert report["error"] == pytest.approx(error, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--set", "games=3"], "games: 3 is not allowed; it must be even"),
+        (["--set", "pool=12"], "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),
+        (["--set", "player=me"], "player: 'me' is not allowed; it must be one of rule-of-thumb, random"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(run, options, text):
+    run(*BREED, *options).refused(text)

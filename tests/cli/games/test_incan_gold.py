@@ -1,5 +1,3 @@
-"""``punish-fast games solve incan-gold`` and ``judge incan-gold``."""
-
 from __future__ import annotations
 
 import pytest
@@ -24,15 +22,6 @@ def test_solve_reports_the_first_round(run):
     assert set(report["seconds"]) == {"solo", "single_threshold", "equilibrium", "total"}
 
 
-def test_what_is_not_for_incan_gold_is_refused(run):
-    run("games", "solve", "incan-gold", "4455").refused("incan-gold: POSITION and --value-only apply only to connect4")
-    run("games", "solve", "incan-gold:limit=4").refused("incan-gold: has no option 'limit', only artifact_value")
-    run("games", "solve", "incan-gold:artifact_value=found").refused(
-        "'found' is not allowed; it must be drawn or taken"
-    )
-    run("games", "show", "incan-gold", "7").refused("incan-gold: does not offer 'show', only solve")
-
-
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_players_are_judged_by_games(run):
@@ -51,26 +40,16 @@ def test_players_are_judged_by_games(run):
     assert second["matches"]["random"]["win"] > first["matches"]["equilibrium"]["win"]
 
 
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_networks_are_judged_greedy_and_mixed(run):
-    pytest.importorskip("jax")
-    size = ["--games", "32", "--set", "hidden=4"]
-    assert run("games", "train", "incan-gold", "--method", "dqn", *size, "--quiet").code == 0
-    asked = ["incan-gold.h5", "--games", "9"]
-    greedy, mixed = run("games", "judge", "incan-gold", *asked, "--json").report["agents"]
-    assert (greedy["play"], greedy["temperature"]) == ("greedy", None)
-    assert (mixed["play"], mixed["temperature"]) == ("mixed", 0.03)
-    run("games", "judge", "incan-gold:artifact_value=taken", "incan-gold.h5").refused("its game is incan-gold")
-
-
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("line", "problem"),
     [
-        (["incan-gold", "leave-at-0"], "leave-at-0: unknown agent; use random, leave-at-N, "),
-        (["tictactoe", "--games", "9"], "tictactoe: --games and --seed apply only to incan-gold and gwent"),
-        (["connect4", "--seed", "9"], "connect4: --games and --seed apply only to"),
+        ("judge incan-gold leave-at-0", "leave-at-0: unknown agent; use random, leave-at-N, "),
+        ("judge tictactoe --games 9", "tictactoe: --games and --seed apply only to incan-gold and gwent"),
+        ("judge connect4 --seed 9", "connect4: --games and --seed apply only to"),
+        ("solve incan-gold 4455", "incan-gold: POSITION and --value-only apply only to connect4"),
+        ("solve incan-gold:artifact_value=found", "'found' is not allowed; it must be drawn or taken"),
+        ("show incan-gold 7", "incan-gold: does not offer 'show', only solve"),
     ],
 )
-def test_judging_refuses_what_makes_no_sense(run, arguments, problem):
-    run("games", "judge", *arguments).refused(problem)
+def test_what_makes_no_sense_is_refused(run, line, problem):
+    run("games", *line.split()).refused(problem)

@@ -1,5 +1,3 @@
-"""``punish-fast games judge``."""
-
 from __future__ import annotations
 
 import pytest
@@ -31,7 +29,4 @@ def test_variants_that_end_are_judged_and_others_refused(run):
     (table,) = run("games", "judge", "tapnswap:taps_only=true", "trained", "--json").report["agents"]
     assert (table["agent"], table["first"]["win"], table["keeps_value"]) == ("trained", pytest.approx(15 / 16), 1)
     run("games", "judge", "tapnswap").refused("tapnswap: play can continue forever, so agents cannot be judged")
-
-
-def test_unknown_agents_are_refused(run):
-    run("games", "judge", "tictactoe", "\x1b[31m").refused("unknown agent; use random, perfect, best-response, safe-")
+    run("games", "judge", "tictactoe", "\x1b[31m").refused("unknown agent; use random, perfect, best-response")

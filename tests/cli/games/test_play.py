@@ -1,5 +1,3 @@
-"""``punish-fast games play``."""
-
 from __future__ import annotations
 
 from importlib.util import find_spec
@@ -26,16 +24,6 @@ def test_people_play_through_a_pipe(run, say):
     assert "perfect won after" in done.out
 
 
-def test_json_goes_to_stdout_and_the_board_to_stderr(run, say):
-    say(*["1"] * 30)
-    done = run(*PLAY, "--level", "random", "--seed", "1", "--second", "--json")
-    result = done.report
-    assert (result["game"], result["players"]) == ("tapnswap", ["random", "you"])
-    assert result["ended"]
-    assert result["winner"] in result["players"]
-    assert "Both players have two hands" in done.err
-
-
 def test_two_people_play_each_other(run, say):
     say("1", "2", "q")
     done = run(*PLAY, "--players", "2")
@@ -46,12 +34,6 @@ def test_two_people_play_each_other(run, say):
 
 
 @pytest.mark.compiled
-def test_the_default_agent_plays(run, say):
-    say("1", "q")
-    assert "trained: " in run(*PLAY).out
-
-
-@pytest.mark.compiled
 @pytest.mark.parametrize("level", ["casual", "trained", "perfect"])
 def test_tic_tac_toe_is_played_at_every_level(run, say, level):
     say("hint", "centre", "undo", *"123456789")
@@ -59,6 +41,7 @@ def test_tic_tac_toe_is_played_at_every_level(run, say, level):
     result = done.report
     assert (result["game"], result["players"], result["ended"]) == ("tictactoe", ["you", level], True)
     assert 5 <= len(result["actions"]) == len(set(result["actions"])) <= 9
+    # The board goes to stderr.
     assert "(draw with perfect play)" in done.err
     assert level != "perfect" or result["winner"] != "you"
 
@@ -92,10 +75,14 @@ def test_a_trained_network_is_the_default_of_connect_four_and_else_a_casual_play
         assert "trained: column " in run("games", "play", "connect4").out
 
 
-def test_a_trained_agent_plays(run, say):
+@pytest.mark.compiled
+def test_trained_agents_play(run, say):
+    say("1", "q")
+    assert "trained: " in run(*PLAY).out
     run("games", "train", "tapnswap", "--games", "300", "--quiet")
     say("1", "q")
     assert "trained: " in run(*PLAY, "--agent", "tapnswap.h5").out
+    run("games", "play", "tapnswap:limit=4", "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "limit 5")
 
 
 @pytest.mark.skipif(find_spec("jax") is None or find_spec("optax") is None, reason="needs the extra learn")
@@ -157,35 +144,20 @@ def test_gwent_is_played_with_hidden_hands(run, say):
 
 
 @pytest.mark.parametrize(
-    ("options", "texts"),
+    ("game", "options", "text"),
     [
-        (["--level", "perfect"], ["--level: 'perfect' is unknown in incan-gold; use random, rule-of-thumb"]),
-        (["--level", "random,random,random"], ["--level: incan-gold needs one or two, not 3"]),
-        (["--players", "2"], ["--players 2: incan-gold has hidden information"]),
-        (["--second"], ["--second: nobody chooses who begins in incan-gold"]),
+        ("tapnswap", "--level hard", "--level: 'hard' is unknown in tapnswap; use random, casual, tr"),
+        ("tapnswap", "--level random,casual", "--level: tapnswap needs one, not 2"),
+        ("tapnswap", "--agent no.h5", "no.h5: there is no such file"),
+        ("tapnswap", "--agent no.h5 --players 2", "--agent requires --level trained and one person"),
+        ("tapnswap", "--agent x.h5 --level random", "--agent requires --level trained"),
+        ("tapnswap", "--players 2 --level random", "--level and --second require one person"),
+        ("tapnswap", "--players 2 --second", "--level and --second require one person"),
+        ("incan-gold", "--level random,random,random", "--level: incan-gold needs one or two, not 3"),
+        ("incan-gold", "--players 2", "--players 2: incan-gold has hidden information"),
+        ("incan-gold", "--second", "--second: nobody chooses who begins in incan-gold"),
     ],
 )
-def test_what_secrets_do_not_allow_is_refused_in_one_line(run, options, texts):
-    run("games", "play", "incan-gold", *options).refused(*texts)
-
-
-def test_agents_of_other_variants_are_refused(run):
-    run("games", "train", "tapnswap:limit=4", "--games", "10", "--quiet")
-    run(*PLAY, "--agent", "tapnswap.h5").refused("tapnswap.h5: its game is", "limit 4")
-
-
-@pytest.mark.parametrize(
-    ("options", "texts"),
-    [
-        (["--level", "hard"], ["--level: 'hard' is unknown in tapnswap; use random, casual, trained, perfect"]),
-        (["--level", "random,casual"], ["--level: tapnswap needs one, not 2"]),
-        (["--agent", "no.h5"], ["no.h5: there is no such file"]),
-        (["--agent", "no.h5", "--players", "2"], ["--agent requires --level trained and one person"]),
-        (["--players", "2", "--level", "random"], ["--level and --second require one person"]),
-        (["--players", "2", "--second"], ["--level and --second require one person"]),
-        (["--agent", "x.h5", "--level", "random"], ["--agent requires --level trained"]),
-    ],
-)
-def test_wrong_options_are_refused_in_one_line(run, folder, options, texts):
-    run(*PLAY, *options).refused(*texts)
+def test_wrong_options_are_refused_in_one_line(run, folder, game, options, text):
+    run("games", "play", game, *options.split()).refused(text)
     assert list(folder.iterdir()) == []

@@ -1,5 +1,3 @@
-"""``punish-fast games train --method muzero``, and what takes its files."""
-
 from __future__ import annotations
 
 from functools import partial
@@ -7,8 +5,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from punish_fast.cli.frame import progress as reporting
-from punish_fast.cli.games import connect4
 from punish_fast.games.learn import agent_file
 from punish_fast.games.learn.agent_file import load_agent, save_agent
 from punish_fast.games.learn.muzero import learner
@@ -19,22 +15,15 @@ from punish_fast.games.tictactoe import TicTacToe
 from punish_fast.play.games.policies import file_policy
 
 TRAIN = ("games", "train", "tictactoe", "--quiet")
-OF_RULES = ("--method", "muzero", "--set", "simulations=2", "--set", "width=4", "--games", "200")
-SMALL = (*OF_RULES, "--set", "unroll=1")
-
-
-@pytest.fixture
-def small_numbers(monkeypatch):
-    """Make rounds small, and let judges search no more than agents do."""
-    monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
-    monkeypatch.setattr(MuZeroMethod, "for_game", partial(MuZeroMethod.for_game, games=100, steps=2, batch=16))
-    monkeypatch.setattr(connect4, "_GAMES", 20)
-    monkeypatch.setattr(connect4, "_SEARCHED_GAMES", 10)
+SMALL = ("--method", "muzero", "--games", "200", "--set", "simulations=2", "--set", "width=4", "--set", "unroll=1")
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fast_compilation", "small_numbers")
+@pytest.mark.usefixtures("fast_compilation")
 def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, monkeypatch):
+    # Rounds are small, and judges search no more than agents do.
+    monkeypatch.setattr(learner, "JUDGED_SIMULATIONS", (0, 2))
+    monkeypatch.setattr(MuZeroMethod, "for_game", partial(MuZeroMethod.for_game, games=100, steps=2, batch=16))
     whole = run(*TRAIN, *SMALL, "--json").report
     assert (whole["games"], whole["played"], whole["output"]) == (200, 200, "tictactoe.h5")
     assert {"model": "learned", "simulations": 2, "width": 4, "unroll": 1}.items() <= whole["method"].items()
@@ -66,23 +55,6 @@ def test_a_stopped_learner_resumes_to_the_same_end_and_is_judged(run, folder, mo
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fast_compilation", "small_numbers")
-def test_a_table_and_its_rows_are_printed(run, monkeypatch):
-    monkeypatch.setattr(agent_file, "train", lambda *_: 1.0)
-    monkeypatch.setattr(reporting, "_SECONDS_BETWEEN_LINES", 0.0)
-    done = run(*TRAIN[:-1], "--set", "model=rules", *OF_RULES, "-o", "new.h5")
-    assert done.code == 0
-    stages = [line.split(", ")[0] for line in done.err.splitlines() if not line.startswith("compiling kernels")]
-    assert list(dict.fromkeys(stages)) == [
-        "game",
-        "train",
-        "judge: 0 simulations, after compiling",
-        "judge: 2 simulations, after compiling",
-    ]
-    assert "\nsearches\n  simulations  " in done.out
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("fast_compilation")
 def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
     vector = vectorise(make_game("tictactoe", {}))
@@ -95,24 +67,16 @@ def test_an_agent_of_a_file_makes_the_move_that_its_search_finds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
+    ("line", "problem"),
     [
-        (
-            ("tictactoe", "--method", "muzero", "--set", "hidden=8"),
-            "--set hidden=8: must be NAME=VALUE; the names are model",
-        ),
-        (("tictactoe", "--method", "muzero", "--against", "self"), "--against requires --method q"),
-        (("tictactoe", "--method", "muzero", "--set", "priority=3"), "priority: 3.0 is not allowed"),
-        (("tictactoe", "--method", "muzero", "--set", "unroll=0"), "unroll: 0 is not allowed with a learned model"),
-        (("tapnswap", "--method", "muzero", "--set", "filters=4"), "filters: (4,) are impossible, the features"),
-        (
-            ("incan-gold", "--method", "muzero"),
-            "muzero: incan-gold is not a zero-sum game of two players without chance",
-        ),
-        (("gwent", "--method", "muzero"), "muzero: gwent is not a zero-sum game of two players without chance"),
+        ("tictactoe --set hidden=8", "--set hidden=8: must be NAME=VALUE; the names are model"),
+        ("tictactoe --set priority=3", "priority: 3.0 is not allowed"),
+        ("tictactoe --set unroll=0", "unroll: 0 is not allowed with a learned model"),
+        ("tapnswap --set filters=4", "filters: (4,) are impossible, the features"),
+        ("gwent", "muzero: gwent is not a zero-sum game of two players without chance"),
     ],
 )
 @pytest.mark.usefixtures("fast_compilation")
-def test_what_does_not_fit_is_refused(run, folder, arguments, problem):
-    run("games", "train", *arguments, "-q").refused(problem)
+def test_what_does_not_fit_is_refused(run, folder, line, problem):
+    run("games", "train", *line.split(), "--method", "muzero", "-q").refused(problem)
     assert list(folder.iterdir()) == []
