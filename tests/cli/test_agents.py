@@ -20,6 +20,7 @@ def test_every_file_is_named_with_its_kind(run, files):
         save_bundle(files / f"{kind}.h5", kind, {"game": {"name": game}}, {})
         run("show", f"{kind}.h5").refused(f"{kind}.h5: is a {kind} of {game}", "punish-fast games")
     (files / "house.toml").write_text("hp = 2\n")
+    (files / "wrong.toml").write_text("hp = 0\n")
     (files / "pyproject.toml").write_text("[project]\n")
     (files / "foreign.h5").write_text("not ours")
     report = run("agents", "--json").report
@@ -30,6 +31,7 @@ def test_every_file_is_named_with_its_kind(run, files):
     assert {name: found[name]["kind"] for name in kinds} == kinds
     assert found["learner.h5"]["about"] == "trained on tapnswap"
     assert found["agent.h5"]["rules"] == "tiny"
+    assert (found["wrong.toml"]["kind"], found["wrong.toml"]["about"][:17]) == (None, "rules: wrong.toml")
     text = run("agents").out
     assert all(name in text for name in found)
     assert re.search(r"^  file +kind +rules +about$", text, re.MULTILINE)

@@ -35,15 +35,13 @@ def agents(options: AgentsOptions) -> None:
         found = sorted(options.folder.iterdir())
     except OSError as error:
         raise UsageError(f"{options.folder}: cannot be listed ({error.strerror})") from None
-    files = [_describe(path) for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
-    options.print({"agents": DESCRIPTIONS, "rules": RULES, "files": [file for file in files if file is not None]})
+    paths = [path for path in found if path.suffix in (".h5", ".toml") and path.is_file()]
+    files = [_describe(path) for path in paths if path.name != "pyproject.toml"]
+    options.print({"agents": DESCRIPTIONS, "rules": RULES, "files": files})
 
 
-def _describe(path: Path) -> dict[str, Any] | None:
-    """Return name, kind, rules and origin of a file, or None for a TOML file without rules.
-
-    The kind is None if the file is not from this package.
-    """
+def _describe(path: Path) -> dict[str, Any]:
+    """Return name, kind, rules and origin of a file; the kind is None if the file is not from this package."""
     from punish_fast.store.reader import load
 
     try:
@@ -51,9 +49,7 @@ def _describe(path: Path) -> dict[str, Any] | None:
             return {"file": path, "kind": "rules", "rules": name_of(load_rules(str(path))), "about": ""}
         file = load(path)
         return {"file": path, "kind": file.kind, "rules": name_of(file.rules), "about": about(file)}
-    except RulesError:
-        return None
-    except ReadError as error:
+    except (ReadError, RulesError) as error:
         kind, game = learner_at(path)
         told = str(error).removeprefix(f"{path}: ") if kind is None else f"trained on {game}"
         return {"file": path, "kind": kind, "rules": None, "about": told}
