@@ -70,7 +70,17 @@ def test_random_games_are_those_of_cards_in_lists(game, seed):
     assert list(game.returns(state)) == [(1 if alone else 0) if points == best else -1 for points in table.points()]
 
 
-def test_the_value_of_artifacts_is_fixed_when_drawn_or_when_taken():
+def test_returns_follow_from_the_totals_and_artifacts():
+    over = GAME.state_of(ROUND_OF_NOTHING * 5)
+    assert GAME.is_terminal(over)
+    for totals, returns in {
+        (0, 0, 0): (0, 0, 0),
+        (3, 2, 1): (1, -1, -1),
+        (3, 3, 1): (0, 0, -1),
+        (1, 2, 9): (-1, -1, 1),
+    }.items():
+        assert GAME.returns(over._replace(totals=totals)) == returns
+    assert GAME.returns(GAME.initial()._replace(totals=(1, 0, 0))) == (0, 0, 0)
     # In round 4, three artifacts lie on the board, of which one was taken before.
     words = (
         "artifact leave stay stay fire leave leave "
@@ -83,19 +93,6 @@ def test_the_value_of_artifacts_is_fixed_when_drawn_or_when_taken():
         assert state.artifacts == ((3, 0) if game is GAME else (2, 1))
         state = game.state_of(words + "stay stay leave")
         assert (state.totals, state.taken) == ((5, 0, worth), 4)
-
-
-def test_returns_follow_from_the_totals():
-    over = GAME.state_of(ROUND_OF_NOTHING * 5)
-    assert GAME.is_terminal(over)
-    for totals, returns in {
-        (0, 0, 0): (0, 0, 0),
-        (3, 2, 1): (1, -1, -1),
-        (3, 3, 1): (0, 0, -1),
-        (1, 2, 9): (-1, -1, 1),
-    }.items():
-        assert GAME.returns(over._replace(totals=totals)) == returns
-    assert GAME.returns(GAME.initial()._replace(totals=(1, 0, 0))) == (0, 0, 0)
 
 
 def test_positions_pictures_and_variants():

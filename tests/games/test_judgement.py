@@ -66,7 +66,13 @@ def test_losing_lines_are_those_written_out(perfect, name):
     assert astuple(found) == tuple(len(lines_of(positions.game, AGENTS[name], seat)) for seat in (0, 1))
 
 
-def test_agents_are_judged_by_hand(perfect):
+def test_lines_are_counted_and_agents_judged_by_hand(perfect):
+    positions = enumerate_positions(Nim(4))
+    # By what each move takes: first 1111; second 112 and 211.
+    always_one = choose(positions, lambda _state: 1)
+    assert astuple(losing_lines(positions, always_one)) == (1, 2)
+    # All of 1111 and 22, and of 112, 121 and 211.
+    assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
     judgement = judge(perfect, choose(perfect.positions, AGENTS["the centre only"]))
     # As X it takes the centre and then again; as O it takes it unless X has it.
     assert astuple(judgement.losing_lines) == (8, 8 * 7 + 1)
@@ -76,15 +82,6 @@ def test_agents_are_judged_by_hand(perfect):
     assert astuple(judgement.losing_lines) == (0, 0)
     assert (judgement.keeps_value, judgement.keeps_choice) == (1, 1)
     assert (judgement.first.loss, judgement.second.loss, judgement.first.illegal) == pytest.approx((0, 0, 0))
-
-
-def test_lines_of_nim_are_counted_by_hand():
-    positions = enumerate_positions(Nim(4))
-    # By what each move takes: first 1111; second 112 and 211.
-    always_one = choose(positions, lambda _state: 1)
-    assert astuple(losing_lines(positions, always_one)) == (1, 2)
-    # All of 1111 and 22, and of 112, 121 and 211.
-    assert astuple(losing_lines(positions, positions.uniform())) == (2, 3)
 
 
 def test_symmetry_changes_no_judgement_of_random_play(perfect):

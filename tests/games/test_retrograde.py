@@ -43,11 +43,22 @@ def test_values_are_forced_within_the_distance(variant):
         assert np.array_equal(forced(positions, depth), np.where(known, perfect.value, 0))
 
 
-def test_the_first_player_loses_tapnswap_in_26(tapnswap):
+def test_tapnswap_is_lost_in_26_and_its_best_lines_last_as_long(tapnswap):
     assert (tapnswap.value[0], tapnswap.distance[0]) == (-1, 26)
     values = tapnswap.value[~tapnswap.positions.is_terminal].tolist()
     assert [values.count(value) for value in (1, -1, 0)] == [120, 47, 10]
     assert tapnswap.distance.max() == 33
+    oracle, positions = RetrogradeOracle(TapnSwap()), tapnswap.positions
+    for number, state in enumerate(positions.states):
+        line, after = oracle.line(state), state
+        for action in line:
+            after = positions.game.apply(after, action)
+        if tapnswap.value[number] != 0:
+            assert (len(line), positions.game.is_terminal(after)) == (tapnswap.distance[number], True)
+        else:
+            # A draw ends where it repeats.
+            assert positions.game.position(after) in positions.number
+            assert tapnswap.value[positions.find(after)] == 0
 
 
 @pytest.mark.parametrize(
@@ -71,20 +82,6 @@ def test_the_first_player_loses_tapnswap_in_26(tapnswap):
 def test_values_of_variants_and_small_walks(game, value, distance):
     perfect = solved(game)
     assert (perfect.value[0], perfect.distance[0]) == (value, distance)
-
-
-def test_the_best_line_lasts_as_long_as_the_distance(tapnswap):
-    oracle, positions = RetrogradeOracle(TapnSwap()), tapnswap.positions
-    for number, state in enumerate(positions.states):
-        line, after = oracle.line(state), state
-        for action in line:
-            after = positions.game.apply(after, action)
-        if tapnswap.value[number] != 0:
-            assert (len(line), positions.game.is_terminal(after)) == (tapnswap.distance[number], True)
-        else:
-            # A draw ends where it repeats.
-            assert positions.game.position(after) in positions.number
-            assert tapnswap.value[positions.find(after)] == 0
 
 
 def test_the_certificate_refuses_any_other_value_or_distance(tapnswap):

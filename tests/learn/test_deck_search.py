@@ -99,14 +99,11 @@ def test_the_best_decks_are_the_fittest_of_the_last_generation():
         assert spread**2 == pytest.approx(max(np.mean([each.strength_variance for each in tournaments]), 0))
 
 
-def test_a_deck_in_words():
+def test_decks_in_words_and_impossible_searches():
     assert deck_text(np.array([1, 1, 1, 2, 30])) == "1 x 3, 2, 30"
     (deck,) = random_decks(np.random.default_rng(1), 1)
     parts = [part.partition(" x ") for part in deck_text(deck).split(", ")]
     assert sorted(int(card) for card, _, copies in parts for _ in range(int(copies or 1))) == deck.tolist()
-
-
-def test_impossible_settings_and_searches_are_refused():
     for wrong, text in (
         ({"games": 7}, "games: 7 is not allowed; it must be even"),
         ({"pool": 12}, "pool: 10 survivors and 5 newcomers do not fit into a pool of 12"),

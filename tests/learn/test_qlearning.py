@@ -107,15 +107,6 @@ def test_both_agents_of_the_author_start_a_session_with_the_table_that_is_kept(t
     assert not np.array_equal(learner.q[0], before)
 
 
-def test_endless_games_are_stopped(monkeypatch):
-    monkeypatch.setattr(qlearning, "_MAX_PLIES", 20)
-    positions = enumerate_positions(Corridor({}))
-    learner = new_learner(positions, Hyperparameters(), 0)
-    learner.plan("self", 3)
-    learn(learner, 3)
-    assert (learner.games, learner.visits.sum()) == (3, 60)
-
-
 @pytest.mark.skipif(config.DISABLE_JIT, reason="interpreted kernels set items of the tables, too")
 def test_an_interrupt_finds_tables_and_numbers_of_games_that_agree(tapnswap, monkeypatch):
     monkeypatch.setattr(qlearning, "_BATCH", 10)
@@ -138,7 +129,7 @@ def test_an_interrupt_finds_tables_and_numbers_of_games_that_agree(tapnswap, mon
     assert learner.digest == twin.digest
 
 
-def test_impossible_training_is_refused(tapnswap):
+def test_impossible_training_is_refused_and_endless_games_are_stopped(tapnswap, monkeypatch):
     with pytest.raises(LearnError, match=r"^seed: -1 is not allowed"):
         new_learner(tapnswap, Hyperparameters(), -1)
     with pytest.raises(LearnError, match=r"^scheme: 'author' is impossible in a game where a player may move twice"):
@@ -148,3 +139,9 @@ def test_impossible_training_is_refused(tapnswap):
         learner.plan("me", 5)
     with pytest.raises(LearnError, match=r"^games: 0 is not allowed; it must be from 1 to"):
         learner.plan("self", 0)
+    monkeypatch.setattr(qlearning, "_MAX_PLIES", 20)
+    positions = enumerate_positions(Corridor({}))
+    learner = new_learner(positions, Hyperparameters(), 0)
+    learner.plan("self", 3)
+    learn(learner, 3)
+    assert (learner.games, learner.visits.sum()) == (3, 60)

@@ -41,15 +41,12 @@ def test_returns_and_differences_of_whole_games(tictactoe):
     assert samples_of(tictactoe, games(WON[:3]), "td", 0.5).sign.tolist() == [-1, -1, -1]
 
 
-def test_an_illegal_action_is_worth_a_loss(tictactoe):
+def test_samples_of_illegal_actions_and_kept_turns(tictactoe):
     for target, n_samples in (("mc", 1), ("td", 3)):
         samples = samples_of(tictactoe, games([0, 1, 0]), target, 0.5)
         assert len(samples.value) == n_samples
         assert (samples.action[-1], samples.value[-1], samples.sign[-1]) == (0, -1, 0)
         assert not samples.value[:-1].any()
-
-
-def test_a_kept_turn_keeps_the_sign():
     vector = vectorise_positions(Corridor({3: 1.0}, keeps=True))
     # From 0 the mover steps on and keeps the turn, from 1 it steps on and passes it, from 2 it ends the game.
     action = games([1, 0, 1])

@@ -47,19 +47,6 @@ def test_legal_play_is_measured_as_that_of_other_learners(exact, networks):
         assert found[seat]["illegal"] == 0
 
 
-def test_a_network_plays_once_for_all_measures(exact, networks):
-    asked = []
-
-    def values(states):
-        asked.append(len(states))
-        return networks[0](states)
-
-    measures = exact.measure(values, True)
-    assert exact.judge(values, True)["keeps_value"] == pytest.approx(measures["perfect"])
-    assert asked == [len(exact.positions.live)]
-    assert exact.measure(networks[1], True) != measures == exact.measure(networks[0], True)
-
-
 @pytest.mark.parametrize("keeps_rules", [True, False])
 def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_rules):
     measures = exact, SampledStrength(tictactoe, games=4000)
@@ -71,12 +58,22 @@ def test_sampled_measures_are_near_exact_ones(tictactoe, exact, networks, keeps_
     assert (sampled["mistakes"], sampled["perfect"]) == (None, None)
 
 
-def test_illegal_moves_are_mistakes(exact, networks):
+def test_illegal_moves_are_mistakes_and_networks_play_once(exact, networks):
     _, is_illegal = exact.play(networks[0])
     legal, free = (exact.measure(networks[0], keeps_rules) for keeps_rules in (True, False))
     assert is_illegal.any()
     assert not is_illegal[exact.positions.is_terminal].any()
     assert max(legal["mistakes"], is_illegal.sum()) <= free["mistakes"] <= legal["mistakes"] + is_illegal.sum()
+    asked = []
+
+    def values(states):
+        asked.append(len(states))
+        return networks[0](states)
+
+    measures = exact.measure(values, True)
+    assert exact.judge(values, True)["keeps_value"] == pytest.approx(measures["perfect"])
+    assert asked == [len(exact.positions.live)]
+    assert exact.measure(networks[1], True) != measures == exact.measure(networks[0], True)
 
 
 def test_points_of_a_match_add_up(tictactoe, exact, networks, monkeypatch):

@@ -65,13 +65,10 @@ def test_bots_are_known_by_their_names_or_their_parameters(tmp_path, path):
     assert (by_id[5].winner.is_bot, by_id[5].winner.temperature) == (False, None)
     assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)
     assert query(other, "SELECT count(*) FROM bot_parameters") == [(2,)]
-
-
-def test_a_player_with_parameters_was_a_bot_all_along(tmp_path):
     first = some_games(1)[0]
     later = replace(first, id=5, loser=replace(first.loser, is_bot=True, temperature=0.5))
     reserved = replace(first, id=6, winner=replace(first.winner, name="general_pawnn", is_bot=False))
-    by_id = dict(stored(kept(tmp_path / "y.db", first, later, reserved)))
+    by_id = dict(stored(kept(tmp_path / "z.db", first, later, reserved)))
     assert (by_id[first.id].loser.is_bot, by_id[first.id].loser.temperature) == (True, None)
     assert (by_id[5].loser.is_bot, by_id[5].loser.temperature) == (True, 0.5)
     assert (by_id[6].winner.is_bot, by_id[6].winner.temperature) == (True, 0.0)

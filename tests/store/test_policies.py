@@ -35,7 +35,7 @@ def test_a_policy_of_a_finer_model_is_rounded_within_the_bound(tmp_path, memory)
     assert abs(one.win_probability - other.win_probability) <= 11 * one.length / 65535
 
 
-def test_states_that_are_not_reached_play_alike(tmp_path, memory):
+def test_what_is_not_reached_plays_alike_and_is_compressed(tmp_path, memory):
     policy = mixed(memory, 1)
     reached = np.arange(memory.n_states) % 3 > 0
     save_policy(tmp_path / "a.h5", memory, policy, covered=reached)
@@ -44,9 +44,7 @@ def test_states_that_are_not_reached_play_alike(tmp_path, memory):
     kept = np.repeat(reached, lengths)
     assert np.array_equal(found[~kept], np.repeat(1 / lengths, lengths)[~kept])
     assert found[kept] == pytest.approx(policy[kept], abs=1e-3)
-
-
-def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
+    # What is compressed may be larger than its file.
     rules = PRESETS["tabletop"]._replace(copies=(2, 2, 2, 2, 2), hand_size=3, reveal_size=2, hp=1, breaths=2)
     space = StateSpace(rules, "memory")
     policy, path = mixed(space, 1), tmp_path / "a.h5"
@@ -58,16 +56,11 @@ def test_what_is_compressed_may_be_larger_than_its_file(tmp_path):
     assert found[: lengths[0]] == pytest.approx(policy[: lengths[0]], abs=1e-3)
 
 
-def test_files_of_another_model_or_game_are_refused(tmp_path, memory):
+def test_policies_of_other_models_are_lifted_or_refused(tmp_path, memory):
     path = tmp_path / "a.h5"
     save_policy(path, memory, mixed(memory, 1))
     with pytest.raises(ReadError, match=r"a\.h5: information model memory; it must be view here"):
         load(path).policy(StateSpace(RULES))
-    with pytest.raises(ReadError, match=r"a\.h5: made for rules .*, but the game has rules .*; only the redeal"):
-        load(path).policy(StateSpace(RULES._replace(hp=3), "memory"))
-
-
-def test_a_policy_of_the_view_is_lifted_to_a_finer_model(tmp_path, memory):
     space = StateSpace(RULES)
     policy = mixed(space, 3)
     save_policy(tmp_path / "a.h5", space, policy)

@@ -83,14 +83,6 @@ def test_strategy_survives_bit_by_bit(tiny, tmp_path):
     assert np.array_equal(load(tmp_path / "nothing.h5").policy(tiny), uniform_policy(tiny))
 
 
-def test_agent_plays_greedily_or_by_softmax(game, originals):
-    file = load(originals["agent"])
-    ptr, q = game.mdp.state_ptr, game.solution.q
-    for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
-        assert_same_bits(file.policy(game.space, temperature), weight)
-    assert file.covered(game.space).all()
-
-
 @settings(max_examples=4)
 @given(house_rules(), st.integers(0, 99))
 def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
@@ -106,13 +98,18 @@ def test_games_of_house_rules_survive(tmp_path_factory, rules, seed):
     assert_same_solution(solution, file.solution())
 
 
-def test_one_row_is_read_without_the_others(game, originals):
+def test_one_row_and_policies_of_an_agent_are_read(game, originals):
     file = load(originals["tensor"])
     for row in (0, 17, game.mdp.n_rows - 1):
         columns, p = file.row(row)
         part = slice(game.mdp.indptr[row], game.mdp.indptr[row + 1])
         assert_same_bits(columns, game.mdp.indices[part])
         assert_same_bits(p, game.mdp.data[part])
+    file = load(originals["agent"])
+    ptr, q = game.mdp.state_ptr, game.solution.q
+    for temperature, weight in ((None, greedy(ptr, q)), (0.5, softmax(ptr, q, 0.5))):
+        assert_same_bits(file.policy(game.space, temperature), weight)
+    assert file.covered(game.space).all()
 
 
 def test_agent_without_transitions_keeps_its_values(game, tmp_path):

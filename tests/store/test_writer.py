@@ -23,7 +23,7 @@ def write(path, game):
         write_solution(out, game.solution)
 
 
-def test_what_went_to_the_disk_early_is_in_the_file_with_all_that_came_later(game, tmp_path, monkeypatch):
+def test_what_goes_to_the_disk_early_is_in_the_file(game, tmp_path, monkeypatch):
     synced, fsync = [], os.fsync
     monkeypatch.setattr(os, "fsync", lambda file: (synced.append(threading.current_thread().name), fsync(file)))
     write(tmp_path / "x.h5", game)
@@ -33,6 +33,10 @@ def test_what_went_to_the_disk_early_is_in_the_file_with_all_that_came_later(gam
     file = load(tmp_path / "x.h5")
     assert np.array_equal(file.code, game.space.code)
     assert np.array_equal(file.solution().v, game.solution.v)
+    with pytest.raises(ValueError, match="mine"), new_file(tmp_path / "x.h5", "tensor", game.space.rules):
+        raise ValueError("mine")
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.h5"]
+    assert np.array_equal(load(tmp_path / "x.h5").code, game.space.code)
 
 
 def test_a_disk_that_fails_meanwhile_is_told_at_the_end_and_leaves_nothing(game, tmp_path, monkeypatch):
@@ -80,9 +84,3 @@ def test_a_file_too_large_leaves_the_old_one_and_a_sound_process(game, originals
     assert list(tmp_path.iterdir()) == [path]
     save_policy(tmp_path / "other.h5", game.space, game.policy)
     assert np.array_equal(load(tmp_path / "other.h5").policy(game.space), game.policy)
-
-
-def test_errors_of_the_block_pass_unchanged(game, tmp_path):
-    with pytest.raises(ValueError, match="mine"), new_file(tmp_path / "x.h5", "tensor", game.space.rules):
-        raise ValueError("mine")
-    assert list(tmp_path.iterdir()) == []

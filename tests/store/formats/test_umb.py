@@ -16,6 +16,7 @@ from punish_fast.mdp.solver import solve
 from punish_fast.punish.codes import ACTIONS, FIELDS, action_name
 from punish_fast.punish.rules import from_mapping
 from punish_fast.store.formats import umb
+from punish_fast.store.formats.labelled_process import process_of
 from punish_fast.store.formats.umb import export_umb
 from store.formats.test_umb_storm import storm_values
 
@@ -103,7 +104,7 @@ def test_the_library_of_the_format_reads_all_of_it(path, tiny, tiny_mdp):
     assert read.annotations["rewards"]["reward"]["choices"] == [*tiny_mdp.reward.tolist(), 1.0, -1.0]
     assert np.flatnonzero(read.annotations["aps"]["win"]["states"]).tolist() == [tiny.n_states]
     assert np.flatnonzero(read.annotations["aps"]["loss"]["states"]).tolist() == [tiny.n_states + 1]
-    assert sum(read.state_is_initial) == tiny.n_openings
+    assert list(read.state_is_initial) == process_of(tiny, tiny_mdp, None).is_initial.tolist()
     assert json.loads(members_of(path)["index.json"])["valuations"]["states"]["unique"]
     assert [read.choice_action_to_string[k] for k in read.choice_to_choice_action[-2:]] == ["rest", "rest"]
     assert [list(valuation) for valuation in read.valuations["states"]] == [[*FIELDS, "outcome"]] * (tiny.n_states + 2)
