@@ -133,8 +133,8 @@ class Game(Protocol):
         for number, word in enumerate(text.split(), 1):
             actions = self.words(state)
             if word not in actions:
-                allowed = ", ".join(actions) or "nothing, the game is over"
-                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong, allowed: {allowed}")
+                told = f"use {', '.join(actions)}" if actions else "the game is over"
+                raise GameError(f"position: word {number}, {printable(word)!r}, is wrong; {told}")
             state = self.apply(state, actions[word])
         return state
 

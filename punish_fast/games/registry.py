@@ -138,7 +138,7 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
     """Look up a game by name, and check that it supports the command ``verb``."""
     entry = GAMES.get(name) if isinstance(name, str) else None
     if entry is None:
-        raise GameError(f"game: {name!r} is unknown, allowed: {', '.join(GAMES)}")
+        raise GameError(f"game: {name!r} is unknown; use {', '.join(GAMES)}")
     if verb is not None and verb not in entry.verbs:
         raise GameError(f"{name}: does not offer {verb!r}, only {', '.join(entry.verbs)}")
     return entry

@@ -130,7 +130,7 @@ class TapnSwap(Game):
         shape = r"\s*\d+\s*-\s*\d+[\s/:,]+\d+\s*-\s*\d+\s*|\s*\d\d[\s/:,]*\d\d\s*"
         if not re.fullmatch(shape, text, re.ASCII) or max(numbers) > self.max_fingers or not any(numbers):
             raise GameError(
-                f"position: {text!r} is wrong, allowed: the mover's hands and the opponent's, each with 0 to "
+                f"position: {text!r} is wrong; use the mover's hands and the opponent's, each with 0 to "
                 f'{self.max_fingers} fingers, such as "3-1 2-4"'
             )
         return TapnSwapState((numbers[0], numbers[1]), (numbers[2], numbers[3]), 0)

@@ -117,15 +117,14 @@ class TicTacToe(SquareGame):
         cells = re.sub(r"[\s/|]", "", text, flags=re.ASCII).upper()
         if not re.fullmatch(r"[XO.]{9}", cells):
             raise GameError(
-                f"position: {text!r} is wrong, allowed: three rows of X, O and . for an empty square, such as "
-                '"X../.O./..."'
+                f'position: {text!r} is wrong; use three rows of X, O and . for an empty square, such as "X../.O./..."'
             )
         first, second = (_mask(k for k in range(_SQUARES) if cells[k] == mark) for mark in "XO")
         lead = first.bit_count() - second.bit_count()
         state = TicTacToeState(first, second) if lead == 0 else TicTacToeState(second, first)
         if lead not in {0, 1} or self.line(state.own):
             raise GameError(
-                f"position: {text!r} cannot be reached, allowed: as many X as O, or one more, and play ends with a line"
+                f"position: {text!r} cannot be reached; there must be as many X as O, or one more, and a line ends play"
             )
         return state
 

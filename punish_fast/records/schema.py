@@ -154,7 +154,7 @@ def require_tables(connection: sqlite3.Connection, is_current: bool = False) -> 
             raise SchemaError(f"is not a database of recorded games, it has no table {table}")
         # A view can contain a query that never terminates.
         if kinds[table] != "table":
-            raise SchemaError(f"{table} is a {kinds[table]}, it must be a table")
+            raise SchemaError(f"{table} is a {kinds[table]}; it must be a table")
         there = _columns_of(connection, table)
         for column in (*columns, *(_ADDED.get(table, ()) if is_current else ())):
             name = column.split()[0]

@@ -151,7 +151,7 @@ def test_a_random_deck_has_each_number_as_often_as_cuts_of_a_row_make_it():
 
 def test_impossible_variants_are_refused():
     for variant, message in (
-        ({"decks": decks_text([DEFAULT_DECK, (5,) * 25])}, "second deck: its sum is 125, it must be at most 100"),
+        ({"decks": decks_text([DEFAULT_DECK, (5,) * 25])}, "second deck: its sum is 125; it must be at most 100"),
         (
             {"decks": "one/" + decks_text([DEFAULT_DECK])},
             "first deck: the card one is not allowed, only whole numbers from 1 to 76",
@@ -168,9 +168,9 @@ def test_impossible_variants_are_refused():
 
 def test_positions_are_draws_and_moves_from_the_beginning():
     for text, problem in (
-        ("9", "1, '9', is wrong, allowed: 1, 2, 5"),
-        ("1 5 1 2 first 2", "6, '2', is wrong, allowed: 5, 1, pass"),
-        ("1 5 1 2 first pass pass pass pass pass", "10, 'pass', is wrong, allowed: nothing, the game is over"),
+        ("9", "1, '9', is wrong; use 1, 2, 5"),
+        ("1 5 1 2 first 2", "6, '2', is wrong; use 5, 1, pass"),
+        ("1 5 1 2 first pass pass pass pass pass", "10, 'pass', is wrong; the game is over"),
     ):
         with pytest.raises(GameError, match=rf"^position: word {problem}$"):
             SMALL.state_of(text)

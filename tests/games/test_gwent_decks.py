@@ -25,7 +25,7 @@ def test_decks_at_the_limits_are_allowed_and_others_refused():
         assert checked_deck(deck) == tuple(sorted(deck))
     for deck, message in (
         ((1,) * 24, "24 cards; it must have at least 25"),
-        ((1,) * 101, "its sum is 101, it must be at most 100"),
+        ((1,) * 101, "its sum is 101; it must be at most 100"),
         ((*(1,) * 25, 0), "the card 0 is not allowed, only whole numbers from 1 to 76"),
         ((*(1,) * 25, 77), "the card 77 is not allowed, only whole numbers from 1 to 76"),
         ((*(1,) * 25, 1.5), "the card 1.5 is not allowed, only whole numbers from 1 to 76"),

@@ -96,9 +96,9 @@ def test_returns_follow_from_the_totals_and_artifacts():
 
 
 def test_positions_pictures_and_variants():
-    with pytest.raises(GameError, match=r"^position: word 2, 'go', is wrong, allowed: leave, stay$"):
+    with pytest.raises(GameError, match=r"^position: word 2, 'go', is wrong; use leave, stay$"):
         GAME.state_of("7 go")
-    with pytest.raises(GameError, match=r"^position: word 21, '7', is wrong, allowed: nothing, the game is over$"):
+    with pytest.raises(GameError, match=r"^position: word 21, '7', is wrong; the game is over$"):
         GAME.state_of(ROUND_OF_NOTHING * 5 + "7")
     with pytest.raises(GameError, match="only zero-sum games of two players can be enumerated"):
         enumerate_positions(GAME)

@@ -112,7 +112,7 @@ def test_players_have_names():
     }.items():
         assert player_named(name).stay(states).tolist() == stay
     for name in ("", "leave-at-0", "leave-at-100", "leave-at-5-5", "leave-at-\u0665"):
-        with pytest.raises(GameError, match="is unknown, allowed: random, leave-at-N"):
+        with pytest.raises(GameError, match="is unknown; use random, leave-at-N"):
             player_named(name)
 
 

@@ -39,7 +39,7 @@ def test_options_make_variants():
 
 def test_unknown_games_and_wrong_parameters_are_refused():
     for name in ("chess", None, 3, []):
-        with pytest.raises(GameError, match=rf"^game: .* is unknown, allowed: {', '.join(GAMES)}$"):
+        with pytest.raises(GameError, match=rf"^game: .* is unknown; use {', '.join(GAMES)}$"):
             entry_of(name)
     message = r"^game: tapnswap has no parameters .*, only limit, rolls_over, may_empty, swaps$"
     for parameters in (None, {}, {"limit": "5"}, Variant(limit=True)._asdict()):

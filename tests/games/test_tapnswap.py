@@ -84,7 +84,7 @@ def test_states_are_read_from_text():
     game = TapnSwap()
     for text in ("3-1 2-4", "31/24", "31 24", "3124", " 3-1, 2-4 ", "3 - 1 / 2 - 4"):
         assert game.state_of(text) == TapnSwapState((3, 1), (2, 4), 0)
-    message = r"^position: .* is wrong, allowed: the mover's hands .* such as \"3-1 2-4\"$"
+    message = r"^position: .* is wrong; use the mover's hands .* such as \"3-1 2-4\"$"
     for text in ("", "3-1", "5-0 1-1", "0-0 0-0", "1-1 1-1 1-1", "a-b c-d", "31-24", "-1-1 1-1"):
         with pytest.raises(GameError, match=message):
             game.state_of(text)

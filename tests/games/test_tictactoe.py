@@ -75,10 +75,12 @@ def test_states_are_read_from_text():
         assert GAME.state_of(text) == TicTacToeState(1, 16)
     assert GAME.state_of("X../.../...") == TicTacToeState(0, 1)
     for text in ("", "X", "X../.O./....", "X../.o./..2", "X-O", "\x1b"):
-        with pytest.raises(GameError, match=r"^position: .* is wrong, allowed: three rows of X, O and \. for an empty"):
+        with pytest.raises(GameError, match=r"^position: .* is wrong; use three rows of X, O and \. for an empty"):
             GAME.state_of(text)
     for text in ("XX. ... ...", "O.. ... ...", "XXX OO. O..", "XXX OOO ...", "XX. OOO X.X"):
-        with pytest.raises(GameError, match=r"^position: '.*' cannot be reached, allowed: as many X as O, or one more"):
+        with pytest.raises(
+            GameError, match=r"^position: '.*' cannot be reached; there must be as many X as O, or one more"
+        ):
             GAME.state_of(text)
 
 

@@ -150,7 +150,7 @@ def test_nothing_changes_if_nothing_is_written_or_something_fails(original):
         ("UPDATE games SET loser_id = winner_id", "table games has an invalid row"),
         ("UPDATE bot_parameters SET temperature = 9e999", "temperature inf"),
         (f"UPDATE players SET is_bot = '{'x' * 5000}'", r"is_bot 'x{59}\.\.\.$"),
-        ("ALTER TABLE breaths RENAME TO b; CREATE VIEW breaths AS SELECT * FROM b", "breaths is a view, it must be a"),
+        ("ALTER TABLE breaths RENAME TO b; CREATE VIEW breaths AS SELECT * FROM b", "breaths is a view; it must be a"),
         (
             "DROP TABLE games; CREATE VIRTUAL TABLE games"
             " USING fts5(game_id, winner_id, loser_id, winner_paramset_id, loser_paramset_id)",

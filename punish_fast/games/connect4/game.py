@@ -111,9 +111,7 @@ class Connect4(SquareGame):
     def state_of(self, text: str) -> Connect4State:
         """Parse a sequence of moves as columns from 1 to 7, such as ``"4455"``."""
         if not re.fullmatch("[1-7]*", text):
-            raise GameError(
-                f"position: {printable(text)!r} is wrong, allowed: the columns played, 1 to 7, such as 4455"
-            )
+            raise GameError(f"position: {printable(text)!r} is wrong; use the columns played, 1 to 7, such as 4455")
         state = self.initial()
         for number, column in enumerate(text, 1):
             if int(column) - 1 not in self.actions(state):

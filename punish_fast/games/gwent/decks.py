@@ -38,7 +38,7 @@ def checked_deck(cards: Sequence[Any], name: str = "deck", min_cards: int = MIN_
         raise GameError(f"{name}: {len(cards)} cards; it must have at least {min_cards}")
     deck = tuple(sorted(cards))
     if sum(deck) > MAX_SUM:
-        raise GameError(f"{name}: its sum is {sum(deck)}, it must be at most {MAX_SUM}")
+        raise GameError(f"{name}: its sum is {sum(deck)}; it must be at most {MAX_SUM}")
     return deck
 
 

@@ -107,7 +107,7 @@ def player_named(name: str) -> StayMover:
         return policy_mover(threshold_policy(LEAVE_AT))
     if name == "equilibrium":
         return equilibrium_mover(solve_equilibrium(RoundSets()))
-    raise GameError(f"player: {printable(name)!r} is unknown, allowed: {', '.join(NAMES)}, with N from 1 to 99")
+    raise GameError(f"player: {printable(name)!r} is unknown; use {', '.join(NAMES)}, with N from 1 to 99")
 
 
 class ThresholdResponder(NamedTuple):

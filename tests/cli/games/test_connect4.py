@@ -75,7 +75,7 @@ def test_a_network_that_prefers_columns_to_the_left_is_judged(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["solve", "connect4", "8"], "position: '8' is wrong, allowed: the columns played, 1 to 7"),
+        (["solve", "connect4", "8"], "position: '8' is wrong; use the columns played, 1 to 7"),
         (["show", "connect4", "4444444"], "position: '4444444' is wrong: before move 7, column 4 is full"),
         (["solve", "tapnswap", "44"], "tapnswap: POSITION and --value-only apply only to connect4"),
         (["judge", "connect4", "search-0"], "search-0: unknown agent; use random, search-N"),
