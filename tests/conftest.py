@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from fractions import Fraction
 from importlib.util import find_spec
 
-import exact_values
 import pytest
 from hypothesis import HealthCheck, settings
 from numba import config
@@ -71,12 +69,6 @@ def tiny(request: pytest.FixtureRequest) -> StateSpace:
 def tiny_mdp(tiny: StateSpace) -> MDP:
     """``tiny`` against uniform play."""
     return build(tiny)
-
-
-@pytest.fixture(scope="session")
-def tiny_values(tiny: StateSpace) -> dict[tuple, Fraction]:
-    """The exact optimal values of ``tiny`` against uniform play with discount 19/20."""
-    return dict(exact_values.solve(tiny.rules, Fraction(19, 20)))
 
 
 @pytest.fixture(scope="session")

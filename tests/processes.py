@@ -77,11 +77,6 @@ def error(values, exact):
     return max(abs(Fraction(v) - x) for v, x in zip(values.tolist(), exact, strict=True))
 
 
-def exact_win_probabilities(states: States, terminals: Sequence[float]) -> list[Fraction]:
-    """Largest probabilities of reaching a terminal with a positive reward; play must end under every policy."""
-    return exact_values(arrivals(states, terminals), [0.0] * len(terminals), 1.0)
-
-
 def arrivals(states: States, terminals: Sequence[float]) -> States:
     """The same process, in which only the arrival at a terminal with a positive reward pays, once."""
     wins = [len(states) + k for k, reward in enumerate(terminals) if reward > 0]

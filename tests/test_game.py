@@ -1,22 +1,22 @@
 """Rules in, values out: the whole way against the exact model and the published figures."""
 
-from fractions import Fraction
-
-import exact_values
 import numpy as np
 import pytest
 from exact import random_policy, strategy_of, twin_of
 
-from punish_fast.mdp.solve_options import SCHEDULES
+from bench import reference
 from punish_fast.mdp.solver import solve
-from punish_fast.punish.rules import PRESETS
-from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import build
 
 pytestmark = pytest.mark.kernels
 
-# What 0.95 in float64 differs from 19/20 by changes a value of at most 20 by far less than this.
-DISCOUNT_ERROR = 1e-12
+# Options of `solve`, and the values of a won and of a lost game.
+OBJECTIVES = [
+    ({}, 20.0, -20.0),
+    ({"method": "jacobi"}, 20.0, -20.0),
+    ({"discount": 1.0}, 1.0, -1.0),
+    ({"objective": "win-probability"}, 1.0, 0.0),
+]
 
 PUBLISHED_RMSE = {
     101: 5.35349066338031,
@@ -28,61 +28,22 @@ PUBLISHED_RMSE = {
 }
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_values_of_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp, tiny_values, schedule):
-    solution = solve(tiny_mdp, method=schedule)
-    exact = [tiny_values[twin_of(tiny.state(row))] for row in range(tiny.n_states)]
-    worst = max(abs(Fraction(v) - x) for v, x in zip(solution.v.tolist(), exact, strict=True))
-    assert worst <= solution.error_bound + DISCOUNT_ERROR
-    assert solution.error_bound <= 1e-10
-    assert tiny_mdp.is_cycle
-
-
-def test_action_values_of_tiny_are_exact(tiny, tiny_mdp, tiny_values):
-    solution = solve(tiny_mdp)
-    assert -20 <= solution.v.min() <= solution.v.max() <= 20
-    for row in range(0, tiny.n_states, 5):
-        exact = exact_values.q_values(tiny.rules, tiny_values, twin_of(tiny.state(row)), Fraction(19, 20))
-        q = solution.q[tiny.state_ptr[row] : tiny.state_ptr[row + 1]]
-        assert q == pytest.approx([float(exact[action]) for action in sorted(exact)], abs=1e-9)
-
-
-def test_values_against_a_sparse_table_are_exact_within_the_error_bound():
-    space = StateSpace(PRESETS["tiny"])
-    policy = random_policy(space, 8)
-    mdp, twins = build(space, policy), [twin_of(space.state(row)) for row in range(space.n_states)]
-    solution, strategy = solve(mdp), strategy_of(space, policy)
-    exact = exact_values.solve(space.rules, Fraction(19, 20), strategy)
-    worst = max(abs(v - float(exact[twin])) for v, twin in zip(solution.v.tolist(), twins, strict=True))
-    assert worst <= solution.error_bound + DISCOUNT_ERROR
-    chances = solve(mdp, objective="win-probability")
-    exact = exact_values.solve(space.rules, Fraction(1), strategy)
-    worst = max(abs(v - float(1 + exact[twin]) / 2) for v, twin in zip(chances.v.tolist(), twins, strict=True))
-    # The table's probabilities are exact, so all that is left is how they were rounded on the way.
-    assert worst <= chances.error_bound + 1e-13
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_undiscounted_values_are_chances_to_win_less_chances_to_lose(tiny_mdp, schedule):
-    solution = solve(tiny_mdp, 1.0, schedule)
-    transitions = tiny_mdp.to_scipy()
-    v = np.zeros(tiny_mdp.n_columns)
-    v[-2:] = 1.0, -1.0
-    # No play lasts so long that a further backup would change anything.
-    for _ in range(1000):
-        v[: tiny_mdp.n_states] = np.maximum.reduceat(transitions @ v, tiny_mdp.state_ptr[:-1])
-    assert np.abs(solution.v - v[: tiny_mdp.n_states]).max() <= solution.error_bound + 1e-13
-    assert solution.converged
-
-
-def test_chances_to_win_tiny_are_exact_within_the_error_bound(tiny, tiny_mdp):
-    solution = solve(tiny_mdp, objective="win-probability")
-    exact = exact_values.solve(tiny.rules, Fraction(1))
-    for row in range(tiny.n_states):
-        chance = (1 + exact[twin_of(tiny.state(row))]) / 2
-        assert abs(Fraction(solution.v[row]) - chance) <= solution.error_bound
-        assert solution.lower[row] <= float(chance) <= solution.upper[row]
-    assert solution.converged
+@pytest.mark.parametrize("seed", [None, 8])
+def test_values_of_tiny_solve_the_equations_of_the_exact_model(tiny, seed):
+    """Against uniform play and a random policy; rows of one state follow each other as in the tensor."""
+    policy = None if seed is None else random_policy(tiny, seed)
+    strategy = None if policy is None else strategy_of(tiny, policy)
+    mdp, twins = build(tiny, policy), [twin_of(tiny.state(row)) for row in range(tiny.n_states)]
+    rows = [row for twin in twins for row in reference.transitions(tiny.rules, twin, strategy).values()]
+    for options, won, lost in OBJECTIVES:
+        solution = solve(mdp, **options)
+        later = dict(zip(twins, (solution.discount * solution.v).tolist(), strict=True))
+        later |= {reference.WIN: won, reference.LOSS: lost}
+        q = np.array([sum(float(p) * later[after] for after, p in row.items()) for row in rows])
+        assert solution.converged
+        assert np.abs(solution.q - q).max() <= 2 * solution.error_bound + 1e-12
+        v = np.maximum.reduceat(q, tiny.state_ptr[:-1])
+        assert np.abs(solution.v - v).max() <= 2 * solution.error_bound + 1e-12
 
 
 @pytest.mark.full

@@ -10,6 +10,9 @@ from houses import TINY
 from punish_fast.duel.graph import Graph
 from punish_fast.equilibrium import restricted_game
 from punish_fast.equilibrium._restricted_game import INSIDE, LEAF, NEEDED, OUTSIDE
+from punish_fast.equilibrium.counterfactual_response import CounterfactualResponse
+from punish_fast.equilibrium.regret_iteration import RegretIteration
+from punish_fast.equilibrium.regret_minimisers import Hedge
 from punish_fast.equilibrium.restricted_game import Marks, RestrictedGame, all_inside, are_consistent, mark, restrict
 from punish_fast.punish.states.space import StateSpace
 
@@ -156,3 +159,25 @@ def test_parts_with_the_same_buffer_share_no_successor(part):
             assert not after & targets.setdefault(buffer, set())
             targets[buffer] |= after
         assert sorted(covered) == list(range(*found.layer_ptr[number : number + 2]))
+
+
+def new_iteration(measure, graph, minimiser):
+    v, dealt = np.full(measure.n_values, 0.5), graph.dealt
+    v[-2:] = 1.0, 0.0
+    return RegretIteration(measure, minimiser, dealt, v, 0.5, CounterfactualResponse(measure, v[:, None].copy(), dealt))
+
+
+@pytest.mark.parametrize("model", ["view", "memory"])
+def test_a_restricted_game_of_everything_learns_like_the_whole(model):
+    graph = Graph(StateSpace(TINY, model))
+    marks = all_inside(graph)
+    restricted = restrict(graph, marks, must_pay=False)
+    whole = new_iteration(graph, graph, Hedge(graph.state_ptr, marks.row))
+    part = new_iteration(restricted, graph, Hedge(restricted.state_ptr))
+    for iteration in (1, 2, 3):
+        for played in (whole, part):
+            played.run(iteration)
+        assert np.array_equal(whole.response.choice, part.response.choice)
+        for name in ("strategy", "enemy", "v", "nodes", "state_reach"):
+            assert getattr(whole, name) == pytest.approx(getattr(part, name), abs=1e-12), name
+        assert whole.reach.table == pytest.approx(part.reach.table, abs=1e-14)

@@ -24,10 +24,6 @@ from punish_fast.runtime._jit import set_threads
 
 NEVER = (0, 0, 0, 0, 0)
 _SHORT = Rules(healing=0, reveal_size=0, hp=2, exhausting=NEVER, redeal="reshuffle")
-# With four cards, forgetting in which breath a card was played means forgetting own choices.
-ORDERS = _SHORT._replace(
-    copies=(1, 1, 2, 3, 1), hand_size=4, feints=0, hp=3, damage=(1, 1, 1, 2, 3), dodge_stops=(0, 0, 0, 1, 0)
-)
 # Several measures, without a kept card.
 MEASURES = _SHORT._replace(
     copies=(2, 2, 1, 1, 1), hand_size=3, reveal_size=1, breaths=3, feints=0, damage=(1, 1, 1, 2, 3)
@@ -210,22 +206,6 @@ def test_a_game_is_not_restricted_if_it_does_not_pay(graph, monkeypatch):
     every = learned(graph, 7, 0.5)
     assert all(np.array_equal(table, every.tables[name]) for name, table in few.tables.items())
     assert (few.tables["marked_rows"] == INSIDE).all()
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_best_responses_lower_exploitability_as_much_by_restricted_iterations(monkeypatch):
-    """So it is in this game and in the standard one, but not where little is forgotten."""
-    graph, exploitability = Graph(StateSpace(ORDERS)), []
-    for share, n_full in ((0.0, 16), (0.8, 16), (0.8, 1_000)):
-        monkeypatch.setattr(regret_minimisers, "_FULL_ITERATIONS", n_full)
-        learning = learned(graph, 200, share)
-        exploitability.append(best_response(graph, learning.average, "true").win_probability - 0.5)
-        if share:
-            assert (learning.tables["marked_rows"] == INSIDE).all() == (n_full > 200)
-    self_play, restricted, full = exploitability
-    assert 0 < restricted < 0.8 * self_play
-    assert restricted == pytest.approx(full, abs=2e-3)
 
 
 @pytest.mark.parametrize(("model", "share"), [("view", 0.5), ("memory", 0.0)])

@@ -20,7 +20,6 @@ from scipy.sparse import coo_array
 
 from punish_fast.mdp.model import MDP, from_rows
 from punish_fast.runtime.parallel import cumulated
-from tests.exact_values import eliminate
 
 # A row as it is given: its reward, and columns with probabilities, which may be repeated and zero.
 GivenRow = tuple[float, list[tuple[int, float]]]
@@ -155,6 +154,21 @@ def expected(rows: Sequence[Row], worth: dict[int, Fraction], discount: Fraction
         matrix.append([*equation, reward])
     found = dict(zip(states, eliminate(matrix), strict=True))
     return [worth[s] if s in worth else found[s] for s in range(len(rows))]
+
+
+def eliminate(matrix: list[list[Fraction]]) -> list[Fraction]:
+    """Solve linear equations, each given as its coefficients followed by its right-hand side.
+
+    The coefficients are those of a transient or discounted chain, so no pivot is zero.
+    """
+    rows = list(matrix)
+    for k in range(len(rows)):
+        pivot = rows[k]
+        for i, row in enumerate(rows):
+            if i != k and row[k]:
+                factor = row[k] / pivot[k]
+                rows[i] = [x - factor * y if y else x for x, y in zip(row, pivot, strict=True)]
+    return [row[-1] / row[k] for k, row in enumerate(rows)]
 
 
 def reached(chain: Chain, stops: Collection[int]) -> list[set[int]]:

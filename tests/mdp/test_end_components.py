@@ -157,23 +157,6 @@ def test_two_components_and_a_trap(layers, sweeps):
     assert solution.choice.tolist() == [0, 2, 3, 6, 7]
 
 
-@pytest.mark.parametrize("objective", ["discounted", "win-probability"])
-@pytest.mark.parametrize(
-    "states",
-    [
-        # A component without a way out.
-        [[(0.0, {1: 1.0})], [(0.0, {0: 0.5, 1: 0.5})]],
-        # All ways out cost something, and win nothing.
-        [[(0.0, {1: 1.0}), (-1.0, {2: 1.0})], [(-2.0, {2: 1.0}), (0.0, {0: 0.5, 1: 0.5})]],
-    ],
-    ids=["closed", "costly"],
-)
-def test_play_that_had_better_go_on_is_worth_0(states, objective):
-    solution = solved((states, None, [0.0, 1.0]), objective)
-    assert solution.v.tolist() == [0.0, 0.0]
-    assert error(solution.v, greedy_values((states, None, [0.0, 1.0]), objective, solution)) == 0
-
-
 def test_endless_play_is_noticed_long_before_sweeps_are_given_up(monkeypatch):
     monkeypatch.setattr("punish_fast.mdp.bounds.stopping_rule._MOST_SWEEPS", 10**12)
     assert solved((ROOMS, None, [1.0, -1.0]), "discounted").v.tolist() == [0.0] * 5

@@ -114,6 +114,10 @@ def test_a_slightly_worse_row_does_not_enlarge_the_bound():
     first, last = (finite_horizon(from_rows([rows]), 300) for rows in ([worse, best], [best, worse]))
     assert first.error_bound == last.error_bound
     assert (first.choice[:, 0] == 1).all()
+    # A tied row that is taken counts in the bound.
+    tied = finite_horizon(from_rows([[(1 - 3e-15, {0: 1.0}), best]]), 1)
+    assert tied.choice.tolist() == [[0]]
+    assert tied.error_bound >= 3e-15
 
 
 INFINITE = float("inf")

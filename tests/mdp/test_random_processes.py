@@ -39,9 +39,7 @@ INF = math.inf
 def slow_cycle(pay):
     """A cycle of two states that pay -1 and ``pay``, with an exit."""
     return sample(
-        [(-1.0, {0: 1 - EPSILON, 1: EPSILON})],
-        [(pay, {0: EPSILON, 1: 1 - EPSILON}), (0.0, {2: 1.0})],
-        terminals=[0.0],
+        [(-1.0, {0: 1 - EPSILON, 1: EPSILON})], [(pay, {0: EPSILON, 1: 1 - EPSILON}), (0.0, {2: 1.0})], terminals=[0.0]
     )
 
 

@@ -237,8 +237,7 @@ def test_evaluation_without_a_discount_asks_its_policy_alone_to_end():
     mdp = from_rows([[(1.0, {1: 1.0}), (1.0, {0: 1.0})]], terminals=[0.0])
     assert evaluate(mdp, np.array([1.0, 0.0]), 1.0).tolist() == [1.0]
     with pytest.raises(
-        SolveError,
-        match=r"^discount: 1 is allowed only if play ends, but from 1 states .* it never ends under",
+        SolveError, match=r"^discount: 1 is allowed only if play ends, but from 1 states .* it never ends under"
     ):
         evaluate(mdp, np.array([0.0, 1.0]), 1.0)
     slow = from_rows([[(1.0, {0: 1 - 1e-9, 1: 1e-9})]], terminals=[0.0])

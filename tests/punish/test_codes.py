@@ -1,5 +1,3 @@
-from functools import cache
-
 import numpy as np
 import pytest
 from houses import few, house_rules
@@ -162,19 +160,13 @@ def test_actions_are_named_in_words():
     assert [action_name(action) for action in ACTIONS] == [*names, "rest"]
 
 
-@cache
-def tiny():
-    return StateSpace(PRESETS["tiny"])
-
-
-def test_decimals_are_those_of_the_single_states():
-    assert decimals_of(tiny()).tolist() == [to_decimal(tiny().state(row)) for row in range(tiny().n_states)]
-    assert np.array_equal(split_digits(decimals_of(tiny())), digits_of(tiny()))
+def test_decimals_are_those_of_the_single_states(space):
+    assert decimals_of(space).tolist() == [to_decimal(space.state(row)) for row in range(space.n_states)]
+    assert np.array_equal(split_digits(decimals_of(space)), digits_of(space))
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(0, 17), st.integers(0, 9))
-def test_a_number_is_a_state_only_if_a_game_reaches_it(number, place, digit):
-    space = tiny()
+def test_a_number_is_a_state_only_if_a_game_reaches_it(space, number, place, digit):
     near = int(decimals_of(space, np.array([number % space.n_states]))[0])
     changed = near + (digit - near // 10**place % 10) * 10**place
     reached = {int(decimal) for decimal in decimals_of(space)}

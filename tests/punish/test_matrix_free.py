@@ -49,6 +49,11 @@ def test_values_have_the_bits_of_the_tensor(cut_small, rules, seed, n_entries):
     assert made.batches.n_probabilities == len(stored.data)
     first_entries = stored.indptr[stored.state_ptr[stored.layer_ptr]]
     assert [int(n.sum()) for n in made.batches.n_entries_of] == np.diff(first_entries).tolist()
+    for sizes, ranges in zip(made.batches.n_entries_of, made.batches.ranges, strict=True):
+        assert all(
+            size <= n_entries or blocks.end - blocks.begin == 1 for size, blocks in zip(sizes, ranges, strict=True)
+        )
+        assert 12 * sizes.max(initial=0) <= made.batches.nbytes
     assert made.nonzeros() == stored.nonzeros() == build(space, policy).nonzeros()
     assert_same_solution(made, stored)
     assert_same_solution(made, stored, method="jacobi", sweeps=7)

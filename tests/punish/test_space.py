@@ -25,6 +25,7 @@ from punish_fast.punish.states.information import (
     tuples_of,
 )
 from punish_fast.punish.states.space import StateSpace
+from punish_fast.punish.transitions.tensor import build
 
 
 def states_of(found: StateSpace, layer: int) -> list[reference.State]:
@@ -181,18 +182,6 @@ def test_under_memory_every_state_has_enemy_states(rules):
     assert np.array_equal(seen, np.diff(graph.full.ptr))
 
 
-def test_only_states_of_the_view_have_codes():
-    memory = StateSpace(PRESETS["tiny"], "memory")
-    for ask in (lambda: memory.code, lambda: memory.state(0)):
-        with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
-            ask()
-
-
-def test_an_unknown_model_is_refused():
-    with pytest.raises(InformationError, match="'order' is not allowed; it must be one of view, memory"):
-        StateSpace(PRESETS["tiny"], "order")
-
-
 @pytest.mark.slow
 @pytest.mark.full
 def test_states_with_memory_of_the_standard_game(tabletop):
@@ -225,11 +214,7 @@ def test_a_move_takes_one_copy_to_the_place_of_the_model(name, rules, data):
     tuples, places = tuples_of(model, rules), places_of(model, rules)
     digit = data.draw(st.integers(0, len(tuples) - 1))
     hand, *seen = tuples[digit]
-    for move, out_of_hand, place in (
-        (OWN_PICK, 1, model.own),
-        (OWN_DRAW, 0, model.own),
-        (ENEMY_CARD, 0, model.enemy),
-    ):
+    for move, out_of_hand, place in ((OWN_PICK, 1, model.own), (OWN_DRAW, 0, model.own), (ENEMY_CARD, 0, model.enemy)):
         after = (hand - out_of_hand, *(n + (k == place) for k, n in enumerate(seen)))
         expected = tuples.index(after) if after in tuples else -1
         assert places.move[move, digit] == expected
@@ -249,6 +234,12 @@ def test_a_coarser_model_keeps_hand_and_discard_pile(rules):
     assert np.array_equal(fine.discard, coarse.discard[digits])
 
 
-def test_digits_within_a_finer_model_are_refused():
+def test_models_are_refused_where_they_do_not_fit():
     with pytest.raises(InformationError, match="'view' forgets cards that 'memory' remembers"):
         digits_within(information_of("view"), information_of("memory"), PRESETS["notebook"])
+    with pytest.raises(InformationError, match="'order' is not allowed; it must be one of view, memory"):
+        StateSpace(PRESETS["tiny"], "order")
+    memory = StateSpace(PRESETS["tiny"], "memory")
+    for ask in (lambda: memory.code, lambda: memory.state(0), lambda: build(memory)):
+        with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
+            ask()

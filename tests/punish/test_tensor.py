@@ -10,7 +10,6 @@ from punish_fast.mdp.model import MDP, check, check_arrays
 from punish_fast.mdp.policy import PolicyError
 from punish_fast.mdp.solver import solve
 from punish_fast.punish.rules import PRESETS, Rules
-from punish_fast.punish.states.information import InformationError
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.transitions.tensor import Refillable, build, build_compact
 from punish_fast.runtime._jit import max_threads, set_threads, threads
@@ -140,11 +139,6 @@ def test_whole_game_is_lawful_and_a_sample_of_its_rows_exact(request, name):
     generator = np.random.default_rng(20)
     per_layer = [generator.integers(*space.layer_ptr[k : k + 2], size=40) for k in range(len(space.layers))]
     assert_rows_exact(space, mdp, np.concatenate(per_layer).tolist())
-
-
-def test_only_states_of_the_view_have_a_tensor():
-    with pytest.raises(InformationError, match="'memory' is not allowed here, only 'view' is"):
-        build(StateSpace(PRESETS["tiny"], "memory"))
 
 
 def same_process(one: MDP, other: MDP) -> bool:

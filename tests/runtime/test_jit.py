@@ -9,6 +9,7 @@ from numba import config
 
 from punish_fast.runtime import _jit
 from punish_fast.runtime.compile_progress import announce_to
+from punish_fast.runtime.kernel_files import KernelFiles
 
 WITH_JIT = pytest.mark.skipif(config.DISABLE_JIT, reason="there is nothing to compile")
 
@@ -142,19 +143,6 @@ def test_digest_changes_with_settings_of_the_compiler(monkeypatch, setting):
     assert _jit.source_digest() != before
 
 
-@pytest.mark.parametrize("decorate", [_jit.kernel, _jit.routine, _jit.inlined_routine])
-def test_kernels_compute_what_their_python_does(monkeypatch, decorate):
-    monkeypatch.setattr(_jit, "cache_folder", None)
-
-    def triangle(n):
-        total = 0
-        for k in range(n + 1):
-            total += k
-        return total
-
-    assert decorate(triangle)(10) == 55
-
-
 def test_threads_can_be_set_from_one_to_the_most():
     before = _jit.threads()
     try:
@@ -167,3 +155,66 @@ def test_threads_can_be_set_from_one_to_the_most():
             assert _jit.threads() == _jit.max_threads()
     finally:
         _jit.set_threads(before)
+
+
+KEY, DATA = ("int64", "x86"), ([1.5, "text"], b"code")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> KernelFiles:
+    """Files of a kernel with one compilation."""
+    found = KernelFiles(tmp_path, "sweep", 1)
+    found.save(KEY, DATA)
+    return found
+
+
+def test_what_is_saved_is_loaded_with_the_same_key_and_stamp(files, tmp_path):
+    other = KernelFiles(tmp_path, "sweep", 1)
+    other.save(("float64", "x86"), "another")
+    for each in (files, other):
+        assert each.load(KEY) == DATA
+        assert each.load(("float64", "x86")) == "another"
+        assert each.load(("int32", "x86")) is None
+    assert KernelFiles(tmp_path, "sweep", 2).load(KEY) is None
+    assert KernelFiles(tmp_path, "back_up", 1).load(KEY) is None
+    files.flush()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_kernel_or_types_is_not_loaded(files, tmp_path):
+    (path,) = tmp_path.iterdir()
+    KernelFiles(tmp_path, "sweep", 1).save(("float64", "x86"), "another")
+    (other,) = set(tmp_path.iterdir()) - {path}
+    other.replace(path)
+    assert files.load(KEY) is None
+
+
+def test_a_damaged_file_is_not_loaded_and_is_replaced(files, tmp_path):
+    (path,) = tmp_path.iterdir()
+    content = path.read_bytes()
+    cut = [content[:length] for length in range(len(content))]
+    flipped = [
+        bytes(each ^ (1 << bit if k == place else 0) for k, each in enumerate(content))
+        for place in range(0, len(content), 3)
+        for bit in (0, 7)
+    ]
+    for damaged in [*cut, *flipped, bytes(len(content)), content + b"\0"]:
+        path.write_bytes(damaged)
+        assert files.load(KEY) is None
+    files.save(KEY, DATA)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("method", ["write_bytes", "replace"])
+def test_a_compilation_that_cannot_be_saved_leaves_nothing_behind(files, tmp_path, monkeypatch, method):
+    write = Path.write_bytes
+
+    def fail(self, *arguments):
+        if method == "write_bytes":
+            write(self, arguments[0][:10])
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, method, fail)
+    files.save(("float64", "x86"), DATA)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert files.load(KEY) == DATA
