@@ -54,7 +54,7 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """Main reason for the best action against this one, or against the second best."""
+        """Main reason why the best action is better than this one or, if this one is best, than the second best."""
         return self.explanation.contrast(self.action) or ""
 
 

@@ -34,7 +34,7 @@ class GamePlayer(ServedPlayer):
     """A player of a game, and perfect play for hints.
 
     Attributes:
-        oracle: Perfect play of the game; None if it is not available, and neither are hints.
+        oracle: Perfect play of the game; if None, there are no hints.
         identity: 32 hexadecimal digits, a hash of game and source.
     """
 
