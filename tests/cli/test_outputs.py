@@ -8,7 +8,10 @@ from itertools import product
 import pytest
 from fuzz.trial import contents
 
-from cli.commands import all_verbs, make_files
+from cli.commands import HOUSE, all_verbs
+from cli.made_up_games import random_games, write_games
+from punish_fast.punish.rules import PRESETS
+from punish_fast.punish.states.space import StateSpace
 
 
 @pytest.mark.parametrize(("first", "second"), [([], ["--no-tensor"]), (["--sweeps", "20"], ["--sweeps", "21"])])
@@ -89,17 +92,9 @@ READING = {
     "enemy import-flux": (["params.json", "--rules", "house.toml"], ["params.json", "house.toml"]),
     "enemy pawnn": (["--from", "strategy.h5", "--cross-validate", "2"], ["strategy.h5"]),
     "records plot": (["win-rates", "--db", "games.db"], ["games.db"]),
-    "records player": (["Ann", "--db", "games.db", "--export"], ["games.db"]),
+    "records player": (["Anna", "--db", "games.db", "--export"], ["games.db"]),
     "games train": (["tapnswap", "--from", "strategy.h5", "-o", "other.h5"], ["strategy.h5"]),
 }
-
-
-@pytest.fixture(scope="module")
-def made(_files, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made")
-    make_files(_files, tmp_path_factory, folder)
-    (folder / "survey.toml").write_text('base = "tiny"\n', encoding="utf-8")
-    return folder
 
 
 def writing_options(verb):
@@ -112,19 +107,22 @@ def writing_options(verb):
 
 
 @pytest.mark.parametrize("name", READING)
-def test_no_verb_replaces_what_it_reads(run, made, folder, name):
+def test_no_verb_replaces_what_it_reads(run, files, name):
     """Neither under its own name nor by links, for every option that names an output."""
-    shutil.copytree(made, folder, dirs_exist_ok=True)
+    texts = {"house.toml": HOUSE, "survey.toml": 'base = "tiny"\n', "q.json": "{}", "params.json": "[]"}
+    for path, text in texts.items():
+        (files / path).write_text(text, encoding="utf-8")
+    write_games(files / "games.db", random_games(StateSpace(PRESETS["tiny"]), 1))
     verb, (arguments, sources) = all_verbs()[name], READING[name]
     for source, flag in product(sources, writing_options(verb)):
         suffix = ".svg" if flag == "--plot" or name == "records plot" else ".h5"
-        links = [folder / f"soft{suffix}", folder / f"hard{suffix}"]
+        links = [files / f"soft{suffix}", files / f"hard{suffix}"]
         links[0].symlink_to(source)
-        links[1].hardlink_to(folder / source)
-        before = contents(folder)
+        links[1].hardlink_to(files / source)
+        before = contents(files)
         for output in [*links, source][: 2 if suffix == ".svg" else 3]:
             run(*name.split(), *arguments, flag, output).refused("will not be replaced")
-            assert contents(folder) == before
+            assert contents(files) == before
         for link in links:
             link.unlink()
 
