@@ -69,21 +69,22 @@ class _Content:
 
     def bytes(self, name: str) -> bytearray:
         if name not in self._members:
-            raise self.fault(f"{name} is missing")
+            raise self.fault(f"{printable(name)} is missing")
         return self._members[name]
 
     def array(self, name: str, dtype: str, n: int) -> np.ndarray:
         """Return a member that must contain ``n`` numbers."""
         content, size = self.bytes(name), np.dtype(dtype).itemsize
         if len(content) != n * size:
-            raise self.fault(f"{name}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
+            raise self.fault(f"{printable(name)}: {len(content):,} bytes, but must be {n * size:,}: {n:,} of {size}")
         return np.frombuffer(content, dtype=dtype)
 
     def bits(self, name: str, n: int) -> np.ndarray:
         """Return a member of ``n`` bits, lowest bit first, as bool."""
         content = self.bytes(name)
         if not (n + 7) // 8 <= len(content) <= _bytes_of_bits(n):
-            raise self.fault(f"{name}: {len(content):,} bytes, but must be {_bytes_of_bits(n):,}: {n:,} bits")
+            size = _bytes_of_bits(n)
+            raise self.fault(f"{printable(name)}: {len(content):,} bytes, but must be {size:,}: {n:,} bits")
         return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n, bitorder="little").view(bool)
 
     def pointer(self, name: str, n: int, end: int) -> np.ndarray:
