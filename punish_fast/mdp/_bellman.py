@@ -7,15 +7,15 @@ One backup of a state takes the maximum over its rows::
 Kernels that take ``chunks`` process the chunks of states with indices ``begin`` to ``end - 1``. Each chunk is summed in
 a fixed order, and the caller combines the sums, so that results are bitwise identical for every number of threads.
 
-Backups are bound by memory, and every instruction that is not a load slows them down. Pointers and columns are
-therefore unsigned integers, because Numba tests every signed index for a negative value, and inner loops are written
-out, because a call or a ``range`` costs several cycles in each of the many short rows. `sweep`, which takes nearly all
-the time, reads three entries per iteration, giving weight zero to entries past the end of the row, because processors
-predict a third of the row length better than the full length. Together these measures more than halve its time without
-changing any sum. Entries `AHEAD` positions later are prefetched.
+Backups are memory-bound, and every additional instruction slows them down. Pointers and columns are therefore unsigned
+integers, because Numba checks whether a signed index is negative, and inner loops are written out, because a call or a
+``range`` costs several cycles in each of the many short rows. `sweep`, which takes nearly all the time, reads three
+entries per iteration, giving weight zero to entries past the end of the row, because processors predict the end of a
+shorter loop better. Together, these measures more than halve the time of a sweep without changing any sum. Entries are
+prefetched `AHEAD` positions in advance.
 
-In a compact MDP, the probabilities of a row start at ``data_ptr[row]``, ``shift`` positions before its columns.
-Otherwise ``data_ptr`` is None, and Numba compiles the kernels without the shift.
+In a compact MDP, the probabilities of a row start at ``data_ptr[row]``, ``shift`` positions before its columns. For
+other MDPs, ``data_ptr`` is None, and Numba compiles the kernels without the shift.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Tensor(NamedTuple):
 
 @kernel
 def sweep(begin, end, chunks, tensor, data_ptr, discount, v, out, residual):
-    """Back up states from ``v`` into ``out``, which holds their old values.
+    """Back up states from ``v`` into ``out``, which holds their old values on entry.
 
-    ``residual[chunk]`` receives the largest change. ``out`` may be ``v`` if no state leads to a state of its layer.
+    ``residual[chunk]`` receives the largest change. ``out`` may be ``v`` if no state leads to a state in its own layer.
     """
     state_ptr, indptr, indices, data, reward = tensor
     n_columns, n_data = np.uint64(len(indices)), np.uint64(len(data))
@@ -135,7 +135,7 @@ def back_up_rows(begin, end, chunks, tensor, data_ptr, discount, v, q, out, choi
 
 @kernel
 def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, out, residual):
-    """Back up states under a policy that takes row ``r`` with probability ``weight[r]``."""
+    """Back up states like `sweep`, but under a policy that takes row ``r`` with probability ``weight[r]``."""
     state_ptr, indptr, indices, data, reward = tensor
     for chunk in range(begin, end):
         largest = 0.0
@@ -164,7 +164,10 @@ def evaluate_policy(begin, end, chunks, tensor, data_ptr, discount, weight, v, o
 
 @kernel
 def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lowest, highest):
-    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the lowest and highest successor, excluding terminals."""
+    """Set ``lowest[chunk]`` and ``highest[chunk]`` to the lowest and highest successor, excluding terminals.
+
+    If all successors are terminals, these are ``n_states`` and -1.
+    """
     limit = np.int32(n_states)
     none = np.int32(-1)
     for chunk in range(begin, end):
@@ -179,7 +182,7 @@ def find_successors(begin, end, chunks, state_ptr, indptr, indices, n_states, lo
 
 @kernel
 def count_shared(begin, end, indptr, data_ptr, data, lengths):
-    """Set ``lengths[row]`` to the number of nonzero probabilities of the row."""
+    """Set ``lengths[row]`` to the number of nonzero probabilities in a row of a compact MDP."""
     for row in range(begin, end):
         n = 0
         for k in range(data_ptr[row], data_ptr[row] + indptr[row + 1] - indptr[row]):

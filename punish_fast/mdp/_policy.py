@@ -1,4 +1,4 @@
-"""Kernels that choose a row of each state."""
+"""Kernels that choose a row in each state, or adjust row values to a choice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def choose_first(begin, end, state_ptr, q, tie, choice):
-    """Set ``choice[state]`` to the first row whose ``q`` is within ``tie`` of the maximum of the state."""
+    """Set ``choice[state]`` to the first row whose ``q`` is within ``tie`` of the maximum in the state."""
     for state in range(begin, end):
         best = -np.inf
         for row in range(state_ptr[state], state_ptr[state + 1]):
@@ -24,7 +24,7 @@ def choose_first(begin, end, state_ptr, q, tie, choice):
 def prefer(begin, end, state_ptr, q, choice, margin, least, preferred):
     """Copy ``q`` to ``preferred``, but make the chosen row of each state the first maximum.
 
-    The chosen row receives the largest ``q`` of the state, its *maximum*. Rows before it are reduced to at most
+    The chosen row receives the *maximum*, the largest ``q`` in the state. Rows before it are reduced to at most
     ``max(maximum - margin, least)``.
     """
     for state in range(begin, end):

@@ -1,8 +1,8 @@
-"""Compensated sums of the probabilities in a row, and validation of rows.
+"""Compensated sums of probabilities, which check rows and merge equal columns.
 
 A plain sum of ``n`` probabilities may be off by ``n`` rounding units, so the sum of a valid row of 40,000 entries may
 appear to differ from 1 by 1e-12. `add_up` also accumulates the rounding error of each addition (Knuth's TwoSum; Ogita,
-Rump and Oishi, "Accurate sum and dot product", 2005), so the result is off by one rounding plus ``n ** 2 / 2 ** 106``.
+Rump and Oishi, "Accurate sum and dot product", 2005), so the error is at most one rounding plus ``n ** 2 / 2 ** 106``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def add_up(data, begin, end):
 
 @kernel
 def sum_rows(begin, end, first, lengths, data, total, deviation):
-    """Set ``total[row]`` to the sum of the row, and ``deviation[row]`` to the difference of its exact sum from 1.
+    """Set ``total[row]`` to the sum of the row, and ``deviation[row]`` to its exact sum minus 1.
 
     The entries of a row are ``data[first[row]:first[row] + lengths[row]]``.
     """

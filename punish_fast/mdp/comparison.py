@@ -13,7 +13,7 @@ import numpy as np
 from punish_fast.mdp.policy import first_best
 from punish_fast.runtime.errors import PunishFastError
 
-# Disagreements up to this fraction of the largest absolute value count as ties.
+# Disagreements up to this fraction of the largest absolute row value count as ties.
 _TIE = 1e-9
 
 
@@ -40,8 +40,8 @@ class Comparison:
     choices: np.ndarray  # int64 [2, n_states], greedy rows of each solution
     disagreement: np.ndarray  # float64 [n_states], sum of both regrets
     n_states: np.ndarray  # int64 [n_layers], number of states
-    n_changed: np.ndarray  # int64 [n_layers], number of changed states, whose greedy choices differ
-    n_clear: np.ndarray  # int64 [n_layers], number of changed states, excluding ties broken by rounding
+    n_changed: np.ndarray  # int64 [n_layers], number of states whose greedy choices differ
+    n_clear: np.ndarray  # int64 [n_layers], number of these states, excluding ties broken by rounding
 
     def largest(self, count: int) -> np.ndarray:
         """Return up to ``count`` states in descending order of disagreement, ties excluded: int64 ``[k]``."""

@@ -1,12 +1,12 @@
 """Sparse Markov decision processes (MDPs).
 
-A state has one or more *rows*, one for each action; a row is a reward and a probability distribution over successors.
+A state has one or more *rows*, one for each action. A row has a reward and a probability distribution over successors.
 States are grouped into *layers*, runs of consecutive states that are updated together. The states are followed by
 absorbing *terminals*. A terminal leads to itself and pays its reward at every step, so its value is
-``reward / (1 - discount)``; without a discount, it ends play and its value is 0.
+``reward / (1 - discount)``; without a discount, a terminal ends play and its value is 0.
 
-The arrays follow QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r`` with
-``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
+The arrays follow the layout of QuantEcon's state-action pairs and SciPy's CSR matrices. State ``s`` has the rows ``r``
+with ``state_ptr[s] <= r < state_ptr[s + 1]``. Row ``r`` leads to column ``indices[k]`` with probability ``data[k]`` for
 ``indptr[r] <= k < indptr[r + 1]``; columns from ``n_states`` on are the terminals. To save memory, a *compact* MDP
 stores probabilities shared by several rows only once: the probabilities of row ``r`` start at ``data[data_ptr[r]]``.
 """
@@ -49,7 +49,7 @@ class MDP(Process):
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states; every state has at least one row.
         indptr: int64 ``[n_rows + 1]``, entry offsets of the rows.
         indices: int32 ``[n_entries]``, columns.
-        data: float64 ``[n_entries]``, probabilities. A compact MDP may have any number of them, including zeros.
+        data: float64 ``[n_entries]``, probabilities; in a compact MDP, of any length and possibly with zeros.
         reward: float64 ``[n_rows]``, expected immediate rewards.
         terminal_reward: float64 ``[n_terminals]``, reward of each terminal at every step.
         layer_ptr: int64 ``[n_layers + 1]``, state offsets of the layers; a layer may be empty.
@@ -74,7 +74,7 @@ class MDP(Process):
 
     @property
     def n_entries(self) -> int:
-        """Number of stored columns."""
+        """Number of entries of all rows."""
         return len(self.indices)
 
     @property
@@ -140,13 +140,13 @@ class MDP(Process):
     def nonzeros(self) -> NonzeroCount:
         """Count the nonzero probabilities of the rows."""
         lengths = np.diff(self.indptr)
-        # Only a compact MDP may store zeros.
+        # Only compact MDPs are expected to store zeros.
         if self.data_ptr is not None and not self.data.all():
             for_chunks(_bellman.count_shared, self.indptr, self.indptr, self.data_ptr, self.data, lengths)
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
-        """Return an equivalent MDP that is not compact and stores no zeros; self if not compact."""
+        """Return an equivalent MDP that is not compact and stores no zeros; self if it is not compact already."""
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
@@ -158,7 +158,7 @@ class MDP(Process):
         return replace(self, layer_ptr=np.array([0, self.n_states], dtype=np.int64))
 
     def without_zeros(self) -> MDP:
-        """Return the MDP without columns of probability 0; self if there are none. It must not be compact."""
+        """Return the MDP without entries of probability 0; self if there are none. The MDP must not be compact."""
         if self.data.all():
             return self
         kept = self.data != 0
@@ -169,7 +169,7 @@ class MDP(Process):
         from scipy.sparse import csr_array
 
         mdp = self.expanded()
-        # SciPy requires one dtype for both index arrays, and the pointers are much smaller.
+        # SciPy requires one dtype for both index arrays; converting the pointers copies much less.
         indptr = mdp.indptr.astype(np.int32) if mdp.n_entries <= np.iinfo(np.int32).max else mdp.indptr
         return csr_array((mdp.data, mdp.indices, indptr), shape=(mdp.n_rows, mdp.n_columns), copy=False)
 
@@ -218,9 +218,10 @@ class MDP(Process):
 
         Args:
             P: ``[n_actions, n_states, n_states]``, or a list of sparse matrices ``[n_states, n_states]``.
-            R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]``, where minus infinity
-                excludes an action, or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A list
-                of vectors ``[n_states]``, one for each action, is accepted if the numbers of actions and states differ.
+            R: Rewards of states ``[n_states]``, of state-action pairs ``[n_states, n_actions]`` (minus infinity
+                excludes an action), or of transitions ``[n_actions, n_states, n_states]``, as an array or a list. A
+                list of vectors ``[n_states]``, one for each action, is accepted if the numbers of actions and states
+                differ.
             normalize: Accept rows with any positive sum, as in `from_scipy`.
 
         Raises:
@@ -285,7 +286,7 @@ def from_rows(
 
 
 def check_arrays(mdp: object) -> None:
-    """Check dtypes, lengths, pointers and rewards, but not the entries, so that the check takes little time."""
+    """Check dtypes, lengths, pointers and rewards, but not the entries, because that would take longer."""
     if not isinstance(mdp, MDP):
         raise ModelError(f"mdp: {type(mdp).__name__} is not allowed; it must be an MDP, such as build(space)")
     _check_array("state_ptr", mdp.state_ptr, np.int64)
@@ -335,7 +336,7 @@ def _check_array(name: str, array: np.ndarray, dtype: Any, length: int | None = 
     if array.ndim != 1 or array.dtype != dtype:
         raise ModelError(f"{name}: {array.dtype} {array.shape}; it must be {np.dtype(dtype)} in one dimension")
     if length is not None and len(array) != length:
-        raise ModelError(f"{name}: {len(array)} long, but must be {length}")
+        raise ModelError(f"{name}: has the length {len(array)}; it must be {length}")
 
 
 def check_pointer(name: str, ptr: np.ndarray, end: int, least: int) -> None:

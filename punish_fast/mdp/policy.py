@@ -4,11 +4,12 @@
 summation. The greedy choice, or *best row*, is therefore the *first* row whose value is below the maximum of its state
 by at most 1e-12 of the largest absolute state value. (Row values are not used for this scale, because a penalty of -1e9
 would make all rows tied.) All programs that follow this rule make the same choices if their errors are smaller than
-this tolerance and no true difference is that small; in the solved games of Punish, none is below 1e-10.
+this tolerance and the exact values of two rows never differ by so little unless they are equal; in the solved games of
+Punish, no such difference is below 1e-10.
 
 **The policy of a solution.** A policy loses the difference between tied values each time it takes the lower row. A
-solver takes the first of tied rows only if the policy provably earns its values up to the error bound, and otherwise
-the rows of a policy for which this has been proved (``tie_break.py``).
+solver therefore takes the first of tied rows only if the resulting policy provably earns the computed values up to the
+error bound; otherwise it takes the rows of a policy for which this has been proved (``tie_break.py``).
 """
 
 import numpy as np
@@ -61,7 +62,7 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 def first_best(
     state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
 ) -> np.ndarray:
-    """Return the best row of each state, the first of ties up to ``largest_tie``; ``v`` are state values, if known."""
+    """Return the best row of each state; ties are at most ``largest_tie``. ``v`` contains the state values if known."""
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     tie = tie_of(best_values(state_ptr, q) if v is None else v)
@@ -74,9 +75,9 @@ def preferring(
 ) -> np.ndarray:
     """Return row values, float64 ``[n_rows]``, for which ``choice`` is the first best row of each state.
 
-    The chosen row has the largest value ``v`` of the state. The rows before it have values that are lower by at least
-    two ties, but not reduced below 0 if all of ``q`` is nonnegative. The result is written to ``out`` if given,
-    possibly ``q``.
+    The chosen row receives the largest ``q`` in the state. The rows before it are lower by at least twice the tie
+    tolerance of the state values ``v``, except that they are not reduced below 0 if no ``q`` is negative. The result is
+    written to ``out`` if given, which may be ``q``.
     """
     least = 0.0 if q.min(initial=0) >= 0 else -np.inf
     preferred = np.empty(len(q)) if out is None else out
@@ -93,7 +94,7 @@ def _check_arrays(state_ptr: np.ndarray, q: np.ndarray) -> None:
 
 
 def greedy(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the policy that takes the best row of each state, the first one of ties.
+    """Return the policy that takes the best row of each state, the first of tied rows.
 
     Returns:
         float64 ``[n_rows]``, 1 for rows that are taken and 0 for other rows.

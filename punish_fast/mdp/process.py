@@ -34,9 +34,9 @@ class RowChoices(NamedTuple):
 
 
 class Backups(Protocol):
-    """Backups of the states of a layer from values ``v``, float64 ``[n_columns]``, into ``out``, a copy of ``v``.
+    """Backups of the states of a layer from values ``v``, float64 ``[n_columns]``, into ``out``.
 
-    ``out`` may be ``v`` itself if no state of the layer leads to that layer.
+    On entry, ``out`` must be equal to ``v``; it may be ``v`` itself if no state of the layer leads to that layer.
     """
 
     def sweep(self, layer: int, payment: Payment, v: np.ndarray, out: np.ndarray) -> float:
@@ -53,7 +53,7 @@ class Backups(Protocol):
 
 
 class NonzeroCount(NamedTuple):
-    """Number of successors with nonzero probability."""
+    """Numbers of successors with nonzero probability."""
 
     total: int  # in all rows
     longest: int  # in the row with the most successors
@@ -118,7 +118,7 @@ class Process(ABC):
 
 
 def tensor_of(mdp: MDP, reward: np.ndarray | None = None) -> _bellman.Tensor:
-    """Return the arrays of an MDP for kernels, with ``reward``, float64 ``[n_rows]``, in place of its own if given."""
+    """Return the arrays of an MDP for kernels; ``reward``, float64 ``[n_rows]``, replaces its rewards if given."""
     pointers = mdp.state_ptr.view(np.uint64), mdp.indptr.view(np.uint64)
     return _bellman.Tensor(*pointers, mdp.indices.view(np.uint32), mdp.data, mdp.reward if reward is None else reward)
 

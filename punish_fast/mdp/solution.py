@@ -15,7 +15,7 @@ class Solution:
     """Values and policy of a Markov decision process, and statistics of the solver.
 
     Attributes:
-        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` in the rows of ``s``.
+        v: float64 ``[n_states]``, values; ``v[s]`` is the largest ``q`` among the rows of ``s``.
         q: float64 ``[n_rows]``, values of state-action pairs.
         state_ptr: int64 ``[n_states + 1]``, row offsets of the states.
         objective: ``"discounted"``, or ``"win-probability"``, for which values are probabilities.
@@ -54,7 +54,7 @@ class Solution:
 
     @property
     def schedule(self) -> str:
-        """Update order of sweeps, by its name in files and commands."""
+        """The method, under the name that files and commands use for it."""
         return self.method
 
     @property
@@ -68,7 +68,7 @@ class Solution:
         return first_best(self.state_ptr, self.q) if self.rows_taken is None else self.rows_taken
 
     def greedy(self) -> np.ndarray:
-        """Return the policy of the best rows, the first one of ties, as float64 ``[n_rows]``."""
+        """Return the policy that takes the best row of each state, the first of tied rows, float64 ``[n_rows]``."""
         return greedy(self.state_ptr, self.q)
 
     def softmax(self, temperature: float) -> np.ndarray:
@@ -81,12 +81,12 @@ class Solution:
 
     @property
     def lower(self) -> np.ndarray:
-        """Lower bounds of the optimal values, float64 ``[n_states]``."""
+        """Lower bounds on the optimal values, float64 ``[n_states]``."""
         return self._within(self.v - self.error_bound, -np.inf)
 
     @property
     def upper(self) -> np.ndarray:
-        """Upper bounds of the optimal values, float64 ``[n_states]``."""
+        """Upper bounds on the optimal values, float64 ``[n_states]``."""
         return self._within(self.v + self.error_bound, np.inf)
 
     def _within(self, values: np.ndarray, direction: float) -> np.ndarray:
@@ -107,7 +107,7 @@ class ObjectiveValues:
     v: np.ndarray  # float64 [n_states], values
     lower: np.ndarray  # float64 [n_states], lower bounds
     upper: np.ndarray  # float64 [n_states], upper bounds
-    error_bound: float  # upper bound on the error of finite values, and on how much worse the policy is
+    error_bound: float  # upper bound on the error of finite values, and on the loss of the policy
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
 
     def __repr__(self) -> str:

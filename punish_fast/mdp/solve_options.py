@@ -37,10 +37,10 @@ class Effort:
         tolerance: Error bound to reach.
         max_sweeps: Maximum number of sweeps over a component, or of steps of a method with a discount.
         progress: Called with the number of sweeps so far and the error bound.
-        is_patient: Also try bounds whose distance decreases with each step.
+        is_patient: Whether to try bounds at a decreasing distance if a constant one fails (``component_brackets.py``).
         start: float64 ``[n_states]``, initial values; zeros if None.
         save: Called after every sweep over layers with the current values, float64 ``[n_states]``. The next sweep
-            changes this array in place. To resume, pass it as initial values.
+            changes this array in place. To resume, pass the saved values as initial values to `solve`.
     """
 
     tolerance: float
@@ -74,11 +74,11 @@ def check_options(
     if objective == "win-probability" and discount not in (None, 1):
         raise SolveError(f"discount: {discount} is not allowed with the objective win-probability, which has none")
     if objective == "win-probability" and method not in ("auto", LAYERED):
-        raise SolveError(f"method: {method} is not allowed with the objective win-probability, it must be {LAYERED}")
+        raise SolveError(f"method: {method} is not allowed with the objective win-probability; it must be {LAYERED}")
     if method in GENERAL_METHODS and discount == 1:
-        raise SolveError(f"method: {method} needs a discount below 1, without one it must be {LAYERED}")
+        raise SolveError(f"method: {method} needs a discount below 1; without one, it must be {LAYERED}")
     if method in GENERAL_METHODS and sweeps is not None:
-        raise SolveError(f"sweeps: not allowed with {method}, the method must be {LAYERED} or {JACOBI}")
+        raise SolveError(f"sweeps: not allowed with {method}; the method must be {LAYERED} or {JACOBI}")
     if discount is not None and not (_is_real(discount) and 0 <= discount <= 1):
         raise SolveError(f"discount: {discount!r} is not allowed; it must be from 0 to 1")
     if not (_is_real(tolerance) and 0 < tolerance < math.inf):

@@ -10,9 +10,10 @@ reach the tolerance, policy iteration (``exact_iteration.py``, ``rational.py``) 
 tolerance only because of rounding: by up to 1e-9 of the largest value, by the rounding of probabilities when the MDP
 was built, or by more if the MDP is too large for policy iteration.
 
-**The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. The proof is the last backup if
-there is a discount (``improvement.py``), and otherwise lower bounds raised by the rows of the policy, or sweeps under
-the policy (``attainment.py``). If possible, the policy takes the first of tied rows (``policy.py``, ``tie_break.py``).
+**The policy.** `Solution.choice` provably earns at least ``v`` minus the error bound. With a discount, the last backup
+proves this (``improvement.py``); otherwise it is proved by lower bounds that the rows of the policy raised, or by
+sweeps under the policy (``attainment.py``). If possible, the policy takes the first of tied rows (``policy.py``,
+``tie_break.py``).
 """
 
 import time
@@ -52,7 +53,7 @@ from punish_fast.mdp.solve_options import (
 
 # Maximum number of sweeps over layers before other methods are tried.
 _PATIENCE = 1000
-# Error bound accepted at the limit of rounding, as a fraction of the largest value, unless there are few states.
+# Error bound accepted at the limit of rounding, as a fraction of the largest value, from this number of states on.
 _FEW_STATES, _LEAST_PRECISION = 10_000, 1e-6
 
 
@@ -98,8 +99,8 @@ def solve(
         objective: ``"discounted"``, or ``"win-probability"`` (method ``"auto"`` or ``"layered"``).
 
     Raises:
-        SolveError: If an option is out of range, play can be paid forever and the discount is 1, a value is too large
-            for floating point, or the maximum number of sweeps is not sufficient.
+        SolveError: If an option is out of range, the discount is 1 and play can collect rewards forever, a value is too
+            large for floating point, or the maximum number of sweeps is not sufficient.
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
@@ -156,7 +157,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
             "the discount must be below 1"
         )
     quotient = collapsed(mdp, iteration.endless, pays=options.objective == "discounted")
-    # The states of the quotient are sets of states of the process.
+    # Values of the quotient cannot be saved: its states are sets of states of the process.
     options = options._replace(effort=replace(options.effort, save=None))
     iteration = _begin(quotient.mdp, options, None if start is None else start[quotient.first])
     if iteration.endless is not None:
@@ -169,7 +170,7 @@ def _solve_by_sweeps(mdp: Process, options: _Options, start: np.ndarray | None) 
 
 
 def _solve_instead(mdp: Process, endless: np.ndarray, iteration: Layered | Jacobi, options: _Options) -> Solution:
-    """Solve without layers after sweeps did not reach the goal, and extend their log."""
+    """Solve without layers after sweeps did not reach the goal, and extend the log of the sweeps."""
     found, log = _solve_without_layers(mdp, endless, options), iteration.log
     log.residual.append(found.residual)
     log.seconds.append(sum(found.log.seconds))
@@ -329,7 +330,7 @@ def _iterate(iteration: Layered | Jacobi, goal: float | None, sweeps: int, effor
 
 
 def _checked(mdp: Process) -> Process:
-    """Check and normalize an MDP; return a process that computes its transitions unchanged."""
+    """Check and normalize an MDP; return other processes unchanged."""
     if isinstance(mdp, MDP) or not isinstance(mdp, Process):
         check_arrays(mdp)
     return normalized(mdp) if isinstance(mdp, MDP) else mdp

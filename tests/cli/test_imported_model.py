@@ -93,10 +93,10 @@ def test_values_and_choices_are_written(run, model):
         (["--objective", "max Q"], "--objective: 'max Q' is not understood"),
         (["--objective", 'max P [F "x"]'], 'label "x" is not in the model, which has "init", "the goal"'),
         (["--objective", "max R", "--rules", "tiny"], "--rules does not apply to models of other programs"),
-        (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed, rewards without a goal"),
+        (["--objective", "max R", "--discount", "1"], "--discount: 1.0 is not allowed; rewards without a goal"),
         (
             ["--objective", "max P [F true]", "--discount", "0.5"],
-            "--discount: 0.5 needs rewards without a goal",
+            "--discount: 0.5 is allowed only for rewards without a goal",
         ),
     ],
 )

@@ -120,7 +120,7 @@ def test_a_state_may_have_more_than_256_actions(n_rows):
 def test_labels_have_the_narrowest_type_that_holds_them():
     assert [narrowed(np.array([high])).dtype for high in (255, 256, 65536)] == [np.uint8, np.uint16, np.uint32]
     for wrong in (-1, 1 << 32):
-        with pytest.raises(ModelError, match=rf"^action: {wrong} is not allowed, labels are from 0 to 4,294,967,295$"):
+        with pytest.raises(ModelError, match=rf"^action: {wrong} is not allowed; labels are from 0 to 4,294,967,295$"):
             narrowed(np.array([0, wrong]))
 
 
@@ -149,11 +149,11 @@ def test_faults_of_arrays_are_named():
     wrong = csr_array(MATRIX)
     wrong.indices[0] = 7
     refused(r"^transitions: the arrays of the matrix do not fit together", wrong)
-    refused(r"^reward: 2 long, but must be 3", reward=[0.0, 1.0])
+    refused(r"^reward: has the length 2; it must be 3", reward=[0.0, 1.0])
     refused(r"^reward: entry 1 is nan; it must be a finite number$", reward=[0.0, np.nan, 1.0])
     refused(r"^reward: must be an array of real numbers$", reward=["a", "b", "c"])
     refused(r"^reward: has the shape \(3, 1\)", reward=np.zeros((3, 1)))
-    refused(r"^transitions: 3 columns, but must be 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
+    refused(r"^transitions: has 3 columns; it must have 4: 2 states and 2 terminals$", terminal_reward=[1.0, 2.0])
     refused(r"^terminal_reward: entry 0 is inf", terminal_reward=[np.inf])
     refused(r"^state_ptr: must begin with 0 and end with 3$", state_ptr=[0, 2])
     refused(r"^state_ptr: there are no states", state_ptr=np.zeros(0, dtype=int))
@@ -402,8 +402,8 @@ def test_faults_of_environments_are_named():
         ({0: {0: [("1", 0, 0.0, False)]}}, r"^P\[0\]\[0\]: probability of successor 0 is '1'; it must be a finite"),
         ({}, r"^states: there are none"),
         ({0: {0: [(0.5, 0)]}}, r"^env: P\[0\] is not a table of actions and their outcomes"),
-        ({0: {}}, r"^P\[0\]: there are no rows, every state must have at least one$"),
-        (None, r"^env: SimpleNamespace has no table P"),
+        ({0: {}}, r"^P\[0\]: there are no rows; every state must have at least one$"),
+        (None, r"^env: SimpleNamespace has no transition table P"),
     ):
         with pytest.raises(ModelError, match=match):
             MDP.from_gymnasium(environment(table))

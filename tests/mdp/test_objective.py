@@ -70,9 +70,9 @@ def test_discounted_rewards_are_the_largest_or_the_smallest(process):
 def test_rewards_need_their_name_and_a_discount_below_1(process):
     with pytest.raises(NameUnknownError, match=r'name one of "cost", "time"$'):
         solve_objective(process, parse_objective("max R"), 0.5)
-    with pytest.raises(SolveError, match=r"^discount: 1 is not allowed, rewards without a goal need one"):
+    with pytest.raises(SolveError, match=r"^discount: 1 is not allowed; rewards without a goal need one"):
         solve_objective(process, parse_objective('max R{"cost"}'), 1)
-    with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 needs rewards without a goal"):
+    with pytest.raises(ObjectiveError, match=r"^discount: 0\.5 is allowed only for rewards without a goal"):
         solve_objective(process, parse_objective('max P [F "goal"]'), 0.5)
 
 
@@ -85,7 +85,7 @@ def test_rewards_need_their_name_and_a_discount_below_1(process):
         ('max P [F "goal"', "is not understood at its end"),
         ('max P [G "goal"]', "is not understood at 'G \"goal\"]'"),
         ('max P [F "goal"] trailing', "is not understood at 'trailing'"),
-        ('max P{"cost"} [F "goal"]', "P has no name, only R has"),
+        ('max P{"cost"} [F "goal"]', "only R can have a name, not P"),
         ('max R{"cost"} ["bad" U "goal"]', "R supports only F, not U"),
         (f"max P [F {'!' * 5000}true]", "more than 100 labels and signs"),
         ("max P [F \x00\n]", r"is not understood at '\\\\x00\\\\n\]'"),
@@ -148,7 +148,7 @@ def test_rewards_are_found_by_their_name(process):
     assert not process.mdp.reward.any()
     many = replace(process, rewards=dict.fromkeys([f"r{k}" for k in range(10)], np.zeros(7)))
     for name, asked, match in (
-        (None, process, r'^the model has several rewards, name one of "cost", "time"$'),
+        (None, process, r'^the model has several rewards; name one of "cost", "time"$'),
         (None, replace(process, rewards={}), r"^the model has no rewards$"),
         ("x", process, r'^reward "x" is not in the model, which has "cost", "time"$'),
         ("x", replace(process, rewards={}), r'^reward "x" is not in the model, which has none$'),

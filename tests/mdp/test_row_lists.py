@@ -22,9 +22,9 @@ FINE = [(0.0, {1: 1.0})]
 @pytest.mark.parametrize(
     ("states", "match"),
     [
-        ([], r"^states: there are none, at least one state is needed$"),
+        ([], r"^states: there are none; at least one state is needed$"),
         (5, r"^states: 5 is not a list$"),
-        ([FINE, []], r"^state 1: there are no rows, every state must have at least one$"),
+        ([FINE, []], r"^state 1: there are no rows; every state must have at least one$"),
         ([FINE, ["ab"]], r"^state 1, row 0: 'ab' is not a pair \(reward, \{successor: probability\}\)$"),
         ([FINE, [(1.0, {0: 1.0}, "label")]], r"^state 1, row 0: \(1\.0, \{0: 1\.0\}, 'label'\) is not a pair"),
         ([FINE, [(0.0, [(0, 1.0)])]], r"^state 1, row 0: \(0\.0, \[\(0, 1\.0\)\]\) is not a pair"),
@@ -53,8 +53,8 @@ def test_mistakes_are_named(states, match):
     ("options", "match"),
     [
         ({"layers": 3}, r"^layers: 3 is not a list$"),
-        ({"layers": [1]}, r"^layers: \[1\] is not allowed, sizes must add up to 2 states$"),
-        ({"layers": [3, -1]}, r"^layers: \[3, -1\] is not allowed, sizes must add up to 2 states$"),
+        ({"layers": [1]}, r"^layers: \[1\] is not allowed; sizes must add up to 2 states$"),
+        ({"layers": [3, -1]}, r"^layers: \[3, -1\] is not allowed; sizes must add up to 2 states$"),
         ({"layers": [1.5, 0.5]}, r"^layers: entry 0 is 1\.5; it must be a whole number$"),
         ({"terminals": 3}, r"^terminals: 3 is not a list$"),
         ({"terminals": [0.0, np.nan]}, r"^terminals: entry 1 is nan; it must be a finite number$"),

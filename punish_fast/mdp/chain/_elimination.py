@@ -1,6 +1,7 @@
 """State reduction of a chain in a sparse matrix; see ``elimination.py``.
 
-A *position* is the index of a state in the elimination order, in which each component follows those it leads to.
+A *position* is the index of a state in the elimination order, in which each component follows the components it leads
+to.
 """
 
 from __future__ import annotations
@@ -27,26 +28,26 @@ class ChainEntries(NamedTuple):
 class ReducedChain(NamedTuple):
     """The factors of a chain."""
 
-    # int64 ``[n_states]``, first index into ``later`` of each position; equals ``end`` in a dense matrix
+    # int64 ``[n_states]``, start of each position's entries in ``later``; equals ``end`` in a dense matrix
     begin: np.ndarray
-    end: np.ndarray  # int64 ``[n_states]``, index after the last one
-    later: np.ndarray  # int32 ``[n_later]``, positions of the same component that an elimination connects
-    into: np.ndarray  # float64 ``[n_later]``, shares of the probability of leaving, by later position
-    onto: np.ndarray  # float64 ``[n_later]``, probabilities of leaving for the later position
-    # float64 ``[n_states]``, probabilities of leaving for any later position, another component or a terminal
+    end: np.ndarray  # int64 ``[n_states]``, end of these entries
+    later: np.ndarray  # int32 ``[n_later]``, later positions connected with each position when it is eliminated
+    into: np.ndarray  # float64 ``[n_later]``, probabilities of moving here from the later position, over the pivot
+    onto: np.ndarray  # float64 ``[n_later]``, probabilities of moving from here to the later position
+    # float64 ``[n_states]``, probabilities of moving to any later position, another component or a terminal
     pivot: np.ndarray
-    # int64 ``[n_components]``, start of each component's dense matrix, ``[m, m + 1]`` in row-major order: shares below
-    # the diagonal, probabilities above it, and in the last column the probability of leaving the component
+    # int64 ``[n_components]``, start of each component's dense matrix, ``[m, m + 1]`` in row-major order: below the
+    # diagonal as in ``into``, above it as in ``onto``, and in the last column the probability of leaving the component
     dense_ptr: np.ndarray
-    dense: np.ndarray  # float64, the entries of dense matrices
+    dense: np.ndarray  # float64, entries of dense matrices
 
 
 @kernel
 def transpose_later(begin, end, later, ptr, owner, at):
     """Transpose the lists of later positions.
 
-    ``ptr`` must be zeros, ``[n_states + 2]``, on entry. Then ``owner[ptr[i]:ptr[i + 1]]`` receives the positions whose
-    lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` receives the indices of these entries.
+    ``ptr``, ``[n_states + 2]``, must be zeros on entry. On return, ``owner[ptr[i]:ptr[i + 1]]`` contains the positions
+    whose lists contain ``i``, in ascending order, and ``at[ptr[i]:ptr[i + 1]]`` the indices of these entries.
     """
     for q in range(len(later)):
         ptr[later[q] + 2] += 1
@@ -61,9 +62,9 @@ def transpose_later(begin, end, later, ptr, owner, at):
 
 @kernel
 def reduce_chain(chain, reduced, earlier, leak, row):
-    """Compute sparse factors, and the entries of dense matrices before their elimination.
+    """Compute the sparse factors, and the entries of dense matrices before these are eliminated.
 
-    ``earlier`` is the result of `transpose_later`; ``leak`` and ``row`` are work arrays, zeros ``[n_states]``.
+    ``earlier`` contains the results of `transpose_later`; ``leak`` and ``row`` are work arrays, zeros ``[n_states]``.
     """
     ptr, owner, at = earlier
     later, into, onto, pivot = reduced.later, reduced.into, reduced.onto, reduced.pivot
@@ -119,7 +120,7 @@ def reduce_panel(matrix, pivot, begin, end):
 
 @kernel
 def solve_reduced(chain, reduced, r, x):
-    """Set ``x``, by position, to the solution for the right-hand side ``r``, by state."""
+    """Set ``x``, indexed by position, to the solution for the right-hand side ``r``, indexed by state."""
     begin, end, later = reduced.begin, reduced.end, reduced.later
     for c in range(len(chain.dense)):
         first, dense, last = chain.first[c], chain.dense[c], chain.first[c + 1]
@@ -154,7 +155,7 @@ def solve_reduced(chain, reduced, r, x):
 
 @kernel
 def weigh_states(chain, reduced, weight):
-    """Set ``weight``, by position, to the stationary weights of a chain of one component."""
+    """Set ``weight``, indexed by position, to the stationary weights of a chain with a single component."""
     n, dense = len(weight), chain.dense[0]
     width = n - dense + 1
     for k in range(n - 1, -1, -1):
@@ -170,12 +171,12 @@ def weigh_states(chain, reduced, weight):
 
 @kernel
 def find_gains(begin, end, chain, rows, v, constants, gain, error):
-    """Set ``gain[row]`` to the value of a row minus the value of its state, and ``error[row]`` to its rounding error.
+    """Set ``gain[row]`` to the value of a row minus that of its state, and ``error[row]`` to a bound on its rounding.
 
     Args:
         chain: indptr int64 ``[n_rows + 1]``, indices int32 and data float64 of the rows.
         rows: State int32 ``[n_rows]`` and reward float64 ``[n_rows]`` of each row.
-        v: Values of columns as sums of two floats, both float64 ``[n_columns]``.
+        v: Two arrays, float64 ``[n_columns]``, whose sums are the values of columns.
         constants: Number of roundings in addition to one per entry, unit roundoff, and smallest positive number.
     """
     (indptr, indices, data), (state, reward), (high, low) = chain, rows, v

@@ -1,8 +1,8 @@
 """Minimum-degree elimination on the quotient graph; see ``minimum_degree.py``.
 
 An eliminated state is an *element*: the list of the later states that it connects. Eliminating a state *absorbs* the
-elements that contain it into the new element. Each state stores the live elements that contain it, and the neighbours
-that no element connects to it, in the memory of its original neighbours [George and Liu 1989].
+elements that contain it into the new element. Each state stores the unabsorbed elements that contain it, and the
+neighbours that no element connects to it, in the memory of its original neighbours [George and Liu 1989].
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class QuotientGraph(NamedTuple):
     n_elements: np.ndarray  # int32 ``[n_states]``, number of elements of each state
     n_neighbours: np.ndarray  # int32 ``[n_states]``, number of neighbours that follow
     component: np.ndarray  # int32 ``[n_states]``, component of each state
-    is_hub: np.ndarray  # bool ``[n_states]``, states that are eliminated last, in a dense matrix
+    is_hub: np.ndarray  # bool ``[n_states]``, True for states that are eliminated last, in a dense matrix
     remaining: np.ndarray  # int64 ``[n_components]``, number of states not eliminated
-    is_dense: np.ndarray  # bool ``[n_components]``, components whose remaining states are left to a dense matrix
-    degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, without hubs
+    is_dense: np.ndarray  # bool ``[n_components]``, True if the remaining states are left to a dense matrix
+    degree: np.ndarray  # int32 ``[n_states]``, upper bounds on the degrees, not counting hubs
     first: np.ndarray  # int32 ``[n_states + 1]``, the first state of each degree, or -1
     beside: np.ndarray  # int32 ``[2, n_states]``, the previous and the next state of the same degree, or -1
     marks: np.ndarray  # int32 ``[2, n_states]``, the last elimination that visited each state, and each element
-    # int32 ``[2, n_states]``, members of each element except hubs: all, and those not in the current element
+    # int32 ``[2, n_states]``, numbers of members of each element, without hubs: all, and outside the current element
     members: np.ndarray
-    is_absorbed: np.ndarray  # bool ``[n_states]``
-    # bool ``[n_states]``, states from which play may leave the component without visiting a later one
+    is_absorbed: np.ndarray  # bool ``[n_states]``, True for absorbed elements
+    # bool ``[n_states]``, True for states from which play may leave the component without visiting a later state
     leaks: np.ndarray
     # int64 ``[3]``: length of the lists of later states, lowest degree, and number of eliminated states
     counts: np.ndarray
@@ -55,11 +55,11 @@ def sort_by_degree(graph):
 
 @kernel
 def eliminate_by_degree(graph, rank, ptr, later, most):
-    """Eliminate states until only hubs and dense components remain; continue after the last call.
+    """Eliminate states until only hubs and dense components remain, continuing where the last call stopped.
 
     ``rank`` receives the index of each eliminated state in the order, and ``later[ptr[k]:ptr[k + 1]]`` the later states
-    of the state with index ``k``. Returns the operations of ordering and elimination, or -1 if ``later`` is full or
-    they exceed ``most``.
+    of the state with index ``k``. Return the number of operations of ordering and elimination, or -1 if ``later`` is
+    full or this number exceeds ``most``.
     """
     counts, total = graph.counts, 0.0
     for k in range(counts[N_ELIMINATED]):
@@ -103,7 +103,7 @@ def _degree(graph, state):
 
 @routine
 def _link(graph, state):
-    """Insert a state into the list of its degree."""
+    """Insert a state into the list of states with its degree."""
     degree = _degree(graph, state)
     after = graph.first[degree]
     graph.beside[0, state], graph.beside[1, state] = -1, after
@@ -115,7 +115,7 @@ def _link(graph, state):
 
 @routine
 def _unlink(graph, state):
-    """Remove a state from the list of its degree."""
+    """Remove a state from the list of states with its degree."""
     before, after = graph.beside[0, state], graph.beside[1, state]
     if before >= 0:
         graph.beside[1, before] = after
@@ -127,7 +127,7 @@ def _unlink(graph, state):
 
 @routine
 def _connect(graph, state, rank, later):
-    """List the states connected by a new element, absorb the elements of its state, and return the end of the list."""
+    """List the states that eliminating ``state`` connects, absorb its elements, and return the end of the list."""
     seen, end, n_members = graph.marks[0], graph.counts[N_LATER], 0
     seen[state] = state
     last_element = graph.begin[state] + graph.n_elements[state]
@@ -146,7 +146,7 @@ def _connect(graph, state, rank, later):
             seen[other] = state
             later[end] = other
             end += 1
-    # From now on, these entries describe the list of the element.
+    # The state is an element now, and these entries describe its list.
     graph.begin[state], graph.n_neighbours[state] = graph.counts[N_LATER], end - graph.counts[N_LATER]
     for t in range(graph.counts[N_LATER], end):
         n_members += not graph.is_hub[later[t]]
@@ -190,7 +190,7 @@ def _update(graph, other, state, rank):
             adjacent[to] = neighbour
             to += 1
             degree += not graph.is_hub[neighbour]
-    # At least one entry was removed: an absorbed element or the state itself.
+    # There is room, because at least one entry was removed: an absorbed element or the state itself.
     adjacent[to] = adjacent[begin + n_elements]
     adjacent[begin + n_elements] = state
     graph.n_elements[other], graph.n_neighbours[other] = n_elements + 1, to - begin - n_elements

@@ -21,7 +21,7 @@ class Chain(NamedTuple):
 
     ptr: np.ndarray  # uint64 ``[n_states + 1]``, start of each state's entries
     length: np.ndarray  # uint32 ``[n_states]``, number of entries
-    row: np.ndarray  # uint64 ``[n_states]``, row from which they were copied, or `NO_ROW`
+    row: np.ndarray  # uint64 ``[n_states]``, row from which the entries were copied, or `NO_ROW`
     indices: np.ndarray  # uint32 ``[ptr[-1]]``, columns
     data: np.ndarray  # float64 ``[ptr[-1]]``, probabilities
     reward: np.ndarray  # float64 ``[n_states]``
@@ -30,7 +30,7 @@ class Chain(NamedTuple):
 
 @kernel
 def gather_policy(begin, end, tensor, discount, choice, chain):
-    """Copy the chosen rows of the given states, unless they are already there."""
+    """Copy the chosen row of each state, unless the chain already contains it."""
     for state in range(begin, end):
         row = choice[state]
         if row == chain.row[state]:
@@ -76,7 +76,7 @@ def back_up_chain(begin, end, chunks, chain, discount, v, out, extremes):
 def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
     """Back up the states of blocks into ``out``, which holds their old values.
 
-    A block begins at each ``boundary``. Updates use new values within a block, and ``v`` outside.
+    A block begins at each ``boundary``. Updates use the new values of states in the same block, and ``v`` for others.
     """
     ptr, length, _, indices, data, reward, leaving = chain
     for block in range(begin, end):
@@ -90,5 +90,5 @@ def relax_chain(begin, end, boundary, is_descending, chain, discount, v, out):
                 column = np.uint64(indices[k])
                 total += data[k] * (out[column] if first <= column < past else v[column])
                 k += ONE
-            # The sum includes the state's old value.
+            # Since the sum includes the state's old value, the change is divided by the probability of leaving.
             out[state] += (reward[state] + discount * total - out[state]) / leaving[state]

@@ -1,17 +1,17 @@
 """Maximum average rewards within end components, with bounds.
 
 Every policy eventually remains in an end component. Within a maximal one, all states can reach each other, so they have
-the same maximum gain ``g``. Let ``T`` back up its rows; then for any ``h``
+the same maximum gain ``g``. Let ``T`` be the backup with its rows. Then for any ``h``
 
     min_s (T h - h)(s)  <=  g  <=  max_s (T h - h)(s)
 
 [Puterman 1994, theorem 8.5.5; Odoni 1969], and a policy whose rows all satisfy ``(T_a h - h)(s) >= l`` has a gain of at
-least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` close this bracket; keeping a quarter of the old values removes
+least ``l``. Sweeps ``h <- h + 3/4 (T h - h)`` narrow this bracket; keeping a quarter of the old values removes
 periodicity. If 1,000 sweeps are not enough, policy iteration computes ``h`` (``gain_iteration.py``) as a sum of two
 floats, which keeps differences accurate. If the bracket is still too wide, small components are solved in rational
 arithmetic (``rational.py``), larger chains by their stationary weights (``stationary_weights.py``), and other
-components by more sweeps; the narrowest bracket is used. The policy takes the first of tied rows (``policy.py``) that
-keep ``l`` within the tolerance of ``g``.
+components by more sweeps; the narrowest bracket is used. Among tied rows (``policy.py``), the policy takes the first
+that keeps ``l`` within the tolerance of ``g``.
 """
 
 from dataclasses import dataclass, replace
@@ -34,9 +34,9 @@ from punish_fast.mdp.solve_options import Effort
 _STEP = 0.75
 # Sweeps before policy iteration is tried.
 _FEW_SWEEPS = 1000
-# Components with more states are evaluated separately.
+# Components with more states are improved one at a time, smaller ones together.
 _LARGE = 1000
-# Goal for half the width of brackets without rounding errors, as a share of the tolerance.
+# Goal for half the width of brackets, not counting rounding errors, as a share of the tolerance.
 _SHARE = 0.5
 
 
@@ -63,9 +63,9 @@ class _Bracket:
 
 @dataclass
 class ComponentGains(_Bracket):
-    """Maximum gains within the end components of an MDP; the bracket refers to states and rows of ``part``."""
+    """Maximum gains within the end components of an MDP; states and rows in the bracket are those of ``part``."""
 
-    part: Restriction  # Rows of end components, and their states
+    part: Restriction  # MDP restricted to the rows of end components
     component: np.ndarray  # int64 ``[n_states of the part]``, component of each state, from 0
 
     @property
@@ -79,14 +79,14 @@ class ComponentGains(_Bracket):
         return np.asarray(self.part.rows[self.choice])
 
     def of(self, marked: np.ndarray) -> tuple[Restriction, np.ndarray]:
-        """Restrict ``part`` to some components, bool ``[n_components]``; also return the component of each state."""
+        """Restrict ``part`` to marked components, bool ``[n_components]``; also return the component of each state."""
         states, mdp = marked[self.component], self.part.mdp
         terminal = np.zeros(len(states), dtype=np.int64)
         part = restriction(mdp, rows_of_states(mdp, states), terminal, np.empty(0), mdp.reward)
         return part, (np.cumsum(marked) - 1)[self.component[states]]
 
     def take(self, marked: np.ndarray, part: Restriction, found: _Bracket) -> None:
-        """Replace the brackets of some components by narrower ones, found in their restriction."""
+        """Replace brackets of the marked components by narrower ones that were found in their restriction, ``part``."""
         closer = found.half_width < self.half_width[marked]
         numbers = np.flatnonzero(marked)[closer]
         self.lower[numbers], self.upper[numbers] = found.lower[closer], found.upper[closer]
@@ -96,13 +96,13 @@ class ComponentGains(_Bracket):
 
 
 def component_gains(mdp: MDP, number: np.ndarray, inside: np.ndarray, effort: Effort) -> ComponentGains:
-    """Bracket the maximum gain within each maximal end component, as ``end_components`` finds them.
+    """Bracket the maximum gain within each maximal end component returned by ``end_components``.
 
     Args:
         number: int64 ``[n_states]``, component of each state.
         inside: int64 ``[k]``, rows of all components.
-        effort: Error bound to reach, half the width of a bracket. Brackets are wider if neither the bound nor 1e-9 of
-            the gain is reached.
+        effort: Half the width of a bracket to reach (the tolerance), and the maximum number of sweeps. A half-width of
+            1e-9 of the gain is accepted as well; brackets are wider if neither can be reached.
     """
     rows = np.zeros(mdp.n_rows, dtype=bool)
     rows[inside] = True
@@ -151,7 +151,7 @@ def _bracket(mdp: MDP, component: np.ndarray, h: Double, tolerance: float) -> _B
         tie = TIE * np.maximum(np.abs(lower), np.abs(upper))
         least = lower - np.clip(tolerance - (upper / 2 - lower / 2), 0.0, tie)
         best = np.maximum.reduceat(gain - error, begins) - tie[component] if len(gain) else gain
-    # Rows that might be as good as the best row of their state, and preserve the lower bound.
+    # Choose among rows that preserve the lower bound and might be as good as the best row of their state.
     least, best = np.nan_to_num(least, nan=-np.inf)[component], np.nan_to_num(best, nan=-np.inf)
     choice = first_marked(mdp.state_ptr, (gain - error >= least[rows.state]) & (gain + error >= best[rows.state]))
     earned = np.full(n_components, np.inf)

@@ -1,16 +1,17 @@
-"""Linear equations of a terminating Markov chain, solved without loss of accuracy even if the chain lasts long.
+"""Linear equations of a terminating Markov chain, solved accurately even if the chain takes long to terminate.
 
 For probabilities ``p`` of a chain that terminates from every state, and any ``r``, these are the equations
 
     sum_t p(s, t) (x(s) - x(t))  =  r(s),        x = 0 at terminals.
 
-An elimination that subtracts loses ``log10 N`` digits if the chain lasts ``N`` steps. Two techniques help.
-*Components*: ordered so that successors come first, the matrix is block triangular, with a block for each strongly
-connected component, and single states need no elimination. *State reduction* [Grassmann, Taksar and Heyman 1985]: to
-eliminate a state, replace transitions into it by transitions to its successors, and compute its probability of leaving
-as a sum, never as one minus the probability of staying. Then nothing is subtracted, and every digit is correct up to
-rounding [O'Cinneide 1993]. States are eliminated in an order that connects few others (``minimum_degree.py``), in a
-sparse matrix and, once most of the rest is connected, in a dense one.
+An elimination that subtracts loses ``log10 N`` digits if the chain runs for ``N`` steps. Two techniques help.
+*Components*: if states are ordered so that successors come first, the matrix is block triangular, with a block for each
+strongly connected component, and components of a single state need no elimination. *State reduction* [Grassmann, Taksar
+and Heyman 1985]: to eliminate a state, replace transitions into it by transitions to its successors, and compute its
+probability of leaving as a sum, never as one minus the probability of staying. Then nothing is subtracted, and every
+digit is correct up to rounding [O'Cinneide 1993]. States are eliminated in an order that creates few new transitions
+(``minimum_degree.py``), first in a sparse matrix and then, once most of the remaining states are connected, in a dense
+one.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from punish_fast.mdp.chain.minimum_degree import EliminationOrder, hubs, minimum
 if TYPE_CHECKING:
     from punish_fast.mdp.model import MDP
 
-# Maximum number of operations, which take half a minute.
+# Maximum number of operations, about half a minute of work.
 _MOST_OPERATIONS = 1e10
-# States of a dense matrix that are eliminated together.
+# Number of states of a dense matrix that are eliminated together.
 _PANEL = 64
 # Limits of `patience`, assumed number of policies evaluated, and maximum number of entries for an estimate.
 _LEAST_SWEEPS, _MOST_SWEEPS, _POLICIES, _MOST_ESTIMATED = 50, 1000, 4, 1_000_000
@@ -38,7 +39,7 @@ class Elimination:
     """Factors of a chain, for any number of right-hand sides."""
 
     def __init__(self, chain: Any, before: Elimination | None = None) -> None:
-        """Factorize a chain, CSR ``[n_states, n_columns]``; reuse the order of ``before`` if given."""
+        """Factorize a chain, CSR ``[n_states, n_columns]``; reuse the order of ``before`` if its pattern is equal."""
         from scipy.sparse import csr_array
 
         chain = csr_array(chain, copy=True)
@@ -70,7 +71,10 @@ class Elimination:
                 _reduce_dense(matrix, pivot[order.dense[c] : order.first[c + 1]])
 
     def solve(self, r: np.ndarray) -> np.ndarray:
-        """Return the solution, float64 ``[n_states]``, not finite if the chain is endless, too large or overflows."""
+        """Return the solution for the right-hand side ``r``, float64 ``[n_states]``.
+
+        It is not finite if the chain does not terminate or is too large, or if numbers overflow.
+        """
         x: np.ndarray = np.full(len(r), np.nan)
         if not self.is_affordable:
             return x
@@ -81,8 +85,7 @@ class Elimination:
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return stationary weights of an irreducible chain without terminals (``stationary_weights.py``).
 
-        The result is the weights, all factors, and the number of later positions connected with each, float64
-        ``[n_states]``.
+        Also return all factors, and the number of later positions connected with each position, float64 ``[n_states]``.
         """
         weight, reduced = np.empty(len(self._chain.state)), self._reduced
         with np.errstate(all="ignore"):
@@ -100,7 +103,10 @@ def _order(chain: Any, most: float) -> EliminationOrder | None:
 
 
 def _neighbours(chain: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return a symmetric CSR matrix of connected states in one component, the components, and a mask of exits."""
+    """Return connections within components, each state's component, and a mask of states that may leave theirs.
+
+    The connections are a symmetric CSR matrix, bool ``[n_states, n_states]``.
+    """
     from scipy.sparse import csr_array
 
     n = chain.shape[0]
@@ -137,7 +143,7 @@ def components(within: Any) -> np.ndarray:
 
 
 def closed_classes(chain: Any) -> list[np.ndarray]:
-    """Return the states of each recurrent class of a chain, any matrix ``[n_states, n_states]``."""
+    """Return the states of each recurrent class of a chain, a dense or sparse matrix ``[n_states, n_states]``."""
     from scipy.sparse import csr_array
 
     matrix = csr_array(chain, copy=True)
@@ -152,7 +158,7 @@ def closed_classes(chain: Any) -> list[np.ndarray]:
 
 
 def operations(mdp: MDP, most: float = _MOST_OPERATIONS) -> float:
-    """Return the operations of eliminating the chain of a random policy; infinity if they exceed ``most``."""
+    """Return the number of operations to eliminate the chain of a random policy; infinity if it exceeds ``most``."""
     order = _order(_random_chain(mdp), most)
     return np.inf if order is None else order.operations
 
@@ -163,7 +169,7 @@ def _random_chain(mdp: MDP) -> Any:
 
 
 def patience(mdp: MDP) -> int:
-    """Return a number of sweeps, from 50 to 1,000, that may take as long as policy iteration; 1,000 if unknown."""
+    """Return the number of sweeps, from 50 to 1,000, that take about as long as policy iteration; 1,000 if unknown."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     if mdp.n_entries > _MOST_ESTIMATED:
@@ -183,5 +189,5 @@ def patience(mdp: MDP) -> int:
 
 
 def is_affordable(mdp: MDP) -> bool:
-    """Return True if chains of an MDP, not compact, are small enough for an elimination."""
+    """Return True if chains of policies are small enough for an elimination; the MDP must not be compact."""
     return operations(mdp) < np.inf

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def induced_chain(mdp: MDP, weight: np.ndarray) -> MDP:
-    """Return the chain of a policy, float64 ``[n_rows]``; states with a single row are not rounded."""
+    """Return the chain of a policy ``weight``, float64 ``[n_rows]``; only states in which it mixes rows are rounded."""
     from scipy.sparse import csr_array
 
     weight = np.asarray(weight, dtype=np.float64)
@@ -61,7 +61,10 @@ def reward_rounding(mdp: MDP, weight: np.ndarray) -> np.ndarray:
 
 
 def evaluated(mdp: MDP, weight: np.ndarray, solve: Callable[[MDP], Result]) -> tuple[Result, Result | None]:
-    """Solve the chain of a policy, and the same for the rounding errors of its rewards, or None if these are 0."""
+    """Solve the chain of a policy, and the chain with bounds on the rounding errors of its rewards as rewards.
+
+    The second result is None if all bounds are 0.
+    """
     chain, rounding = induced_chain(mdp, weight), reward_rounding(mdp, weight)
     found = solve(chain)
     if not rounding.any():

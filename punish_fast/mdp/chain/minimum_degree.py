@@ -1,10 +1,10 @@
 """Minimum-degree order, an elimination order that connects few states [Tinney and Walker 1967].
 
-Eliminating a state connects all its neighbours. The state with the fewest neighbours goes first; the number is bounded
-as in [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long path to it is eliminated from the far
-end; from the near end, the probability of reaching it might underflow. *Hubs*, which have very many neighbours, go
-last. Once every state of a component is connected with a large share of the others, the remaining states and the hubs
-are eliminated in a dense matrix.
+Eliminating a state connects all its neighbours. The state with the fewest neighbours is next; instead of their number,
+an upper bound is used, as in [Amestoy, Davis and Duff 1996]. Termination counts as a neighbour, so a long path to it is
+eliminated from the far end; in the opposite order, the probability of termination might underflow. *Hubs*, which have
+very many neighbours, are last. Once every state of a component is connected with a large share of the others, the
+remaining states and the hubs are eliminated in a dense matrix.
 """
 
 from typing import Any, NamedTuple
@@ -16,14 +16,14 @@ from punish_fast.mdp.chain._minimum_degree import N_LATER, QuotientGraph
 
 # A hub has more neighbours than the larger of a constant and a multiple of the square root of the number of states.
 _LEAST_HUB, _HUB_FACTOR = 64, 10.0
-# Speed of multiplications in a dense matrix, relative to a sparse one.
+# Speed of multiplications in a dense matrix, relative to multiplications in a sparse one.
 _DENSE_SPEED = 4.0
 # Maximum number of entries of the factors.
 _MOST_ENTRIES = 3e7
 
 
 class EliminationOrder(NamedTuple):
-    """An order of the states of a graph, component by component, and its costs."""
+    """An order of the states of a graph, component by component, and its cost."""
 
     state: np.ndarray  # int32 ``[n_states]``, states in order
     position: np.ndarray  # int32 ``[n_states]``, position of each state in this order
@@ -32,7 +32,7 @@ class EliminationOrder(NamedTuple):
     begin: np.ndarray  # int64 ``[n_states]``, start of each position's list in ``later``
     end: np.ndarray  # int64 ``[n_states]``, end of the list; lists are empty in dense matrices
     later: np.ndarray  # int32, later positions connected with each position when it is eliminated
-    operations: float  # Cost of ordering and elimination, in multiplications in sparse matrices
+    operations: float  # Cost of ordering and elimination; the unit is a multiplication in a sparse matrix
 
 
 def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
@@ -44,8 +44,9 @@ def hubs(graph: Any, component: np.ndarray) -> np.ndarray:
 def minimum_degree(graph: Any, component: np.ndarray, leaks: np.ndarray, most: float) -> EliminationOrder | None:
     """Find a minimum-degree order; return None if it needs more than ``most`` operations or 3e7 entries.
 
-    ``graph`` is a symmetric SciPy CSR matrix ``[n_states, n_states]`` without a diagonal, in which no entry connects
-    two components, int ``[n_states]``; ``leaks``, bool ``[n_states]``, marks states that may leave their component.
+    ``graph`` is a symmetric SciPy CSR matrix ``[n_states, n_states]`` without diagonal entries or entries that connect
+    different components. ``component``, int ``[n_states]``, is the component of each state, and ``leaks``, bool
+    ``[n_states]``, marks states that may leave their component.
     """
     n, sizes = len(component), np.bincount(component)
     degree = np.diff(graph.indptr)

@@ -1,7 +1,7 @@
 """The Markov chain of a policy, copied from an MDP, and its sweeps.
 
-The rows of a policy are stored in separate arrays, since a sweep over every n-th row of the tensor would fetch all of
-it. Each state has room for its longest row, so following another policy copies only the rows that changed.
+The rows of a policy are copied to separate arrays, since a sweep over every n-th row of the MDP would fetch all of its
+memory. Each state has room for its longest row, so that only rows that changed are copied for another policy.
 """
 
 import numpy as np
@@ -14,7 +14,8 @@ from punish_fast.runtime.parallel import balanced_chunks, cumulated, for_chunks,
 
 # Work of a sweep that takes twice the time of starting threads (0.1 ms), and cost of a state, both in entries.
 _LEAST_WORK, _STATE_WORK = 900_000, 10
-# Maximum number of blocks of states, one per thread, and states per block; fewer blocks would propagate values further.
+# Maximum number of blocks, which are updated in parallel, and states per block if there are fewer blocks. Larger blocks
+# propagate values further.
 _MOST_BLOCKS, _BLOCK_STATES = 16, 1024
 
 

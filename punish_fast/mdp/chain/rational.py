@@ -1,16 +1,17 @@
-"""Small MDPs solved in rational arithmetic, if floating point proves no bound.
+"""Small MDPs solved in rational arithmetic, for use if floating point cannot prove a bound.
 
 Floats are rational numbers, so an MDP of floats has rational values. Policy iteration [Howard 1960] finds them without
 any rounding: each policy is evaluated by elimination, and changed only where another row is strictly better, so no
 policy recurs and the last one is optimal. Numerators and denominators grow with the size of a strongly connected
 component, which limits the method to small components; rewards and probabilities can have any magnitude.
 
-Each row is divided by the exact sum of its probabilities. These might have been rounded when the MDP was built, so the
-error bound holds for all MDPs whose probabilities have a relative difference of at most ``e``, four roundings. The
-value of a policy of ``n`` states is a sum of rewards with weights that are quotients of sums of products of ``n``
-probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs the weights have a relative difference
-``d`` of at most about ``2 n e``. States whose rows all have one successor do not count in ``n``. Hence values of the
-policy for rewards ``r - d |r|`` are lower bounds, and optimal values for ``r + d |r|`` are upper bounds.
+Each row is divided by the exact sum of its probabilities. Since probabilities might have been rounded when the MDP was
+built, the error bound holds for all MDPs whose probabilities have a relative difference of at most ``e``, four
+roundings, from the given ones. The value of a policy of ``n`` states is a sum of rewards with weights that are
+quotients of sums of products of ``n`` probabilities [Markov chain tree theorem; O'Cinneide 1993], so in all these MDPs
+the weights have a relative difference ``d`` of at most about ``2 n e``. States whose rows all have one successor do not
+count in ``n``. Hence the values of the policy with rewards ``r - d |r|`` are lower bounds, and the optimal values with
+rewards ``r + d |r|`` are upper bounds.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class RationalProcess:
     def total(self, choice: Sequence[int], worth: Numbers) -> Numbers:
         """Return the values of a policy that terminates or is discounted.
 
-        ``choice`` counts rows from the first of their state; ``worth`` contains the values of terminals.
+        ``choice`` contains the row taken in each state, counted from 0; ``worth`` contains the values of terminals.
         """
         n = len(self.rows)
         position = dict(zip(self._order, range(n), strict=True))
@@ -125,7 +126,10 @@ class RationalProcess:
         return gain, [bias[state] for state in range(n)]
 
     def _cycle(self, choice: Sequence[int], states: Sequence[int]) -> tuple[Fraction, dict[int, Fraction]]:
-        """Return gain and bias of a policy in states that it does not leave, the first of which it surely visits."""
+        """Return the gain and the bias of a policy within a set of states.
+
+        The policy never leaves these states, and visits the first of them with probability 1.
+        """
         position, sums = {state: k for k, state in enumerate(states)}, []
         for pays in (True, False):
             rows = [self.rows[state][choice[state]] for state in states]
@@ -145,7 +149,7 @@ class RationalProcess:
 
     @property
     def share(self) -> Fraction:
-        """Largest relative difference of the weights of rewards due to rounded probabilities."""
+        """Upper bound on the relative errors that rounded probabilities cause in the weights of rewards."""
         rounded = sum(any(len(row.coefficient) > 1 for row in rows) for rows in self.rows)
         return _ALLOWANCE * (rounded + 1) if rounded else Fraction(0)
 
@@ -160,7 +164,7 @@ class RationalProcess:
         return equation.constant + sum((p * values[t] for t, p in equation.coefficient.items()), Fraction(0))
 
     def improve(self, choice: list[int], values: Numbers, target: Numbers) -> bool:
-        """Switch to the first best row of each state where it exceeds ``target``; return True if any row changed."""
+        """Switch to the first best row in states where its value exceeds ``target``; return True if any row changed."""
         changed = False
         for state, rows in enumerate(self.rows):
             q = [self.value_of(row, values) for row in rows]
@@ -171,7 +175,7 @@ class RationalProcess:
         return changed
 
     def rows_of(self, choice: Sequence[int]) -> np.ndarray:
-        """Convert rows counted within each state to rows of the MDP, int64 ``[n_states]``."""
+        """Convert rows that are counted from 0 in each state to rows of the MDP, int64 ``[n_states]``."""
         return np.array(self._state_ptr[:-1], dtype=np.int64) + np.array(choice, dtype=np.int64)
 
 
@@ -203,7 +207,7 @@ def solve_certified(
     discount: float = 1.0,
     progress: Callable[[int], None] | None = None,
 ) -> Exact | None:
-    """Find optimal values by policy iteration in floating point, or in fractions if that does not prove enough.
+    """Find optimal values by policy iteration in floating point, or in fractions if the error bound is too large.
 
     Arguments are as in `solve_exactly`, except that terminals pay ``payoff.end`` at every step if there is a discount.
     Return None if nothing was proved.
@@ -224,7 +228,7 @@ def solve_certified(
 
 
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Maximize the expected total reward plus the value of the terminal reached, exact up to rounding of the input.
+    """Maximize the expected total reward plus the value of the terminal reached; the bound covers rounded input.
 
     ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals; ``mdp`` must not be compact.
     """
@@ -237,8 +241,8 @@ def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray,
         above, _ = upper.optimize(policy.copy(), [raised(x, process.share) for x in worth])
     except ZeroDivisionError:
         raise SolveError(
-            "reward: endless play costs so little per step that it might be paid if probabilities were rounded when "
-            "the process was built; a discount or larger costs help"
+            "reward: endless play costs so little per step that it might pay if probabilities were rounded when the "
+            "process was built; use a discount or larger costs"
         ) from None
     try:
         v = np.array([float(x) for x in values[:n]])

@@ -1,16 +1,17 @@
 """The average reward of an irreducible chain from its stationary weights, computed without subtraction.
 
-If a chain seldom moves between groups of states, its bias is many orders of magnitude larger than its rewards, and no
-bias in floating point proves a bound. Stationary weights can still be computed to almost full precision: state
+If a chain seldom moves between groups of states, its bias is many orders of magnitude larger than its rewards, and a
+bias computed in floating point proves nothing. Stationary weights can still be computed to almost full precision: state
 reduction (``elimination.py``) eliminates one state after another, and when a state ``k`` is restored, its weight is
 
     w(k)  =  sum_i w(i) p(i, k) / p(k, other states),        i later than k in the order of elimination.
 
 **Error bound.** If the probabilities of ``t`` rows have a relative error of ``e``, the ratios of stationary weights
 have a relative error of at most about ``2 t e`` [Markov chain tree theorem; O'Cinneide 1993]. Eliminating a state that
-is connected with ``m`` later ones causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it ``2 m +
-2`` more. Stored probabilities might be off by four units in every row, and equal columns are added with one rounding
-each. The sum ``d`` of all these errors bounds the error of the gain ``g`` by ``d`` times the average of ``|r - g|``.
+is connected with ``m`` later ones causes roundings of at most ``m + 3`` units in ``m`` rows, and restoring it causes
+``2 m + 2`` more. Stored probabilities might be off by four units in every row, and equal columns are added with one
+rounding each. If ``d`` is the sum of all these errors, the error of the gain ``g`` is at most ``d`` times the average
+of ``|r - g|``.
 """
 
 from math import fsum
@@ -30,7 +31,10 @@ _LARGEST_SHARE = 1e-3
 
 
 def gain_of_chain(mdp: MDP) -> tuple[float, float] | None:
-    """Bound the average reward of an irreducible chain without terminals or zeros; None if it is too large."""
+    """Return bounds on the average reward of an irreducible chain without terminals or zeros, or None.
+
+    The result is None if the chain is too large or rounding errors are too large.
+    """
     weight, share = _weights(mdp)
     if not share <= _LARGEST_SHARE:
         return None
@@ -63,5 +67,5 @@ def _weights(mdp: MDP) -> tuple[np.ndarray, float]:
     ):
         return weight, np.inf
     roundings = 2 * connected * (connected + 3) + 2 * connected + 2
-    # There are fewer roundings of equal columns than entries.
+    # The number of entries is an upper bound on the number of roundings when equal columns are added.
     return weight, float(roundings.sum() + 2 * chain.nnz + _STORED * (n + 1)) * UNIT_ROUNDOFF

@@ -3,10 +3,10 @@
 Any sparse format, order, integer type or memory layout is accepted. The input is checked first; then duplicate columns
 of a row are added up with compensation, and zeros are removed. Rows whose exact sum differs from 1 by more than
 rounding are divided by it, so every probability is the given one divided by the exact sum, up to a few rounding units.
-Arrays that need no change are not copied. Invalid input is rejected with row, column and value.
+Arrays that need no change are not copied. Errors name the row, column and value of invalid input.
 
-A table of all actions in all states, ``P[action, state, successor]``, becomes a row for each pair, ordered by state.
-A reward of minus infinity excludes the action from the state.
+A table of all actions in all states, ``P[action, state, successor]``, is converted to a row for each state and action,
+ordered by state. A reward of minus infinity excludes an action from a state.
 """
 
 from __future__ import annotations
@@ -48,22 +48,24 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Implement `MDP.from_scipy`; ``action`` labels rows, and ``name_of`` names them in messages."""
+    """Implement `MDP.from_scipy`; ``action`` contains labels of rows, ``name_of`` returns their names in messages."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
     terminals = _finite("terminal_reward", terminal_reward)
     matrix = entries_of("transitions", transitions)
     n_rows, n_columns = matrix.shape
     if len(pointer) < 2:
-        raise ModelError("state_ptr: there are no states, at least one is needed")
+        raise ModelError("state_ptr: there are no states; at least one is needed")
     check_pointer("state_ptr", pointer, n_rows, least=1)
     n_states = len(pointer) - 1
     if len(rewards) != n_rows:
-        raise ModelError(f"reward: {len(rewards):,} long, but must be {n_rows:,}, one for each row of transitions")
+        raise ModelError(
+            f"reward: has the length {len(rewards):,}; it must be {n_rows:,}, one for each row of transitions"
+        )
     if n_columns != n_states + len(terminals):
         raise ModelError(
-            f"transitions: {n_columns:,} columns, but must be {n_states + len(terminals):,}: {n_states:,} states and "
-            f"{len(terminals):,} terminals"
+            f"transitions: has {n_columns:,} columns; it must have {n_states + len(terminals):,}: {n_states:,} states "
+            f"and {len(terminals):,} terminals"
         )
     if n_columns > _MOST_COLUMNS:
         raise ModelError(f"transitions: {n_columns:,} columns; the maximum is {_MOST_COLUMNS:,}")
@@ -93,7 +95,7 @@ def from_dense(transitions: Any, reward: Any, normalize: bool = False) -> MDP:
 def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: bool = False) -> MDP:
     """Build an MDP in which all states have the same actions, except for excluded actions.
 
-    ``matrices`` are the transitions of each action, ``[n_states, n_states]``, possibly with duplicate columns.
+    ``matrices`` contains the transitions of each action, ``[n_states, n_states]``, which may have duplicate columns.
     ``reward``, float64 ``[n_states, n_actions]``, is minus infinity for excluded actions.
     """
     from scipy.sparse import csr_array, vstack
@@ -103,7 +105,7 @@ def from_table(matrices: Sequence[csr_array], reward: np.ndarray, normalize: boo
     number, action = np.nonzero(allowed)
     if not allowed.any(axis=1).all():
         state = allowed.any(axis=1).argmin()
-        raise ModelError(f"R: state {state} has only rewards of -inf, at least one of its actions must be allowed")
+        raise ModelError(f"R: state {state} has only rewards of -inf; at least one of its actions must be allowed")
     stacked = csr_array(vstack(matrices, format="csr"))[action * n_states + number]
     return from_pairs(stacked, reward[allowed], (number, action), n_states, normalize)
 
@@ -113,7 +115,8 @@ def from_pairs(
 ) -> MDP:
     """Build an MDP from state-action pairs, ordered by state.
 
-    ``transitions`` are ``[n_rows, n_states]``; ``pairs`` are states and action labels of rows, ``[n_rows]`` each.
+    ``transitions`` has the shape ``[n_rows, n_states]``; ``pairs`` contains the states and the action labels of the
+    rows, ``[n_rows]`` each.
     """
     state, action = pairs
 
@@ -131,18 +134,18 @@ def narrowed(action: np.ndarray) -> np.ndarray:
     """Return action labels in the narrowest unsigned dtype that can hold them."""
     low, high = int(action.min(initial=0)), int(action.max(initial=0))
     if low < 0 or high > _LARGEST_LABEL:
-        raise ModelError(f"action: {low if low < 0 else high} is not allowed, labels are from 0 to {_LARGEST_LABEL:,}")
+        raise ModelError(f"action: {low if low < 0 else high} is not allowed; labels are from 0 to {_LARGEST_LABEL:,}")
     return np.ascontiguousarray(action, dtype=np.min_scalar_type(high))
 
 
 def divisors(indptr: np.ndarray, data: np.ndarray) -> np.ndarray:
-    """Return the sum of each row, float64 ``[n_rows]``, or 1 if it is 1 up to rounding or not positive."""
+    """Return the sum of each row, float64 ``[n_rows]``, or 1 if the sum is 1 up to rounding or not positive."""
     total, deviation = row_sums(indptr, data)
     return np.where((np.abs(deviation) > ROUNDING) & (total > 0), total, 1.0)
 
 
 def normalized(mdp: MDP) -> MDP:
-    """Return an MDP whose rows add up to 1 up to rounding: ``mdp`` if they do, or one that is not compact."""
+    """Return an MDP whose rows add up to 1 except for rounding: ``mdp`` itself, or a copy that is not compact."""
     if mdp.deviation <= ROUNDING:
         return mdp
     if mdp.deviation == np.inf:
@@ -159,7 +162,7 @@ def entries_of(name: str, given: Any) -> csr_array:
     if not is_sparse or given.ndim != 2:
         raise ModelError(f"{name}: {type(given).__name__} is not allowed; it must be a sparse matrix of SciPy")
     if given.dtype.kind not in "fiub":
-        raise ModelError(f"{name}: is of {given.dtype}; it must consist of real numbers")
+        raise ModelError(f"{name}: has the dtype {given.dtype}; it must consist of real numbers")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -201,7 +204,7 @@ def _distributions(
         indices = matrix.indices.astype(np.int32, copy=False)
         for_chunks(_probabilities.merge_columns, indptr, indptr, indices, matrix.data)
         matrix.eliminate_zeros()
-    # The only entry of a row may exceed 1 by rounding.
+    # If a row has a single entry, it may exceed 1 by rounding.
     data = np.minimum(matrix.data, 1.0) if matrix.data.max(initial=0) > 1 else matrix.data
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), data
 
@@ -242,7 +245,7 @@ def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) ->
         if is_list and array.shape == shape[::-1]:
             if 1 < n_states == n_actions:
                 raise ModelError(
-                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous, give an array [n_states, "
+                    f"R: a list of {n_actions} vectors of {n_states} numbers is ambiguous; give an array [n_states, "
                     "n_actions]: np.stack(R, axis=1) of a vector for each action, np.array(R) of one for each state"
                 )
             return array.T

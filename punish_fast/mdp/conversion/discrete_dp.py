@@ -48,7 +48,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
         table = np.asarray(ddp.Q)
         return from_table([csr_array(table[:, action]) for action in range(reward.shape[1])], reward, normalize)
     allowed = np.flatnonzero(reward != -np.inf)
-    # Sort by state and then by action, as in QuantEcon unless its arrays were changed.
+    # Sort by state and then by action. QuantEcon does so as well, but its arrays might have been changed.
     rows = allowed[np.lexsort((ddp.a_indices[allowed], ddp.s_indices[allowed]))]
     transitions = entries_of("Q", ddp.Q) if issparse(ddp.Q) else csr_array(ddp.Q)
     if len(rows) != len(reward) or (np.diff(rows) != 1).any():

@@ -42,7 +42,7 @@ class NamedProcess:
             (name,) = self.rewards
         if name is None:
             raise NameUnknownError(
-                f"the model has several rewards, name one of {_listed(self.rewards)}"
+                f"the model has several rewards; name one of {_listed(self.rewards)}"
                 if self.rewards
                 else "the model has no rewards"
             )

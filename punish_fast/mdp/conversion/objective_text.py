@@ -4,8 +4,8 @@
 
     max P [F "goal"]               reach a state with the label goal
     min P [!"bad" U "goal"]        reach it through states without the label bad
-    max R{"cost"} [F "goal"]       rewards until a state with the label goal
-    min R{"cost"}                  discounted rewards without end
+    max R{"cost"} [F "goal"]       rewards until a state with the label goal is reached
+    min R{"cost"}                  discounted rewards over an infinite horizon
 
 Labels can be combined with ``!``, ``&``, ``|`` and parentheses; ``true`` and ``false`` are also labels. The notation of
 Storm and PRISM, ``Pmax=? [F "goal"]`` and ``R{"cost"}min=? [F "goal"]``, is also accepted. Goal states pay no rewards.
@@ -34,7 +34,7 @@ _HEADS = (
 _TOKEN = re.compile(r'\s*("[^"]*"|true\b|false\b|[FU](?!\w)|[][()!&|])')
 _EXAMPLES = 'max P [F "goal"], min P [!"bad" U "goal"], max R{"name"} [F "goal"]'
 _DEEPEST = 100
-# Patterns of unsupported operators of Storm and PRISM in texts without their quoted names.
+# Unsupported operators of Storm and PRISM, with patterns that match them in texts from which quoted names are removed.
 _UNSUPPORTED = {
     "P=? or R=? without max or min, which are equal in a chain,": r"^[PRT](\{[^}]*\})?\s*=\s*\?",
     "a bound of the value, such as P>=0.9,": r"^[PR](\{[^}]*\})?(max|min)?\s*[<>]",
@@ -75,7 +75,7 @@ def parse_objective(text: str) -> Objective:
         raise ObjectiveError(f"objective: {printable(text, 80)!r} is not understood{_reason(text)}use {_EXAMPLES}")
     kind, name = found["kind"], found["name"]
     if kind == "P" and name is not None:
-        raise ObjectiveError("objective: P has no name, only R has")
+        raise ObjectiveError("objective: only R can have a name, not P")
     rest = text.strip()[found.end() :].strip()
     within = goal = None
     if rest or kind == "P":
@@ -95,7 +95,7 @@ def solve_objective(
     if objective.goal is None:
         return _discounted(process, objective, DEFAULT_DISCOUNT if discount is None else discount, tolerance)
     if discount is not None:
-        raise ObjectiveError(f'discount: {discount} needs rewards without a goal, such as max R{{"name"}}')
+        raise ObjectiveError(f'discount: {discount} is allowed only for rewards without a goal, as in max R{{"name"}}')
     goal, maximise = objective.goal(process), objective.maximise
     if objective.is_probability:
         avoid = None if objective.within is None else ~objective.within(process) & ~goal
@@ -105,7 +105,7 @@ def solve_objective(
 
 def _discounted(process: NamedProcess, objective: Objective, discount: float, tolerance: float) -> Solution:
     if not 0 <= discount < 1:
-        raise SolveError(f"discount: {discount} is not allowed, rewards without a goal need one from 0 to below 1")
+        raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
     # The smallest values are the negated largest values for negated rewards.

@@ -43,7 +43,7 @@ def from_rows(states: Any, layers: Any = None, terminals: Any = (), normalize: b
         return mdp
     sizes = [_whole_number(f"layers: entry {k}", size) for k, size in enumerate(_listed("layers", layers))]
     if min(sizes, default=-1) < 0 or sum(sizes) != len(given):
-        raise ModelError(f"layers: {_shown(sizes)} is not allowed, sizes must add up to {len(given)} states")
+        raise ModelError(f"layers: {_shown(sizes)} is not allowed; sizes must add up to {len(given)} states")
     return replace(mdp, layer_ptr=cumulated(np.array(sizes, dtype=np.int64)))
 
 
@@ -53,7 +53,7 @@ def from_gymnasium(env: Any, normalize: bool = False) -> MDP:
     try:
         n_states = len(table)  # type: ignore[arg-type]
     except TypeError:
-        told = f"{type(env).__name__} has no table P of its transitions, as toy text environments have"
+        told = f"{type(env).__name__} has no transition table P, unlike toy text environments"
         raise ModelError(f"env: {told}") from None
     rows = _Rows()
     for state in range(n_states):
@@ -104,7 +104,7 @@ class _Rows:
 
     def end_state(self, place: str) -> None:
         if len(self._names) == self._state_ptr[-1]:
-            raise ModelError(f"{place}: there are no rows, every state must have at least one")
+            raise ModelError(f"{place}: there are no rows; every state must have at least one")
         self._state_ptr.append(len(self._names))
 
     def process(self, terminals: list[float], normalize: bool) -> MDP:
@@ -113,7 +113,7 @@ class _Rows:
 
         n_states = len(self._state_ptr) - 1
         if n_states == 0:
-            raise ModelError("states: there are none, at least one state is needed")
+            raise ModelError("states: there are none; at least one state is needed")
         shape = (len(self._names), n_states + len(terminals))
         matrix = csr_array((np.array(self._data), np.array(self._indices, dtype=np.int32), self._indptr), shape=shape)
         labels = np.array(self._action)

@@ -1,4 +1,4 @@
-"""Validation of rows: sums of probabilities other than 1, and other flaws."""
+"""Validation of rows: invalid columns and probabilities, and sums of probabilities other than 1."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 # Largest accepted difference between 1 and the sum of a row.
 SUM_TOLERANCE = 1e-12
-# Rows are divided only above this difference. Dividing by a rounded sum rounds twice and leaves at most half of it.
+# Rows whose sum differs more from 1 are divided by it. This rounds twice, leaving at most half of this difference.
 ROUNDING = 2.0**-51
 # Sums of larger numbers might overflow.
 _LARGEST_COUNT = 1e300
 
 
 def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum of each row, and its exact sum minus 1; both float64 ``[n_rows]``, not finite if it overflows."""
+    """Return the sum of each row, and its exact sum minus 1; float64 ``[n_rows]``, not finite if the sum overflows."""
     indptr = indptr.astype(np.int64, copy=False)
     total, deviation = np.empty(len(indptr) - 1), np.empty(len(indptr) - 1)
     first = indptr[:-1] if data_ptr is None else data_ptr
@@ -37,7 +37,7 @@ def largest_deviation(mdp: MDP) -> float:
 
 
 def flaw_of_rows(mdp: MDP) -> str | None:
-    """Describe the first column out of range, number that is not a probability, or wrong sum of a row."""
+    """Describe the first invalid column, or else the first invalid probability, or else the first wrong row sum."""
     lengths, begins = np.diff(mdp.indptr), mdp.indptr[:-1] if mdp.data_ptr is None else mdp.data_ptr
     outside = (mdp.indices < 0) | (mdp.indices >= mdp.n_columns)
     if outside.any():
@@ -70,7 +70,7 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True if a row may be divided by its sum ``total``, exactly 1 plus ``deviation`` (scalars or arrays)."""
+    """Return True if the sum of a row is accepted: ``total``, or exactly 1 plus ``deviation`` (scalars or arrays)."""
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 
