@@ -1,8 +1,8 @@
 """Sets of cards of Gwent Lite as bits; ``_game.py`` contains the rules.
 
 Cards are laid end to end in ascending order, each as long as its value, and a bit marks the end of each card: cards 1,
-1 and 3 set bits 0, 1 and 4. Two words hold 50 bits each. The number of set bits is the number of cards, and the
-position of the highest one, counted from 1, is the sum of the cards.
+1 and 3 set bits 0, 1 and 4. Each of two words holds 50 bits. The number of set bits is the number of cards, and the
+position of the highest set bit, counted from 1, is the sum of the cards.
 
 The compiler turns the loop in `_count_bits` into one instruction, so counting and finding bits is cheap.
 """
@@ -41,7 +41,7 @@ def count_cards(words, column):
 def sum_cards(words, column):
     high = words[column + 1]
     bits, points = (high, HALF) if high else (words[column], 0)
-    # Unsigned, so that this loop also becomes one instruction.
+    # With an unsigned integer, the compiler also turns this loop into one instruction.
     rest = np.uint64(bits)
     while rest:
         rest >>= np.uint64(1)

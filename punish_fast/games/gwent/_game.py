@@ -1,7 +1,7 @@
 """Kernels for the rules of Gwent Lite; ``state.py`` describes the words of a state.
 
-The rules of rounds depend only on the fields of the first word and on the numbers of cards. They are shared by
-states encoded in words and by simulated games, which store cards in arrays.
+The rules of rounds depend only on the fields of the first word and on the numbers of cards. The routines for them are
+therefore shared by states encoded in words and by simulated games, which store cards in arrays.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ N_WORDS = 13
 DECK, PILE, HAND = range(1, 7, 2)
 OF_PLAYER = 6
 
-# Fields of the first word, the first four of them for each player, and their numbers of bits.
+# Fields of the first word, and their widths in bits; the first four fields have a value for each player.
 TOTAL, WINS, OUT, DUE = range(0, 8, 2)
 ROUND, BEGINNER, TURN = 8, 9, 10
 N_FIELDS = 11
-# A state being updated has its fields in an array, followed by the numbers of cards in both hands and both piles.
+# A state being updated is an array: its fields, followed by the numbers of cards in both hands and both piles.
 HELD, LEFT = 11, 13
 N_NUMBERS = 15
 _BITS = np.array([7, 7, 2, 2, 1, 1, 4, 4, 2, 2, 1])
 SHIFTS = np.cumsum(_BITS) - _BITS
 MASKS = (1 << _BITS) - 1
-# Bits that are nonzero while cards are to be drawn.
+# Mask of the bits that are not all zero while cards are to be drawn.
 _DUE_BITS = 0xFF << int(SHIFTS[DUE])
 
 _N_CARDS = 76
 # Scales of the features; a total of ten cards is at most 76 + 9.
 _DECK_SIZE, _MAX_TOTAL, _MAX_SUM, _N_ROUNDS = 25, 85, 100, 3
 HAND_ROOM = 10
-# Precomputed, because divisions would dominate the time.
+# Precomputed, because divisions would dominate the run time.
 _SHARES = (np.arange(101) / _N_CARDS).astype(np.float32)
 _CHANCE = -1
 _WINNING = 2
@@ -71,7 +71,7 @@ def column_of(player, kind):
 
 @kernel
 def find_gwent_players(states, player):
-    """Fill int8 ``[n]`` with the player to move."""
+    """Fill int8 ``[n]`` with the player to move, or -1 in chance states."""
     for k in range(len(states)):
         word = states[k, 0]
         player[k] = _CHANCE if _is_drawn(word) else _field(word, TURN)
@@ -119,7 +119,7 @@ def find_gwent_features(states, features):
 
 @routine
 def _write_progress(words, player, row, place):
-    """Write the five features of a player that are known to both."""
+    """Write the five features of a player that both players know."""
     count, points = 0, 0
     for kind in (PILE, HAND):
         column = column_of(player, kind)
@@ -140,7 +140,7 @@ def find_gwent_shares(states, n_dealt, deals, shares):
         states: int64 ``[n, 13]``.
         n_dealt: Number of cards in a random deck; 0 if decks are not random.
         deals: float64 ``[n_dealt + 1, n_spare, n_actions]``, the probabilities of the next card of a random deck,
-            indexed by the number of remaining cards and by the sum of these less their number.
+            indexed by the number of remaining cards, and by their sum less their number.
         shares: float64 ``[n, n_actions]``; filled with the probabilities.
     """
     cards = np.empty(101, dtype=np.int64)
@@ -187,7 +187,8 @@ def step_gwent(states, actions, rules, after, returns, ended):
     Args:
         states: int64 ``[n, 13]``.
         actions: int64 ``[n]``.
-        rules: Hand size, number of cards drawn before further rounds, and number of cards in a random deck.
+        rules: Hand size, number of cards drawn before each further round, and number of cards in a random deck (0 if
+            decks are not random).
         after: int64 ``[n, 13]``; filled with the next states.
         returns: float32 ``[n, 2]``; filled with the returns.
         ended: bool ``[n]``; set to True for games that are over.
@@ -227,7 +228,7 @@ def step_gwent(states, actions, rules, after, returns, ended):
 
 @routine
 def spread_numbers(words, fields):
-    """Write the fields and the numbers of cards of a state."""
+    """Write the fields of a state to ``fields``, followed by the numbers of cards in hands and piles."""
     for number in range(N_FIELDS):
         fields[number] = _field(words[0], number)
     for player in range(2):

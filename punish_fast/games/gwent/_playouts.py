@@ -40,7 +40,7 @@ _WORD_BITS = np.uint64(32)
 
 @kernel
 def choose_by_gwent_rule(states, actions):
-    """Fill int64 ``[n]`` with the actions of the rule of thumb; no state is a chance state or terminal."""
+    """Fill int64 ``[n]`` with the actions of the rule of thumb; chance and terminal states are not allowed."""
     hand, fields = np.empty(101, dtype=np.int64), np.empty(N_NUMBERS, dtype=np.int64)
     for k in range(len(states)):
         spread_numbers(states[k], fields)
@@ -72,7 +72,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
     Args:
         decks: int8 ``[n, 2, width]``, padded with zeros; game ``k`` uses decks ``k % n``.
-        rules: Hand size, and number of cards drawn before further rounds.
+        rules: Hand size, and number of cards drawn before each further round.
         has_rule: bool ``[2]``, True for players who follow the rule of thumb, False for random players.
         results: int16 ``[n_games, 3]``; filled with the rounds won by each player and the number of moves of both.
     """
@@ -101,7 +101,7 @@ def play_gwent_games(begin, end, seed, decks, rules, has_rule, results):
 
 @routine
 def _draw_hand(state, player, pile, hand, fields):
-    """Draw the cards that are due; return the next counter of random words."""
+    """Draw the cards that are due; return the counter of the next random words."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     for k in range(fields[DUE + player]):
@@ -122,7 +122,7 @@ def _draw_hand(state, player, pile, hand, fields):
 
 @routine
 def _play_round(state, has_rule, hands, fields, rules):
-    """Play a round; return the next counter of random words and the number of moves."""
+    """Play a round; return the counter of the next random words, and the number of moves."""
     game, seed, turn = state
     words = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
     number, n_moves, n_random = fields[ROUND], 0, 0

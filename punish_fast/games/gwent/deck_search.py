@@ -1,6 +1,6 @@
 """Genetic search for decks of Gwent Lite.
 
-A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, they play a round-robin
+A *pool* has a fixed number of decks of 25 cards, initially random. In each generation, the decks play a round-robin
 (``tournament.py``) in which the same policy plays both sides. The next pool consists of
 
 1. the *survivors*: the decks of the highest fitness, the best first;
@@ -29,7 +29,7 @@ from punish_fast.games.learn.trainer import check_seed
 from punish_fast.runtime.json_values import brief, is_whole
 
 MAX_GENERATIONS = 100_000
-# Number of games against random decks that measure a strength.
+# Number of games against random decks by which a strength is measured.
 FRESH_GAMES = 40_000
 # Purposes of random numbers.
 _BREEDING, _TOURNAMENT, _SURVIVORS, _BEST = range(4)
@@ -53,7 +53,7 @@ class SearchMethod(CheckedMethod):
             raise LearnError(f"games: {self.games} is not allowed; it must be even, since decks swap seats")
         if self.survivors + self.newcomers > self.pool or self.survivors == self.pool:
             told = f"{self.survivors} survivors and {self.newcomers} newcomers"
-            raise LearnError(f"pool: {told} do not fit into a pool of {self.pool} that changes")
+            raise LearnError(f"pool: {told} do not fit into a pool of {self.pool}; at least one deck must be new")
 
 
 class Generation(NamedTuple):
@@ -84,7 +84,7 @@ def run_search(
 ) -> None:
     """Continue a search up to a total number of generations, which are appended to its history.
 
-    The callbacks get the number of generations, or games of a tournament, done and the total.
+    The callbacks receive the number of generations (or of games of a tournament) that are done, and the total.
     """
     if not is_whole(n_generations, 1, MAX_GENERATIONS):
         allowed = f"it must be a whole number from 1 to {MAX_GENERATIONS}"
@@ -104,7 +104,7 @@ class FoundDeck:
     since: int  # generation in which the deck joined the pool
     strength: float  # wins less losses per game against random decks
     strength_error: float
-    fresh_games: int  # number of these games
+    fresh_games: int  # number of games against random decks
 
 
 def best_decks(search: DeckSearch, n: int) -> list[FoundDeck]:
@@ -134,7 +134,7 @@ def random_pool(method: SearchMethod, generator: np.random.Generator) -> np.ndar
 def next_pool(
     method: SearchMethod, decks: np.ndarray, points: np.ndarray, generator: np.random.Generator
 ) -> np.ndarray:
-    """Return the pool after a tournament, int8 ``[n_decks, 25]``: survivors, the best first, offspring and newcomers.
+    """Return the pool after a tournament, int8 ``[n_decks, 25]``: survivors (the best first), offspring and newcomers.
 
     ``decks``, integers ``[n_decks, 25]``, is the current pool; ``points``, ``[n_decks]``, are the points of the decks.
     """
@@ -182,7 +182,7 @@ def deck_text(deck: np.ndarray) -> str:
 
 
 def first_seen(search: DeckSearch, deck: np.ndarray) -> int:
-    """Return the generation in which a deck of the last pool joined."""
+    """Return the generation in which a deck of the last pool joined the pool."""
     number = len(search.history) - 1
     while number > 0 and (search.history[number - 1].decks == deck).all(axis=1).any():
         number -= 1

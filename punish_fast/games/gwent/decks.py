@@ -86,8 +86,8 @@ def random_decks(generator: np.random.Generator, n: int, n_cards: int = MIN_CARD
 def deal_probabilities(n_cards: int, points: int) -> list[float]:
     """Return the probabilities of 1, 2, 3, ... for the next card of a random deck; some may be 0.
 
-    ``points``, at least ``n_cards``, are cut into ``n_cards`` cards, at least one, at a uniformly random set of gaps,
-    as in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards -
+    ``points`` (at least ``n_cards``) are cut into ``n_cards`` (at least 1) cards at a uniformly random set of gaps, as
+    in `random_decks`. The first card is ``k`` in ``C(points - k - 1, n_cards - 2)`` of the ``C(points - 1, n_cards -
     1)`` sets. The remaining points are cut in the same way.
     """
     if n_cards == 1:
@@ -101,7 +101,7 @@ def repaired_deck(numbers: Sequence[float]) -> Deck:
 
     Numbers are rounded and raised to at least 1. If there are more than 100, the greatest are kept; if there are fewer
     than 25, ones are added. If the sum exceeds 100, the excess of each card over 1 is scaled down in proportion and
-    rounded down. The points lost by rounding go to the cards that lost most, and among these to the greatest.
+    rounded down. The points lost by rounding go to the cards that lost the most and, among these, to the greatest.
     """
     cards = sorted((max(round(number), 1) for number in numbers), reverse=True)[:MAX_SUM]
     cards += [1] * (MIN_CARDS - len(cards))

@@ -1,19 +1,19 @@
-"""Gwent Lite: two players spend the cards of a hand on the best of three rounds.
+"""Gwent Lite: a card game for two players, who spend a limited number of cards on the best of three rounds.
 
 Each player has a deck of at least 25 cards, which are whole numbers with a sum of at most 100. Both draw ten cards, and
 a random player begins. Players alternately play a card, whose number is added to their total of the round, or pass. A
 player who passes or has no cards left is out for the round, but the opponent may continue. When both are out, the
-player with the higher total wins the round; equal totals count as a win for both. Then both draw three cards, but hold
-at most ten. The winner begins the next round; after a tie, the player who did not begin the first round does. The first
-player with two rounds won wins the game. If both reach two simultaneously, the game is a tie.
+player with the higher total wins the round; equal totals count as a win for both. Then both draw three cards, up to a
+hand of ten. The winner begins the next round; after a tie, the player who did not begin the first round does. The first
+player to win two rounds wins the game. If both win their second round simultaneously, the game is a tie.
 
 Hands are hidden. The set of cards that a player still has, in hand or pile, is public, because decks are known and
 cards are played openly.
 
 Action 0 passes, and actions 1 to 10 play the card in a slot. Hands are in ascending order, so slot 1 has the lowest
 card. In a chance state, the action is the card drawn or, after all draws, the player who begins, 0 or 1. The first
-player draws all cards before the second. Random decks are drawn card by card before the hands, and are part of the
-state, so a game is determined by its actions.
+player draws all cards before the second player draws any. Random decks are drawn card by card before the hands, and are
+part of the state, so a game is determined by its actions.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ DEFAULT_DECKS, RANDOM_DECKS = "default", "random"
 class GwentVariant(NamedTuple):
     """The decks and parameters of the rules."""
 
-    # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: in every game, each draws a deck of ``min_cards``
-    # cards with sum 100, distributed as in `decks.random_decks`. Otherwise two decks, such as ``"1 1 2 4 / 1 2 2 3"``.
+    # ``"default"``: both players have `DEFAULT_DECK`. ``"random"``: in every game, each player gets a deck of
+    # ``min_cards`` cards with sum 100, distributed as in `decks.random_decks`. Otherwise, the text contains two decks,
+    # such as ``"1 1 2 4 / 1 2 2 3"``.
     decks: str = DEFAULT_DECKS
     hand_size: int = HAND_SIZE  # Number of cards drawn at the start, and maximum size of a hand.
     draws: int = DRAWS  # Number of cards drawn before each further round.
@@ -76,7 +77,7 @@ class Gwent(Game):
 
     def __init__(self, variant: GwentVariant | None = None) -> None:
         variant = variant or GwentVariant()
-        # With fewer cards, a card of a random deck could be greater than any action.
+        # With fewer cards, a card of a random deck could exceed the greatest action.
         least_cards = MIN_CARDS if variant.decks == RANDOM_DECKS else 1
         limits = {"hand_size": (1, HAND_SIZE), "draws": (0, HAND_SIZE), "min_cards": (least_cards, MAX_SUM)}
         for name, (least, most) in limits.items():
@@ -126,7 +127,7 @@ class Gwent(Game):
         return possible
 
     def apply(self, state: GwentState, action: int) -> GwentState:
-        """Return the state after a draw or a move, and after rounds that it ends."""
+        """Return the state after a draw or a move; rounds that it ends are scored."""
         self.check_action(state, action)
         after, _, _ = self.vector.step(words_of(state)[np.newaxis], np.array([action]))
         return state_of_words(after[0])
@@ -145,7 +146,7 @@ class Gwent(Game):
         return (1.0, -1.0) if state.wins[0] > state.wins[1] else (-1.0, 1.0)
 
     def known_to(self, state: GwentState, player: int) -> GwentState:
-        """Return the state in which the opponent's hand has the lowest possible cards."""
+        """Return the state with the opponent's hand replaced by the lowest of the opponent's unplayed cards."""
         other = 1 - player
         cards, n = tuple(sorted(state.hands[other] + state.piles[other])), len(state.hands[other])
         hands, piles = list(state.hands), list(state.piles)
@@ -190,7 +191,7 @@ class Gwent(Game):
         return np.asarray(self.vector.features(words_of(state)[np.newaxis])[0])
 
     def words(self, state: GwentState) -> dict[str, int]:
-        """Return the actions by card number, ``"pass"``, or who begins; of equal cards, only the first slot.
+        """Return the actions by name: a card, ``"pass"`` or the player who begins; of equal cards, only the first slot.
 
         With hands of two cards, for example, `state_of` accepts ``"1 5 2 2 second 2 pass"``.
         """
@@ -234,7 +235,7 @@ class Gwent(Game):
         return "\n".join(lines)
 
     def board(self, state: GwentState, viewer: int) -> dict[str, Any]:
-        """Return the information of ``viewer`` as JSON values."""
+        """Return the information available to ``viewer`` as JSON values."""
         return {
             "round": state.round,
             "hand": list(state.hands[viewer]),

@@ -1,10 +1,11 @@
-"""Simple players of Gwent Lite, random play and a rule of thumb, and simulations of millions of games between them.
+"""Simple players of Gwent Lite (random play and a rule of thumb), and simulations of millions of games between them.
 
-The rule depends on the hand, the totals, whether the opponent is out, and the rounds that the opponent has won:
+The rule depends on the hand, the totals, whether the opponent is out, and the number of rounds that the opponent has
+won:
 
-1. If the opponent is out: pass if the player's total is higher, because the round is won, or if all cards of the hand
-   together would not make it higher. Otherwise play the lowest card that makes it higher, or the highest card if no
-   single card does.
+1. If the opponent is out: pass if the player's total is higher, because the round is won, or if even all cards of the
+   hand together would not make it higher. Otherwise play the lowest card that makes it higher, or the highest card if
+   no single card does.
 2. If the opponent is in: pass if the opponent has not won a round and leads by more than 6, because the round would
    cost too many cards. Otherwise play the lowest card that makes the player's total higher, or the highest card if
    there is none.
@@ -63,7 +64,7 @@ def play_games(decks: np.ndarray, policies: Sequence[str], n_games: int, seed: i
     """
     if len(policies) != N_PLAYERS or not set(policies) <= set(POLICIES):
         raise GameError(f"policies: {policies} are not allowed, only two of {', '.join(POLICIES)}")
-    # With other decks, kernels would read beyond their arrays.
+    # With invalid decks, kernels would read beyond their arrays.
     is_sound = decks.ndim == 3 and decks.shape[1] == N_PLAYERS and len(decks) and np.issubdtype(decks.dtype, np.integer)
     if not is_sound or ((decks < 0) | (decks > MAX_CARD)).any():
         raise GameError(f"decks: {decks.dtype} {decks.shape}; they must be integers up to {MAX_CARD}, [n, 2, width]")

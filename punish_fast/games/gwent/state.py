@@ -1,9 +1,9 @@
 """States of Gwent Lite, and their encoding in 13 words for kernels.
 
-The first word contains the public fields, from the lowest bit. For both players: totals (7 bits each), rounds won (2),
-out of the round (1) and number of cards to draw (4). Then the round (2), the player who began the first round (2; 0 for
-none, otherwise 1 or 2) and the player to move (1). Six words for each player follow: two each for the deck, the pile
-and the hand, encoded as in ``_cards.py``.
+The first word contains the public fields, from the lowest bit: the totals of both players (7 bits each), their rounds
+won (2), flags for being out of the round (1) and numbers of cards to draw (4), the round (2), the player who began the
+first round (2; 0 if not drawn yet, otherwise 1 or 2) and the player to move (1). Six words for each player follow: two
+each for the deck, the pile and the hand, encoded as in ``_cards.py``.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from punish_fast.games.gwent._game import MASKS, SHIFTS
 
 Cards = tuple[int, ...]
 
-# Action of leaving the round.
+# Action that leaves the round.
 PASS = 0
 
 
 class GwentState(NamedTuple):
-    """A state of Gwent Lite; pairs have a value for each player."""
+    """A state of Gwent Lite; each pair contains a value for each player."""
 
     # Initial decks in ascending order; random decks grow until they are complete.
     decks: tuple[Cards, Cards]

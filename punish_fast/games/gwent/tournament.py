@@ -1,8 +1,9 @@
 """Tournaments of Gwent Lite decks: fitness of each deck and the contribution of luck to it.
 
-In a round-robin, each pair of ``n`` decks plays ``m`` games, half of them in either seat, all with the same policy. The
-fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a loss. If ``v``
-is the variance of a game between two given decks, the standard error of the fitness is ``e = sqrt(v / (m (n - 1)))``.
+In a round-robin, each pair of ``n`` decks plays ``m`` games, half of them with swapped seats. The same policy plays all
+decks. The fitness of a deck is its mean result over ``m (n - 1)`` games, with 1 for a win, 0 for a tie and -1 for a
+loss. If ``v`` is the variance of the result of a game between two given decks, the standard error of the fitness is
+``e = sqrt(v / (m (n - 1)))``.
 ``v`` is estimated from the variation among the games of each pair, so it includes neither differences in strength nor
 intransitivity.
 
@@ -29,7 +30,7 @@ OnGames = Callable[[int, int], None]
 
 
 class RoundRobin(NamedTuple):
-    """Result of a round-robin as whole numbers."""
+    """Result of a round-robin, stored as integers."""
 
     points: np.ndarray  # Wins less losses of each deck, int64 ``[n_decks]``.
     games: int  # Number of games of each pair of decks.
@@ -85,10 +86,10 @@ def play_round_robin(
     """Run a round-robin tournament of decks, integers ``[n_decks, width]``, padded with zeros.
 
     ``policy``, one of `players.POLICIES`, plays both sides. ``games``, an even number, is the number of games of each
-    pair; each deck has either seat in half of them. ``on_games`` is called with the number of games done and the total.
+    pair; seats are swapped in half of them. ``on_games`` is called with the number of games done and the total.
     """
     first, second = np.triu_indices(len(decks), k=1)
-    # Game k of a pass uses decks k: every pair in one order, then every pair in the other.
+    # In a pass, every pair plays one game in one order, then one game in the other.
     seated = np.stack([decks[np.append(first, second)], decks[np.append(second, first)]], axis=1)
     won, decided = np.zeros(len(first), dtype=np.int64), 0
     passes, per_batch = games // 2, max(_MOST_AT_ONCE // len(seated), 1)

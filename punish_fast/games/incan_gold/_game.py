@@ -6,7 +6,7 @@ A state consists of two int64 words. The first contains cards and turns, from th
     2 x 16  number of cards of each treasure and each hazard in the deck
     3       number of artifacts in the deck
     5       mask of hazards on the board
-    3 + 3   numbers of artifacts on the board worth 5, and worth 10
+    3 + 3   numbers of artifacts on the board that are worth 5 and 10
     3       number of artifacts taken by players
     3       round, from 1
     3       mask of players inside
@@ -46,7 +46,7 @@ _MOST_TREASURE, _MOST_DEAR = 17, 2
 
 @routine
 def small_number(cards, place):
-    """Return a field of three bits of the first word."""
+    """Return a three-bit field of the first word."""
     return (cards >> place) & SMALL
 
 

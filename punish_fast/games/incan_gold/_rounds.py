@@ -2,7 +2,8 @@
 
 A *set* is the multiset of treasures seen, encoded as a mixed-radix number ``sum(count * stride)``. Each draw of a
 treasure leads to a set with one more card, so sets of equal size can be solved in parallel, from the largest to the
-empty set. Within a set, states with more hazards are solved first, and states with the artifact in the deck last.
+empty set. Within a set, states with more hazards are solved first; with equal hazards, states with the artifact in the
+deck are solved last.
 
 A ``deck`` is ``(values, copies, strides, numbers)``, all int64. ``numbers`` contains the number of hazard kinds, the
 copies of each, and the number of artifacts, 0 or 1. The artifact is taken (0), on the board (1) or in the deck (2).
@@ -23,7 +24,7 @@ ARTIFACT_WORTH = 5
 
 @routine
 def find_further_sets(number, deck, after, weight, value):
-    """Write the sets with one more treasure, and the number of copies and value of the cards that lead there.
+    """Write the sets with one more treasure, with the number of copies and the value of the card that leads to each.
 
     Returns:
         The number of kinds of treasure left, and the number of treasures left plus all hazard cards.
@@ -147,7 +148,7 @@ def last_place(layout, number, hazards, in_deck, pay):
 
 @routine
 def pair_place(layout, number, hazards, artifact, held, rest):
-    """Return the index of a state with two players inside, who hold ``held`` each, and ``rest`` on the board."""
+    """Return the index of a state with two players inside, who hold ``held`` each; ``rest`` is left on the board."""
     row = (3 * hazards + artifact) * layout[number, 4] + held - layout[number, 0]
     return layout[number, 3] + row * layout[number, 5] + rest
 
@@ -219,8 +220,8 @@ def solve_three(begin, end, order, deck, layout, best, values, stay):
     """Compute the equilibrium of three players inside.
 
     Args:
-        values: Results of `solve_last` and `solve_pair`, and float64 ``[n_sets, n_hazards + 1, 3, 2]``, filled with
-            the expected points if all stay, and in equilibrium.
+        values: Results of `solve_last` and `solve_pair`, and an array, float64 ``[n_sets, n_hazards + 1, 3, 2]``,
+            filled with the expected points if all stay (0 in the last axis) and in equilibrium (1).
         stay: float64 ``[n_sets, n_hazards + 1, 3]``; filled with the probabilities of staying.
     """
     last, pair, three = values
@@ -282,7 +283,7 @@ def equilibrium_of_two(staying, leaving, best):
 
 @routine
 def equilibrium_of_three(staying, leaving, best):
-    """Extend `equilibrium_of_two` to three players; payoffs are for two, one and no opponents who stay."""
+    """Extend `equilibrium_of_two` to three players; payoffs are for two, one and zero opponents who stay."""
     d2, d1, d0 = staying[0] - leaving[0], staying[1] - leaving[1], staying[2] - leaving[2]
     p, worth = -1.0, 0.0
     if d2 >= 0:

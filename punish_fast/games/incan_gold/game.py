@@ -16,7 +16,7 @@ takes the artifacts. Points are safe after leaving. After the round, all cards e
 artifacts return to the deck.
 
 After five rounds, the player with the most points gets 1 and the others -1. In a tie, the players with the most points
-get 0. The deck never runs out, because the second hazard of some kind ends the round before.
+get 0. The deck never runs out, because the second hazard of some kind always ends the round earlier.
 
 Players are asked one after another. Earlier answers in the same step are part of the state, but not of
 `IncanGold.known_to`. Action 0 leaves and action 1 stays. In a chance state, an action is the kind of card drawn: the
@@ -100,7 +100,7 @@ class IncanGold(Game):
         return IncanGoldState(1, deck, (0,) * N_KINDS, 0, (0, 0), 0, (True,) * N_PLAYERS, nothing, nothing, (), True)
 
     def player(self, state: IncanGoldState) -> int:
-        """Return the first player inside who has not answered, `CHANCE`, or 0 at the end of the game."""
+        """Return the first player inside who has not answered, `CHANCE` before a draw, or 0 at the end of the game."""
         if state.is_drawing:
             return CHANCE
         return 0 if self.is_terminal(state) else state.seats[len(state.answers)]
@@ -199,7 +199,7 @@ class IncanGold(Game):
         )
 
     def draw(self, state: IncanGoldState, viewer: int, names: Sequence[str]) -> str:
-        """Draw the board and the players without hidden answers."""
+        """Draw the board and the players, but not hidden answers."""
         lines = [
             f"round {state.round} of {N_ROUNDS}: {_cards_text(state.drawn)}",
             f"on the board: treasure {state.treasure}, artifacts {_artifacts_text(state)}",

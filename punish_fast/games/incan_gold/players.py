@@ -53,13 +53,13 @@ def random_policy(stay: float = 0.5) -> np.ndarray:
 
 
 def threshold_policy(points: int | Sequence[int]) -> np.ndarray:
-    """Return the policy that leaves at a number of points, or at one of six numbers by hazards on the board."""
+    """Return the policy that leaves at a number of points, or at one of six, by the number of hazards on the board."""
     leaving = np.broadcast_to(np.asarray(points, dtype=np.int64), (N_HAZARDS,))
     return np.broadcast_to(np.arange(N_HELD) < leaving[:, np.newaxis], _SHAPE).astype(np.float64)
 
 
 def policy_mover(policy: np.ndarray) -> StayMover:
-    """Build the player of a policy."""
+    """Build a player that follows a policy."""
 
     def look_up(states: np.ndarray, stay: np.ndarray) -> None:
         kernels.follow_policy(states, policy, stay)
@@ -73,7 +73,7 @@ def equilibrium_mover(equilibrium: RoundEquilibrium) -> StayMover:
     The decision depends on the treasures drawn, the number of hazards, the location of the artifact (deck or board)
     and, after a player has left, on the points collected and the treasure on the board. Later rounds are approximated:
     several artifacts in the deck or on the board count as one, worth 5. For the last player inside, artifacts on the
-    board count with their values, and gains beyond the maximum of the first round count as this maximum.
+    board count at their actual values, and gains above the maximum of the first round count as this maximum.
     """
     sets = equilibrium.sets
     tables = (equilibrium.last, equilibrium.pair_stay, equilibrium.three_stay)

@@ -16,7 +16,7 @@ negative at ``p = 1``. If there are several, the one with the highest or the low
 
 With three players inside, the state consists of the set of treasures, the number of hazards and the location of the
 artifact. When one has left with everything on the board, the state also includes the points that each of the others
-holds and the new treasure on the board. For the last player, it includes the points on leaving.
+holds and the new treasure on the board. For the last player, it includes the payoff of leaving.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from punish_fast.games.incan_gold import _rounds as kernels
 from punish_fast.games.incan_gold.state import COPIES, HAZARD_COPIES, HAZARDS, N_PLAYERS, TREASURES
 from punish_fast.runtime.parallel import cumulated, for_each
 
-# Replaces thresholds for the optimal rule.
+# Passed to kernels in place of a threshold to select the optimal rule.
 _BEST = -1
 
 
@@ -53,13 +53,13 @@ class RoundSets:
         # int64 ``[n_sets, n_kinds]``, number of copies of each treasure in a set
         self.counts = np.arange(np.prod(sizes))[:, np.newaxis] // strides % sizes
         numbers = np.array([deck.n_hazards, deck.hazard_copies, deck.n_artifacts], dtype=np.int64)
-        # The deck as kernels require it
+        # The deck in the form that kernels require
         self.arrays = (np.array(deck.values, dtype=np.int64), sizes - 1, strides, numbers)
         size = self.counts.sum(axis=1)
         # Sets of equal size, from the largest
         self.layers = [np.flatnonzero(size == n) for n in range(int(size.max()), -1, -1)]
-        # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index and number of payoffs. For two:
-        # first index, and numbers of values of points held and of treasure on the board.
+        # int64 ``[n_sets, 6]``. For one player inside: minimum payoff, first index and number of payoffs. For two
+        # players: first index, number of possible points held, and number of possible treasures on the board.
         self.places = self._places()
 
     def _places(self) -> np.ndarray:
@@ -76,7 +76,7 @@ class RoundSets:
         """Return the probability of reaching each state with nobody having left, in the shape of ``stay``.
 
         ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that all stay. The last index is 1 if the
-        artifact is in the deck. The entry before the first card is ignored, because nobody can leave.
+        artifact is in the deck. The entry of the state before the first card is ignored, because nobody can leave.
         """
         first = (0, 0, self.deck.n_artifacts)
         stay, reach = np.array(stay, dtype=np.float64, order="C"), np.zeros(stay.shape)
@@ -85,7 +85,7 @@ class RoundSets:
         return reach
 
     def thresholds(self, n_inside: int, stay: np.ndarray) -> list[tuple[int, int]]:
-        """Return two thresholds of leaving for each number of hazards seen, with 1 or 3 players inside.
+        """Return two thresholds for leaving for each number of hazards seen, with 1 or 3 players inside.
 
         ``stay``, float64 ``[n_sets, n_hazards + 1, 2]``, is the probability that a player stays. Thresholds apply to
         the payoff of a single leaver in reachable states: the minimum at which a player leaves with positive
@@ -136,14 +136,15 @@ class SoloRound:
         return np.asarray(pay < limit, dtype=np.float64)
 
     def thresholds(self) -> list[tuple[int, int]]:
-        """Return thresholds of leaving; see `RoundSets.thresholds`."""
+        """Return thresholds for leaving; see `RoundSets.thresholds`."""
         return self.sets.thresholds(self.n_inside, self.stay())
 
 
 def solve_solo(sets: RoundSets, n_inside: int = 1, leave_at: Sequence[int] | None = None) -> SoloRound:
     """Solve the round for a single player, or for one player against two who never leave (``n_inside`` 3).
 
-    ``leave_at`` contains the points at which to leave, by hazards seen; by default, they are optimal.
+    ``leave_at`` contains the points at which to leave, by hazards seen; by default, the player follows the optimal
+    rule.
     """
     shape = (len(sets.counts), sets.deck.n_hazards + 1, 2)
     rule = None if leave_at is None else tuple(leave_at)
@@ -170,11 +171,12 @@ class RoundEquilibrium:
 
     sets: RoundSets
     last: np.ndarray  # float64, indexed by `last_place`, expected points of staying for the last player.
-    pair: np.ndarray  # float64, indexed by `pair_place`, expected points of two players.
-    pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability of staying of two players.
-    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of three players if all stay, and in equilibrium.
+    pair: np.ndarray  # float64, indexed by `pair_place`, expected points of each of two players.
+    pair_stay: np.ndarray  # float64, indexed by `pair_place`, probability that each of two players stays.
+    # float64 ``[n_sets, n_hazards + 1, 3, 2]``, expected points of each of three players if all stay, and in
+    # equilibrium.
     three: np.ndarray
-    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability of staying of three players.
+    three_stay: np.ndarray  # float64 ``[n_sets, n_hazards + 1, 3]``, probability that each of three players stays.
 
     @property
     def points(self) -> float:
@@ -196,7 +198,7 @@ class RoundEquilibrium:
 
 
 def solve_equilibrium(sets: RoundSets, is_best: bool = True) -> RoundEquilibrium:
-    """Find a symmetric equilibrium by backward induction: the best or the worst if a state has several."""
+    """Find a symmetric equilibrium by backward induction; if a state has several, select the best or the worst."""
     shape, best = (len(sets.counts), sets.deck.n_hazards + 1, 3), 1 if is_best else -1
     last, pair, pair_stay = (np.zeros(n) for n in (sets.n_last, sets.n_pair, sets.n_pair))
     three, three_stay = np.zeros((*shape, 2)), np.zeros(shape)

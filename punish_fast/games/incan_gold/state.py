@@ -29,7 +29,7 @@ class IncanGoldState(NamedTuple):
     # Number of cards of each kind in the deck, and drawn in this round.
     deck: Counts
     drawn: Counts
-    # Treasure on the board, and numbers of artifacts there worth 5, and worth 10.
+    # Treasure on the board, and numbers of artifacts on the board that are worth 5 and 10.
     treasure: int
     artifacts: tuple[int, int]
     # Number of artifacts taken by players.
@@ -67,7 +67,7 @@ def words_of(state: IncanGoldState) -> np.ndarray:
 
 
 def state_of_words(words: np.ndarray, earlier_round: int, drawn: Counts) -> IncanGoldState:
-    """Decode a state; ``drawn`` applies unless a new round has begun."""
+    """Decode a state; its cards drawn are ``drawn``, or none if it is not in ``earlier_round``."""
     cards, points = words.tolist()
     cheap, dear, taken, number, inside, waiting, leavers = (
         cards >> _incan_gold.CHEAP + 3 * k & _incan_gold.SMALL for k in range(7)
