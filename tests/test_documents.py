@@ -26,7 +26,7 @@ from punish_fast.records.logs import write_log
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# Commands that take minutes run shorter or in a smaller game, a server ends at once, and nothing is installed anew.
+# Commands that take minutes run shorter or in a smaller game, servers and games end at once, and nothing is installed.
 SHORTER = {
     "--information memory --time 1560": "--rules tiny --information memory --iterations 1",
     "equilibrium --iterations 2 -o": "equilibrium -o",
@@ -35,6 +35,7 @@ SHORTER = {
     "exploit naive": "exploit naive --rules tiny",
     "bench.make.lessons equilibrium.h5": "bench.make.lessons equilibrium.h5 --page lessons.md",
     "punish-fast serve": "punish-fast serve --port 0 --check",
+    "punish-fast games play": "punish-fast games play < /dev/null",
     "judge incan-gold": "judge incan-gold --games 9",
     "judge gwent": "judge gwent --games 20",
     "--method muzero --games 1000": "--method muzero --set simulations=2 --set width=4 --games 200",
