@@ -1,1 +1,1 @@
-"""Solution methods and the selection among them."""
+"""Solution methods, and functions that choose among them."""

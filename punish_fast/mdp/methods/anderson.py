@@ -1,36 +1,36 @@
 """Anderson acceleration of a fixed-point iteration ``x -> g(x)``.
 
 Near the fixed point, the step ``f = g(x) - x`` is nearly linear in ``x``, so the combination of past points with the
-smallest combined step is a better guess than the last point. Let ``dF`` and ``dG`` be the differences of successive
-steps and images. The next point is
+smallest combined step is usually a better guess than the last point. Let the columns of ``dF`` and ``dG`` be the
+differences of successive steps ``f`` and of successive images ``g(x)``. The next point is
 
-    x' = g - dG c,        c = argmin | f - dF c |
+    x' = g(x) - dG c,        c = argmin | f - dF c |
 
-[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction may start from any point, so every bound on
-a plain step remains valid. If accelerated steps keep growing without a new minimum, acceleration stops and plain
-iteration continues to converge.
+[Anderson 1965; Walker and Ni 2011, SIAM J. Numer. Anal. 49]. A contraction converges from every point, so an error
+bound computed from a plain step remains valid. If the step grows three times without a new minimum in between, plain
+steps follow until there is one.
 """
 
 import numpy as np
 
 _WINDOW = 4
 _PATIENCE = 3
-# Factor by which the smallest step must decrease to reset the failure count.
+# A step below this fraction of the smallest step so far is a new minimum and resets the failure count.
 _PROGRESS = 0.9
 
 
 class Anderson:
-    """Accelerated iteration."""
+    """Anderson acceleration of one iteration."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._n_changes = 0
-        # Number of failures since the smallest step.
+        # Number of times the step has grown since the last minimum.
         self._failures = 0
         self._least = np.inf
 
     def next(self, x: np.ndarray, image: np.ndarray) -> np.ndarray:
-        """Return the next point, given ``image = g(x)``. The arrays, ``[n]``, must not be modified afterwards."""
+        """Return the next point, given ``image = g(x)``. Both arrays, ``[n]``, must not be modified afterwards."""
         step = image - x
         size = np.abs(step).max(initial=0)
         if size < _PROGRESS * self._least:
@@ -56,7 +56,7 @@ class Anderson:
         return accelerated if np.isfinite(accelerated).all() else image
 
     def _remember(self, step_change: np.ndarray, image_change: np.ndarray) -> None:
-        """Replace the oldest differences."""
+        """Store the latest differences, overwriting the oldest ones if the window is full."""
         if self._n_changes == 0:
             self._steps = np.zeros((_WINDOW, len(step_change)))
             self._images = np.zeros((_WINDOW, len(step_change)))
@@ -72,7 +72,11 @@ class Anderson:
 
 
 def _least_squares(gram: np.ndarray, towards: np.ndarray) -> np.ndarray:
-    """Return least-squares weights ``[k]`` of vectors, given inner products of the vectors and with the target."""
+    """Return the weights, ``[k]``, with which ``k`` vectors best approximate a target.
+
+    ``gram``, ``[k, k]``, contains the inner products of the vectors, and ``towards``, ``[k]``, their inner products
+    with the target.
+    """
     lengths = np.sqrt(gram.diagonal())
     lengths = np.where(lengths > 0, lengths, 1)
     weights = np.linalg.lstsq(gram / np.outer(lengths, lengths), towards / lengths, rcond=1e-13)[0]

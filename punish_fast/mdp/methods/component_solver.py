@@ -1,9 +1,10 @@
 """Total rewards of MDPs without a discount and without layers, solved component by component.
 
-Components are first swept between bounds (``component_brackets.py``). After 50 to 1,000 sweeps, depending on the cost
-of an elimination, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its error bound is too large,
-sweeps continue up to their maximum number. If play might never end, end components are collapsed before the sweeps
-(``end_components.py``). Finally, the policy takes the first of tied rows if its guarantee allows (``tie_break.py``).
+If play might never end, end components are collapsed first (``end_components.py``). Each component is then solved and
+bracketed by sweeps (``component_brackets.py``). If 50 to 1,000 sweeps, depending on the cost of an elimination, do not
+reach the tolerance, policy iteration follows (``exact_iteration.py``, ``rational.py``). If its error bound is too
+large, the sweeps are repeated with their full maximum number. Finally, the policy takes the first of tied rows if it
+still provably earns its values (``tie_break.py``).
 """
 
 from dataclasses import replace
@@ -28,10 +29,10 @@ _LEAST_PRECISION = 1e-3
 def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = False) -> Exact:
     """Find the maximum total reward and a policy that earns it up to the error bound.
 
-    The rewards of ``mdp``, which is not compact, are ignored. With ``may_not_end``, play does not end under some
-    policies, all of which lose without limit. The error bound exceeds the tolerance by at most 1e-9 of the largest
-    value, or 1e-3 if the MDP is too large for rational arithmetic, or by the rounding of probabilities when the MDP was
-    built.
+    The rewards of ``mdp``, which must not be compact, are ignored. Set ``may_not_end`` if play does not end under some
+    policies; all of them must lose without limit. If the tolerance is not reached, an error bound of up to 1e-9 of the
+    largest value is accepted, or up to 1e-3 after all sweeps; if the MDP is small enough for rational arithmetic, any
+    error bound is accepted, since it reflects only the rounding of probabilities when the MDP was built.
     """
     with np.errstate(all="ignore"):
         few = min(effort.max_sweeps, patience(mdp))
@@ -46,7 +47,7 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         if exact is not None:
             exact = replace(exact, v=np.clip(exact.v, *payoff.limits), rounds=n + exact.rounds)
             least = max(effort.tolerance, PRECISION * float(np.abs(exact.v).max(initial=0)))
-            # Sweeps cannot prove more than rational arithmetic.
+            # Sweeps cannot prove a smaller bound than rational arithmetic.
             if exact.error_bound <= least or is_small(mdp):
                 return exact
         found = bracketed(mdp, payoff, effort)
@@ -56,8 +57,8 @@ def largest_total(mdp: MDP, payoff: Payoff, effort: Effort, may_not_end: bool = 
         return exact
     proved = "nothing" if exact is None else f"only {exact.error_bound:.1e}"
     raise SolveError(
-        f"tolerance: {effort.max_sweeps:,} sweeps do not reach it, and policy iteration proves {proved}; a "
-        "larger tolerance, a discount or more sweeps help"
+        f"tolerance: {effort.max_sweeps:,} sweeps do not reach it, and policy iteration proves {proved}; use a "
+        "larger tolerance, a discount or more sweeps"
     )
 
 
@@ -76,7 +77,7 @@ def solve_by_component(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Ef
 
 
 def _optimum(mdp: MDP, endless: np.ndarray, payoff: Payoff, effort: Effort) -> Exact:
-    """Find the maximum total reward and a policy, given that play that never ends pays nothing."""
+    """Find the maximum total reward, and a policy that earns it, if play that never ends pays nothing."""
     if not endless.any():
         return largest_total(mdp, payoff, effort)
     paid = replace(mdp, reward=payoff.row, terminal_reward=payoff.end)
@@ -94,17 +95,17 @@ def first_of_ties(
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if play still ends and the policy provably earns the values up to the tolerance.
 
-    ``found`` contains optimal values within half the tolerance. With ``must_end``, endless play of the same value is
-    not accepted. Also return row values, float64 ``[n_rows]``, whose first best rows are those of the policy.
+    The values of ``found`` are optimal up to half the tolerance. If ``must_end``, play must end even in states of value
+    0. Also return row values, float64 ``[n_rows]``, for which the policy takes the first best row of each state.
     """
     goal = np.ones(mdp.n_columns, dtype=bool)
-    # Play need not end in states with value 0.
+    # Play need not end in states of value 0, unless rows pay or it must end everywhere.
     goal[: mdp.n_states] = (found.v == 0) & (not (must_end or payoff.row.any()))
     graph = TransitionGraph(mdp, np.zeros(mdp.n_columns, dtype=bool))
 
     def evaluate(chain: MDP) -> Exact | None:
         collected, endless = payoff._replace(row=chain.reward), endless_states(chain)
-        # If the values needed policy iteration, sweeps would not be sufficient here, either.
+        # If the values needed policy iteration, sweeps would not be sufficient here either.
         most = effort.max_sweeps if found.policies == 0 else 1
         inner = Effort(effort.tolerance / 2, most, start=found.v)
         return None if must_end and endless.any() else _optimum(chain, endless, collected, inner)
@@ -116,9 +117,9 @@ def first_of_ties(
 
 
 def explain_endless(endless: np.ndarray) -> str:
-    """Return the error message for states, bool ``[n_states]``, from which play can be paid forever."""
+    """Return the error message for states, bool ``[n_states]``, from which play can collect rewards forever."""
     return (
         f"discount: 1 is allowed only if play ends or continues without reward, but from {endless.sum()} states (the "
-        f"first is number {endless.argmax()}) it can be paid forever, so values may be infinite; use a discount below "
-        "1, total_reward (costs until a goal) or average_reward (reward per step)"
+        f"first is number {endless.argmax()}) it can collect rewards forever, so values may be infinite; use a "
+        "discount below 1, total_reward (costs until a goal) or average_reward (reward per step)"
     )

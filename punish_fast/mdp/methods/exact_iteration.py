@@ -1,8 +1,9 @@
 """Policy iteration with certified values, for play that ends but may last for billions of steps.
 
-Value iteration needs sweeps in proportion to the length of play (``stopping_rule.py``, ``interval_iteration.py``), and
-its rounding errors also grow with that length. Policy iteration avoids both problems. A discount ``b`` is replaced by a
-terminal of worth 0 that every row reaches with probability ``1 - b``. The optimal values are the only ``v`` with
+The number of sweeps of value iteration is proportional to the length of play (``stopping_rule.py``,
+``interval_iteration.py``), and its rounding errors also grow with that length. Policy iteration avoids both problems. A
+discount ``b`` is replaced by a terminal of worth 0 that every row reaches with probability ``1 - b``. The optimal
+values are the only ``v`` with
 
     max_a  g(a)  =  0,        g(a)  =  r(s, a) + sum_t P(t | s, a) (v(t) - v(s))
 
@@ -10,18 +11,18 @@ where ``g`` is the *gain* of a row. In this form, which relies on the probabilit
 of a state to itself cancel. In long games, ``v`` is nearly constant over states that lead to each other. Values are
 therefore stored as sums of two floats, so that differences of values, and hence gains, are accurate to nearly all
 digits of a float. Policy iteration [Howard 1960] evaluates a policy (``elimination.py``), refines its values, and
-changes the policy in states with a gain above its rounding error, until no such state remains.
+changes the policy in states where a row has a gain above its rounding error, until there are no such states.
 
-**Certificate.** Let ``e`` bound the rounding error of gains as in ``value_iteration.py``: ``(n + 12) u`` times the sum
-of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy,
+**Certificate.** Let ``e`` bound the rounding error of gains as in ``value_iteration.py``: ``(n + 13) u`` times the sum
+of ``P |v(t) - v(s)|`` and ``|r|``. If play ends under every policy, then for any amounts ``c`` by state,
 
     g + e <= 0 in all rows, at v + c   =>   v* <= v + c
     g - e >= 0 in one row of each state, at v - c   =>   v* >= v - c
 
 because backups are monotone and converge to ``v*``. A state whose bound is the largest or smallest possible value needs
 no condition. Candidates for ``c`` are the values of the policy if each row pays four times its rounding error; if a row
-still gains, the policy changes there. The proof does not depend on how ``v`` and ``c`` were found: both conditions are
-checked at the end, and a bound that cannot be proved is infinite.
+still has a positive gain, the policy takes it. The proof does not depend on how ``v`` and ``c`` were found: both
+conditions are checked at the end, and a bound that cannot be proved is infinite.
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _MOST_ROUNDS = 100
-# Change of values, as a fraction of the tolerance, below which bounds are tried.
+# Change of values, as a fraction of the tolerance, below which policy iteration stops.
 _SHARE = 1e-3
 _MOST_REFINEMENTS = 8
-# Discount with which a policy is sought that does not make play too long for floats without one.
+# Discount used to find an initial policy; without a discount, play might be too long for floating point.
 LARGEST_DISCOUNT = 1 - 1e-11
 _MOST_CANDIDATES = 12
 # Change of a row's reward in the search for bounds, in multiples of its rounding error.
 _ALLOWANCE = 4.0
 # Relative precision of a sum of two floats, with some margin.
 _LEAST_DIGIT = 2.0**-100
-# Roundings of a gain outside its sum: a stored probability (4), its discount, a difference (3), products, the bound.
+# Roundings of a gain besides its sum: stored probability (4), discount, difference (3), products and the bound itself.
 _FURTHER_ROUNDINGS = 13
 # Number of entries that one thread reads in the time that other threads need to start.
 _LEAST_WORK = 100_000
@@ -88,7 +89,7 @@ class Exact:
 
 
 def values_of_rows(mdp: MDP, payoff: Payoff, found: Exact, discount: float = 1.0) -> np.ndarray:
-    """Return row values, float64 ``[n_rows]``, for which the rows of the policy are the best in their states."""
+    """Return row values, float64 ``[n_rows]``; in each state, the row of the policy has the largest value, ``v``."""
     v = np.concatenate([found.v, payoff.end])
     choices = RowChoices(np.zeros(mdp.n_rows), found.choice.copy())
     for layer in range(mdp.n_layers):
@@ -141,7 +142,7 @@ class Rows:
 
     @classmethod
     def of(cls, mdp: MDP, reward: np.ndarray, discount: float = 1.0) -> Rows:
-        """Build the rows of an MDP with rewards float64 ``[n_rows]`` instead of its own."""
+        """Build the rows of an MDP with the rewards ``reward``, float64 ``[n_rows]``, instead of its own."""
         from scipy.sparse import csr_array, hstack
 
         matrix = mdp.to_scipy()
@@ -151,7 +152,7 @@ class Rows:
         return cls(matrix, mdp.state_ptr, states_of_rows(mdp), reward)
 
     def taken(self, choice: np.ndarray) -> Rows:
-        """Return the rows of a policy, int64 ``[n_states]``."""
+        """Return only the rows that a policy takes; ``choice`` is int64 ``[n_states]``."""
         state = np.arange(len(choice), dtype=np.int32)
         return Rows(self.matrix[choice], np.arange(len(choice) + 1), state, self.reward[choice])
 
@@ -164,7 +165,7 @@ class Rows:
         return gain, error
 
     def best(self, values: np.ndarray) -> np.ndarray:
-        """Return the first row with the largest value in each state."""
+        """Return the row with the largest value in each state, the first one if several are equal."""
         largest = np.maximum.reduceat(values, self.state_ptr[:-1])
         return first_marked(self.state_ptr, values >= largest[self.state])
 
@@ -179,10 +180,10 @@ def solve_exactly(
 ) -> Exact | None:
     """Find the maximum expected total reward, including the reward of the terminal reached.
 
-    The rewards of ``mdp``, which is not compact, are ignored. Without a discount, play must end under every policy, or
-    it must end under ``choice``, and policies that do not end it must lose without limit. ``progress`` is called as
-    ``progress(rounds)`` before each policy is evaluated. Return None if the chain of a policy is too large for an
-    elimination.
+    The rewards of ``mdp``, which must not be compact, are ignored. Without a discount, play must end under every
+    policy, or it must end under ``choice``, and policies under which it does not end must lose without limit.
+    ``progress`` is called as ``progress(rounds)`` before each policy is evaluated. Return None if the chain of a policy
+    is too large for an elimination.
     """
     found = _iterate(mdp, payoff, choice, tolerance, discount, progress)
     if found is None or discount < 1 or np.isfinite(found.error_bound):
@@ -190,7 +191,7 @@ def solve_exactly(
     # The expected length of play under the first policy can be too large for floating point.
     found = _iterate(mdp, payoff, approaching_choice(mdp), tolerance, discount, progress)
     if found is not None and np.isinf(found.error_bound):
-        # A discount bounds it.
+        # A discount bounds the expected length of play.
         discounted = _iterate(mdp, payoff, choice, tolerance, LARGEST_DISCOUNT, progress)
         if discounted is not None:
             found = _iterate(mdp, payoff, discounted.choice, tolerance, discount, progress)
@@ -205,7 +206,7 @@ def _iterate(
     discount: float,
     progress: Callable[[int], None] | None,
 ) -> Exact | None:
-    """Improve ``choice`` until no state has a better row, and prove a bound; arguments of `solve_exactly`."""
+    """Improve ``choice`` until no state has a better row, and prove an error bound; see `solve_exactly`."""
     n = mdp.n_states
     rows = Rows.of(mdp, payoff.row, discount)
     ends = np.zeros(rows.matrix.shape[1] - n)
@@ -225,7 +226,7 @@ def _iterate(
             gain, error = rows.gains(v)
             best = rows.best(gain - error)
             better = (gain - error)[best] > np.maximum(gain + error, 0)[choice]
-            # If rounding decides ties, choices might never stop changing, but values will.
+            # If rounding decides ties, the choices might change forever, but the values settle.
             unchanged = max(_SHARE * tolerance, 8 * UNIT_ROUNDOFF * float(np.abs(v.high).max(initial=0)))
             is_same = np.abs(v.high - before).max(initial=0) <= unchanged
             if is_same or not better.any():
@@ -237,22 +238,26 @@ def _iterate(
 
 
 class _Chain:
-    """Rows of a policy, int64 ``[n_states]``, and their elimination."""
+    """Rows that a policy takes, and their elimination."""
 
     def __init__(self, rows: Rows, choice: np.ndarray, worth: np.ndarray, before: Elimination | None = None) -> None:
-        # `worth` contains the absolute values of columns that are not states; `before` is another policy's elimination.
+        # `choice`, int64 [n_states], is the policy; `worth` contains the absolute values of columns that are not
+        # states; `before` is another policy's elimination.
         self.rows, self.choice, self._worth = rows.taken(choice), choice, worth
         self.elimination = Elimination(self.rows.matrix, before)
         paid = np.abs(self.rows.reward) + self.rows.matrix[:, len(choice) :] @ worth
-        # Bounds on the digits that values lose as sums of two floats, float64 [n_states]. Values can be much smaller
-        # than their terms, so the bounds are fractions of the values with absolute rewards.
+        # Bounds on the errors of values that are stored as sums of two floats, float64 [n_states]. Values can be much
+        # smaller than their terms, so the bounds are fractions of the values for absolute rewards.
         self.floor = np.nan_to_num(_LEAST_DIGIT * self.elimination.solve(paid))
 
     def changed(self, rows: Rows, choice: np.ndarray) -> _Chain:
         return _Chain(rows, choice, self._worth, self.elimination)
 
     def evaluated(self, v: Double, extra: np.ndarray | float = 0.0) -> Double:
-        """Return the values for rewards raised by ``extra``, refined until at most half of ``extra`` is missing."""
+        """Return the values for rewards raised by ``extra``.
+
+        Values are refined until the residual of each row is at most half of ``extra``, or at most its rounding error.
+        """
         for _ in range(_MOST_REFINEMENTS):
             gain, error = self.rows.gains(v)
             if (np.abs(gain + extra) <= np.maximum(np.abs(extra) / 2, error)).all():
@@ -265,7 +270,7 @@ class _Chain:
 
 
 def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
-    """Return values that no policy exceeds, or None if none could be proved."""
+    """Return upper bounds on the values of all policies, or None if none could be proved."""
     _, error = rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
         choice = chain.choice
@@ -282,7 +287,7 @@ def _above(rows: Rows, chain: _Chain, v: Double, most: float) -> Double | None:
 
 
 def _below(chain: _Chain, v: Double, least: float) -> Double | None:
-    """Return values that the policy reaches or exceeds, or None if none could be proved."""
+    """Return lower bounds on the values of the policy, or None if none could be proved."""
     _, error = chain.rows.gains(v)
     for _ in range(_MOST_CANDIDATES):
         candidate, is_limit = chain.evaluated(v, -_ALLOWANCE * (error + chain.floor)).limited(least, np.inf)

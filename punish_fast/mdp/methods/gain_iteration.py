@@ -1,20 +1,21 @@
 """Policy iteration for the maximum average rewards of all end components simultaneously.
 
 The number of sweeps grows with the time that play takes to forget its initial state, whereas an elimination
-(``elimination.py``) takes the same time for all chains. A policy with several recurrent classes in a component is
-changed to lead all states of the component to the best class. Let ``k`` be a state of this class, and ``x(s)`` and
-``t(s)`` the expected reward and the expected number of steps until play next reaches ``k``. The gain and the bias of
-the policy are
+(``elimination.py``) takes the same time for fast and for slow chains. A policy with several recurrent classes in a
+component is changed to lead all states of the component to the best class. Let ``k`` be a state of this class, and
+``x(s)`` and ``t(s)`` the expected reward and the expected number of steps until play next reaches ``k``. The gain and
+the bias of the policy are
 
     g = x(k) / t(k),        h = x - g t        (0 at k)
 
-and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves it [Howard 1960; Puterman 1994, sec. 8.6 and
-9.5].
+and a row with ``r(s, a) + sum_t P(t | s, a) (h(t) - h(s)) > g`` improves the policy [Howard 1960; Puterman 1994, sec.
+8.6 and 9.5].
 
 If play leaves a set of states only once in ``10^40`` steps, ``h`` is so large that no digit of its differences is
-correct. Therefore, play first restarts in a fixed state of each component with probability ``10^-11`` per step. Then
-``t`` is at most ``10^11``, and every policy has one recurrent class. The best policy with restarts is nearly optimal,
-and its evaluation without restarts is well conditioned unless play under it is that slow.
+correct. In a first pass, play therefore restarts in a fixed state of its component with probability ``10^-11`` per
+step. Then ``t`` is at most ``10^11``, and every policy has one recurrent class in each component. The best policy of
+this pass is nearly optimal, and its evaluation without restarts is well conditioned unless play under this policy, too,
+leaves some states that rarely.
 
 ``h`` is a sum of two floats, and only its differences are used (``exact_iteration.py``), so rounding errors depend only
 on the terms of each row. For the certificate, see ``component_gains.py``.
@@ -31,7 +32,7 @@ from punish_fast.mdp.graph.qualitative import TransitionGraph
 from punish_fast.mdp.methods.exact_iteration import LARGEST_DISCOUNT, Double, Rows
 from punish_fast.mdp.model import MDP
 
-# Probability of going on without a restart in each step, and maximum number of policies.
+# Probability of continuing without a restart in each step, and maximum number of policies, of each pass.
 _PASSES = ((LARGEST_DISCOUNT, 500), (1.0, 100))
 _MOST_REFINEMENTS = 8
 
@@ -77,7 +78,10 @@ def _groups(component: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _with_one_class(
     rows: Rows, graph: TransitionGraph, component: np.ndarray, choice: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lead all states to the best recurrent class of their component; also return one state of each class."""
+    """Change a policy to lead all states to the best recurrent class of their component.
+
+    Also return one state of the remaining class of each component.
+    """
     chain = rows.matrix[choice]
     classes = closed_classes(chain)
     ends = _central_states(chain, classes)
@@ -124,7 +128,7 @@ def _evaluated(rows: Rows, component: np.ndarray, choice: np.ndarray, ends: np.n
     taken = rows.taken(choice)
     elimination = _until(taken.matrix, ends)
     steps = elimination.solve(np.ones(len(choice)))
-    # Start from zero: the bias of another policy can be so large that corrections of it have no correct digit.
+    # Start from zero: the bias of another policy can be so large that corrections to it have no correct digit.
     n = rows.matrix.shape[1]
     gain, h = np.zeros(len(choice)), Double(np.zeros(n), np.zeros(n))
     for _ in range(_MOST_REFINEMENTS):

@@ -4,24 +4,26 @@ A terminal with a positive reward is a *win*. The maximum probability of reachin
 
     (T v)(s) = max_a sum_t P(t | s, a) v(t),        v = 1 in a win, v = 0 in every other terminal
 
-In terms of total rewards, only the arrival at a win pays, once. ``T`` is monotone.
+This is the total reward if arrival at a win pays 1 and nothing else pays. ``T`` is monotone.
 
-**Play must end.** An *end component* is a set of states that some policy never leaves. In it, every constant solves the
-equations, and the best action might be to stay forever. Sweeps find end components: start with the set of all states,
-and keep the states with an action that surely stays in the set, until the set is empty or does not change [the *always*
-of de Alfaro 1997]. If it becomes empty, play ends under every policy, and sweeps from any start converge to the unique
-fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise, ``end_components.py`` builds an MDP in which play ends.
+**Play must end.** An *end component* is a set of states that some policy never leaves. In it, every sufficiently large
+constant solves the equations, and the best action might be to stay forever. Sweeps detect end components: start with
+all states, and repeatedly keep only those with an action that surely stays in the set, until the set is empty or no
+longer changes [the *always* operator of de Alfaro 1997]. If the set becomes empty, play ends under every policy, and
+sweeps from any start converge to the unique fixed point ``v*`` [Bertsekas and Tsitsiklis 1991]. Otherwise,
+``end_components.py`` builds an MDP in which play ends.
 
-**Brackets.** Let ``F`` be a sweep as a function of the carried values. For any ``u`` and any number of sweeps ``k``,
+**Brackets.** Let ``F`` be a sweep as a function of the carried values (``value_iteration.py``). For any ``u`` and ``l``
+and any number of sweeps ``k``,
 
     F^k(u) <= u   =>   v* <= F^k(u),        F^k(l) >= l   =>   v* >= F^k(l)
 
 because repeated application of ``F^k`` to both sides leads from ``u`` down to ``v*``, and from ``l`` up to ``v*``. The
 bounds 0 and 1 satisfy these conditions from the beginning. Iterating from them is interval iteration [Haddad and
-Monmege 2018, Theor. Comput. Sci. 735], which converges as fast as plain value iteration per sweep, at twice the cost.
-Accelerated sweeps from below therefore come first; they prove nothing. The bracket then starts at a small distance
-below and above their result, within 0 and 1, and is swept until both conditions hold. If they do not hold in time, a
-new bracket starts that is sixteen times as wide and allowed twice the number of sweeps; eventually it is [0, 1].
+Monmege 2018, Theor. Comput. Sci. 735]. It needs as many sweeps as plain value iteration, each at twice the cost.
+Accelerated sweeps therefore come first, although they prove nothing. A bracket then starts a small distance below and
+above their result, clipped to [0, 1], and is swept until both conditions hold. If they do not hold in time, a new
+bracket starts that is sixteen times as wide and is allowed twice as many sweeps; eventually it is [0, 1].
 
 **Rounding.** A sweep in floating point is off by at most ``e`` (see ``value_iteration.py``), so ``e`` is added to
 every upper value and subtracted from every lower value.
@@ -35,14 +37,14 @@ from punish_fast.mdp.bounds.stopping_rule import Contraction
 from punish_fast.mdp.methods.value_iteration import Layered
 from punish_fast.mdp.process import Payment, Process
 
-# Ratio of a bracket's initial half-width to the last change, because errors are larger than changes.
+# Minimum ratio of a bracket's initial half-width to the last change, because errors are larger than changes.
 _MARGIN = 16.0
 _PATIENCE = 8
 _WIDENING = 16.0
 
 
 class Reachability(Layered):
-    """Sweeps for the maximum win probabilities, then brackets around them; updating both bounds is one sweep."""
+    """Sweeps for the maximum win probabilities, followed by brackets; updating both bounds counts as one sweep."""
 
     _least = 0.0
     _most = 1.0
@@ -65,7 +67,7 @@ class Reachability(Layered):
         return float(self._rounding().sum())
 
     def sweep(self) -> float:
-        """Sweep once, over both bounds if there is a bracket; return the error bound after `close`."""
+        """Sweep once, over both bounds if there is a bracket; return the error bound that will hold after `close`."""
         if self._bracket is not None:
             return self._narrow(self._bracket)
         super().sweep()

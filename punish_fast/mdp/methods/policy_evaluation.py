@@ -5,25 +5,25 @@ Each step evaluates the policy, which *advances* the values, and then backs up a
 
 **Sweeps.** Modified policy iteration [Puterman and Shin 1978] sweeps over the rows of the policy between backups of all
 rows. A sweep reads one row of each state, so it costs a fraction of a backup. The sweeps of a policy end when the span
-of their changes has decreased by a factor, because the policy is about to change, or when an adaptive limit is reached.
-The limit is doubled while the policy hardly changes and halved while it changes a lot.
+of their changes is a tenth of the initial span, because the policy is about to change, or when an adaptive limit is
+reached. The limit is doubled while the policy hardly changes and halved while it changes a lot.
 
 **Krylov.** The values of a policy with transitions ``P`` and rewards ``r`` solve ``(I - g P) v = r``. Sweeps need about
 ``1 / (1 - g)`` steps per digit unless play quickly forgets its initial state; BiCGSTAB [van der Vorst 1992] needs about
 the square root of that number for chains that resemble a random walk. It starts from the backed-up values and ends when
-the residual has decreased by a factor [inexact policy iteration: Gargiani et al. 2024]. The right preconditioner
-consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps over the rows of
-the policy, four of which are slower. Inner products are summed in a fixed order by `numpy.einsum`, because the order in
-BLAS depends on the threads.
+the residual is about a hundredth of the initial one [inexact policy iteration: Gargiani et al. 2024]. The right
+preconditioner consists of two Gauss-Seidel sweeps from zero, one in each direction. A step therefore takes six sweeps
+over the rows of the policy, of which the four Gauss-Seidel sweeps are slower than plain sweeps. Inner products are
+summed in a fixed order by `numpy.einsum`, because the order in BLAS depends on the number of threads.
 
-**Choice of the method.** ``auto`` begins with sweeps, and continues with them while residuals lose a digit per *pass*,
-counted as ``n_entries`` entries read. Otherwise it tries the Krylov method, and then uses the method that recently
-gained more digits per pass. The recorded gain of a method grows with every step of the other method, so both are tried
-again from time to time. The choice depends on counts of entries, not on time, so it is the same in every run and for
-every number of threads.
+**Choice of the method.** ``auto`` begins with sweeps, and continues with them while the residual loses at least one
+decimal digit per *pass*, that is, per ``n_entries`` entries read. Otherwise it tries the Krylov method, and then uses
+the method that recently gained more digits per pass. The recorded gain of a method grows with every step of the other
+method, so both are tried again from time to time. The choice depends on counts of entries, not on time, so it is the
+same in every run and for every number of threads.
 
 **Methods that fail.** An advance may increase the error. After 32 steps without a new smallest bound, the same number
-of plain backups follow, and both numbers are doubled. Since plain backups converge, so does every method.
+of plain backups follow, and then both numbers are doubled. Since plain backups converge, so does every method.
 """
 
 import math
@@ -43,13 +43,13 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 8, 512
 # Fractions of states whose choice changed: below _FEW the limit on sweeps is doubled, above _MANY it is halved.
 _FEW, _MANY = 0.01, 0.2
 _MOST_STEPS = 50
-# Time of a Krylov step, including inner products, in plain sweeps over the rows of the policy.
+# Time of a Krylov step, including inner products, in units of a plain sweep over the rows of the policy.
 _SWEEPS_OF_STEP = 12
-# Number of steps without a new smallest bound before plain backups.
+# Number of steps without a new smallest bound after which plain backups follow.
 _PATIENCE = 32
 # Digits per pass that are sufficient for auto to continue with sweeps.
 _CONTENT = 1.0
-# Lower limit on the recorded gain of a step, and the factor by which it grows with every step of the other method.
+# Lower limit on the recorded gain of a method, and the factor by which it grows with every step of the other method.
 _LEAST_RATE, _HOPE = 0.001, 1.1
 
 
@@ -60,7 +60,10 @@ class ModifiedPolicyIteration:
         self._limit = _FEWEST_SWEEPS
 
     def advance(self, point: Improvement) -> float:
-        """Sweep until the span of the changes is small or the limit is reached; return the digits that it lost."""
+        """Sweep until the span of the changes is small or the limit is reached.
+
+        Return the number of decimal digits by which the span decreased.
+        """
         assert point.bound is not None
         chain, n = point.greedy_chain(), point.mdp.n_states
         if point.n_changed <= _FEW * n:
@@ -83,7 +86,10 @@ class KrylovPolicyIteration:
     """Evaluation of the greedy policy by BiCGSTAB."""
 
     def advance(self, point: Improvement) -> float:
-        """Correct the values until the residual is small enough; return the digits that it lost."""
+        """Correct the values until the residual is small or a limit is reached.
+
+        Return the number of decimal digits by which the residual decreased.
+        """
         chain, n = point.greedy_chain(), point.mdp.n_states
         backed_up = point.v.copy()
         low, high = chain.back_up(point.v, backed_up)
@@ -98,7 +104,11 @@ class KrylovPolicyIteration:
 
 
 def _bicgstab(chain: PolicyChain, residual: np.ndarray, goal: float, most: int) -> tuple[np.ndarray, int, float]:
-    """Solve ``x - g P x = residual``; return the solution, number of steps and digits that the residual lost."""
+    """Solve ``x - g P x = residual`` up to ``goal`` in at most ``most`` steps.
+
+    Return the solution, the number of steps, and the number of decimal digits by which the residual decreased. If it
+    did not decrease, the solution is zero.
+    """
     n = len(residual)
 
     def times(x: np.ndarray) -> np.ndarray:
@@ -132,7 +142,7 @@ def _product(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _digits_lost(before: float, after: float) -> float:
-    """Return the number of decimal digits that a residual lost."""
+    """Return the number of decimal digits by which a residual decreased."""
     least = float(np.finfo(np.float64).tiny)
     return float(np.log10(max(before, least)) - np.log10(max(after, least)))
 

@@ -5,17 +5,19 @@ least of all ``v >= 0`` with
 
     v(s)  =  max_a sum_t P(t | s, a) v(t),         v(terminal) = its worth
 
-[Puterman 1994, ch. 7.2]. There may be other solutions. In a loop that a policy never leaves, any constant solves the
-equations, so sweeps from above may converge to a wrong solution, and no contraction bounds their error. (``solver.py``
-brackets win probabilities in MDPs of any size after ``end_components.py`` has collapsed loops.) Two facts help.
+[Puterman 1994, ch. 7.2]. There may be other solutions. In a loop that some policy never leaves, every sufficiently
+large constant solves the equations, so sweeps from above may converge to a wrong solution, and no contraction bounds
+their error. (``solver.py`` brackets win probabilities in MDPs of any size after ``end_components.py`` has collapsed
+loops.) Two facts help.
 
 * *Under one policy*, states from which no terminal of positive worth can be reached are worth 0. The chain on all other
   states is transient, and its equations have one solution, which sparse linear algebra finds up to rounding.
-* *Over policies*: change a policy with values ``v`` only in states with a strictly better action. In a loop that the
-  new policy never leaves, ``v`` cannot increase from one state to the next without returning to itself, so it is
-  constant there and no action was changed; hence its values there were 0. Values therefore never decrease, and policy
-  iteration terminates. It terminates with ``T v <= v``, and ``v*`` is the least ``v`` with this property, so ``v`` is
-  both achieved by a policy and an upper bound.
+* *Over policies*: let ``v`` be the values of a policy, and change the policy only in states with a strictly better
+  action. In a step of the new policy, the expectation of ``v`` never decreases, and it increases where an action was
+  changed. In a loop that the new policy never leaves, it can increase nowhere, so no action was changed there, the old
+  policy did not leave the loop either, and ``v`` is 0. Values therefore never decrease, and policy iteration
+  terminates. It terminates with ``T v <= v``, and ``v*`` is the least ``v >= 0`` with this property, so ``v`` is both
+  achieved by a policy and an upper bound on ``v*``.
 """
 
 from typing import Any
@@ -29,7 +31,7 @@ from punish_fast.mdp.policy import first_best
 # Gains up to this size might be rounding errors.
 _MARGIN = 1e-13
 _MOST_ROUNDS = 1000
-# The factors of a large, well-mixing chain are dense, so larger chains are first solved by sweeps.
+# The factors of a large chain that mixes fast are dense, so sweeps are tried first on chains with more states.
 _MOST_DIRECT = 2000
 _MOST_SWEEPS = 5000
 _STILL_GOING = 1e-16
@@ -38,8 +40,8 @@ _STILL_GOING = 1e-16
 def reach(mdp: MDP, worth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the maximum expected worth of the terminal that is reached; the rewards of ``mdp`` are ignored.
 
-    ``worth``, float64 ``[n_terminals]``, is 0 or more; if all are 0 or 1, values are probabilities. Return values,
-    float64 ``[n_states]``, and rows of an optimal policy, int64 ``[n_states]``.
+    Every ``worth``, float64 ``[n_terminals]``, must be 0 or more; if all are 0 or 1, values are probabilities. Return
+    the values, float64 ``[n_states]``, and the rows of an optimal policy, int64 ``[n_states]``.
     """
     transitions = mdp.to_scipy()
     begins = mdp.state_ptr[:-1]
@@ -72,7 +74,7 @@ def absorption_values(chain: Any, worth: np.ndarray) -> np.ndarray:
 
 
 def _swept(within: Any, out: np.ndarray) -> np.ndarray | None:
-    """Solve by sweeps from 0, until the chain has almost surely ended; return None if too many are needed."""
+    """Solve by sweeps from 0 until play continues with a probability of at most 1e-16; return None if that fails."""
     both = np.column_stack([np.zeros(len(out)), np.ones(len(out))])
     absorbed = np.column_stack([out, np.zeros(len(out))])
     for _ in range(_MOST_SWEEPS):

@@ -17,7 +17,7 @@ from punish_fast.runtime.parallel import cumulated
 
 
 def components_of(mdp: MDP) -> np.ndarray:
-    """Return the strongly connected component of each state, ``[n_states]``; no component leads to a higher number."""
+    """Return the strongly connected component of each state, ``[n_states]``; none leads to one with a higher number."""
     from scipy.sparse import csr_array
 
     pointers = mdp.indptr[mdp.state_ptr]
@@ -44,7 +44,10 @@ class Order:
         return _reordered(self._original, self.states, self._state_ptr, self.rows)
 
     def runs(self, large: int) -> list[np.ndarray]:
-        """Divide the components into runs and large single ones; return the state offsets in each part."""
+        """Divide the order into runs of small components and single components of at least ``large`` states.
+
+        Return the state offsets of the components in each part.
+        """
         boundary, alone = cumulated(self.sizes), np.flatnonzero(self.sizes >= large)
         ends = np.unique(np.concatenate([[0, len(self.sizes)], alone, alone + 1]))
         return [boundary[begin : end + 1] for begin, end in pairwise(ends.tolist())]

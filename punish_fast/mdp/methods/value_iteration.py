@@ -45,20 +45,20 @@ class Log:
     seconds: list[float] = field(default_factory=list)  # duration
     # Square root of the sum of squared changes of Q, terminals included (jacobi only).
     rmse: list[float] = field(default_factory=list)
-    choice_changes: list[int] = field(default_factory=list)  # states whose greedy action changed (jacobi only)
+    choice_changes: list[int] = field(default_factory=list)  # number of states whose greedy row changed (jacobi only)
 
 
 class Iteration:
     """Base class of the schedules."""
 
-    # Row probabilities of the policy to evaluate.
+    # Row probabilities of the policy to evaluate; None to find optimal values.
     _weight: np.ndarray | None = None
 
     def __init__(self, mdp: Process, discount: float) -> None:
         self.mdp = mdp
         self.discount = discount
-        # States from which play can last forever, or None if there are none. Undiscounted sweeps do not find the values
-        # of MDPs with endless states.
+        # States from which play can last forever, bool [n_states], or None if there are none. If there are any,
+        # undiscounted sweeps might not find the values.
         self.endless: np.ndarray | None = None
         self.is_at_floor = False  # True if rounding can explain the last changes
         self.bound = np.inf  # error bound after the last sweep
@@ -68,11 +68,11 @@ class Iteration:
         # Row values and the first best rows; consistent with `v` only after `close`.
         self.q = np.zeros(mdp.n_rows)
         self.choice = np.zeros(mdp.n_states, dtype=np.int64)
-        # Terms of a backup that are not entries of its row, and roundings of a stored probability.
+        # Roundings of a backup in addition to one per entry of its row, including those of a stored probability.
         self._further_terms = 8
         self._backups = mdp.backups
         self._payment = Payment(mdp.reward, discount)
-        # Values before the last backup of rows.
+        # Values before the last call of `_back_up_rows`.
         self._before_close = self.v
         self.contraction = self._find_contraction()
         if discount < 1 and self.contraction.largest_value > LARGEST_VALUE:
@@ -148,7 +148,7 @@ class Iteration:
         return totals
 
     def settle(self, bounds: Sequence[float]) -> float:
-        """Choose the policy for ascending allowed losses; return the most that it may earn less than `v`."""
+        """Choose the policy, given allowed losses in ascending order; return a bound on `v` minus its values."""
         if self.discount == 1:
             return 0.0
         n = self.mdp.n_states
@@ -162,11 +162,11 @@ class Iteration:
         return without_ties
 
     def _loss(self, ties: np.ndarray) -> float:
-        """Return how much less than `v` a policy can earn with a discount, given the backup of `close`.
+        """Return a bound on how much less than `v` a policy earns with a discount, given the backup of `close`.
 
-        The rows of the policy are worse than the best rows by up to ``ties``, float64 ``[n_layers]``. Backing up the
-        new values instead of the old ones loses at most their largest decrease, discounted. In a cycle of layers, both
-        losses add up from layer to layer.
+        The rows of the policy are worse than the best rows of each layer by up to ``ties``, float64 ``[n_layers]``.
+        `close` computed them from older values; with the new ones, they lose at most the largest decrease of a value,
+        discounted. In a cycle of layers, both losses add up from layer to layer.
         """
         g, losses, falls = self.discount, ties + self._rounding(), self._falls()
         if not self.mdp.is_cycle:
@@ -177,13 +177,13 @@ class Iteration:
         return max(every) / (1 - g ** len(losses))
 
     def _falls(self) -> np.ndarray:
-        """Return the largest decrease of a state value in the last backup in each layer, float64 ``[n_layers]``."""
+        """Return the largest decrease of a state value of each layer in the last backup, float64 ``[n_layers]``."""
         fall = (self._before_close - self.v)[: self.mdp.n_states]
         return np.array([fall[i:j].max(initial=0) for i, j in pairwise(self.mdp.layer_ptr.tolist())])
 
     def prefer(self, choice: np.ndarray) -> None:
-        """Make ``choice`` the policy, and lower the values of earlier rows to make its rows the first best ones."""
-        # Taking earlier rows might lose more in the long run than rounding shows.
+        """Make ``choice`` the policy, and lower the values of preceding rows so that its rows are the first best."""
+        # A preceding row that is tied with the row taken might lose more in the long run.
         v = self.v[: self.mdp.n_states]
         self.q, self.rows_taken = preferring(self.mdp.state_ptr, self.q, choice, v), choice
 
@@ -233,8 +233,9 @@ class Layered(Iteration):
     def settle(self, bounds: Sequence[float]) -> float:
         """Choose the policy; see `Iteration.settle`.
 
-        If the discount is 1, sweeps under the policy prove its values. A process that computes its transitions is not
-        checked, because a policy would take as much memory as its values. If no policy is found, the loss is infinite.
+        If the discount is 1, sweeps under the policy prove its values. The policy of a process that computes its
+        transitions is not checked, because its row probabilities would take as much memory as the row values. If no
+        policy is found, the loss is infinite.
         """
         rounding, n = float(self._rounding().sum()), self.mdp.n_states
         if self.discount < 1:
@@ -294,7 +295,7 @@ class Evaluation(Layered):
 
 
 class Jacobi(Iteration):
-    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the published runs."""
+    """Sweeps that update all states simultaneously, starting with ``q = r``, as in the runs of the published model."""
 
     def __init__(self, mdp: Process, discount: float) -> None:
         super().__init__(mdp, discount)
