@@ -1,6 +1,6 @@
 """Protocols of games, and the laws that every game obeys.
 
-A game defines the rules. Its states are immutable, hashable values. Enumeration, exact solvers and play use only the
+A `Game` defines the rules; its states are immutable, hashable values. Enumeration, exact solvers and play use only the
 methods of `Game`; learners, which play many games in parallel, use `VectorGame`. `tests/games/laws.py` checks the
 following laws, in which ``s`` is a reachable state and ``a`` a legal action:
 
@@ -9,23 +9,24 @@ following laws, in which ``s`` is a reachable state and ``a`` a legal action:
     the player who would move next.
 3.  ``actions(s)`` lists distinct integers from 0 to ``n_actions - 1`` in ascending order. It is empty if and only if
     ``s`` is terminal.
-4.  ``probabilities(s)`` has a positive entry for each action of a chance state, with sum 1. It is empty in all other
-    states.
+4.  ``probabilities(s)`` has a positive entry for each action of a chance state; the entries sum to 1. It is empty in
+    other states.
 5.  ``apply(s, a)`` raises `GameError` for an illegal action.
-6.  ``returns(s)`` has ``n_players`` finite entries, all 0 before the end of the game. Their sum is 0 if
-    ``is_zero_sum``.
-7.  ``text(s)`` differs between states, and ``action_text(s, a)`` between the actions of a state; both are printable
-    and not empty.
-8.  ``features(s)`` is a finite float32 ``[n_features]`` that differs between positions (law 9) of the same player. It
-    describes the state itself, with the action numbers of ``actions(s)``.
-9.  ``position(s)`` is hashable, and equal for states that are equivalent for the player to move. A symmetry, such as a
-    rotation of the board, may renumber actions: ``position_actions(s)`` gives the number of each of ``actions(s)`` in
-    the position, as distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same numbers. Actions
-    with the same number are equally probable, lead to equal positions, and either both pass the turn or both keep it.
-    In equivalent terminal states, the player who would move next has the same return. A game without symmetries
-    returns ``s``; a game whose symmetries do not renumber actions returns ``actions(s)``.
-10. If not ``is_open``, nonterminal states of the same player to move with equal ``known_to(s, player(s))`` have the
-    same actions and features. Features may summarize this information, so law 8 does not require them to differ.
+6.  ``returns(s)`` has ``n_players`` finite entries, all 0 before the end of the game. They sum to 0 if ``is_zero_sum``.
+7.  ``text(s)`` differs between states, and ``action_text(s, a)`` differs between the actions of a state; both are
+    printable and not empty.
+8.  ``features(s)`` is a float32 array ``[n_features]`` of finite values. It differs between positions (law 9) with the
+    same player to move, and it matches the action numbers of ``actions(s)``, not of ``position_actions(s)``.
+9.  ``position(s)`` is hashable, and is equal for states that are equivalent for the player to move. A symmetry, such as
+    a rotation of the board, may renumber actions: ``position_actions(s)`` gives the number of each of ``actions(s)`` in
+    the position, as distinct integers from 0 to ``n_actions - 1``. Equivalent states have the same set of numbers.
+    Actions with the same number are equally probable, lead to equal positions, and either all pass the turn or all keep
+    it. In equivalent terminal states, the player who would move next has the same return. A game without
+    symmetries returns ``s`` from ``position``; a game whose symmetries do not renumber actions returns ``actions(s)``
+    from ``position_actions``.
+10. If not ``is_open``, nonterminal states with the same player to move and equal ``known_to(s, player(s))`` have the
+    same actions and features. Features of such games may summarize what the player knows, so they need not differ
+    between positions.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ from punish_fast.runtime.printable import printable
 CHANCE = -1
 
 
-# A player: a function of states, uint64 [n, n_words], legal moves, bool [n, n_moves], and a random generator, which
-# returns one action per state and must not use information that is hidden from the player to move.
+# A player: a function that maps states, uint64 [n, n_words], legal moves, bool [n, n_moves], and a random generator to
+# one action per state. It must not use information that is hidden from the player to move.
 Mover = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -55,18 +56,18 @@ class GameError(PunishFastError, ValueError):
 class Game(Protocol):
     """Rules of a game.
 
-    A game may define its number of positions as ``n_positions``; a game that is too large is then rejected without an
-    attempt to enumerate it.
+    A game may define ``n_positions``, its number of positions; a game that is too large is then rejected before any
+    position is enumerated.
     """
 
-    name: str  # Identifies the game together with ``parameters()``.
+    name: str  # Name, which identifies the game together with ``parameters()``.
     n_players: int
     n_actions: int  # Actions are integers from 0 to ``n_actions - 1``.
     n_features: int  # Length of ``features``.
     is_zero_sum: bool  # True if the returns always sum to 0.
     variant: Any  # The rules, a NamedTuple.
-    # Number of action 0 if the board shows the numbers of its columns, squares or slots; None otherwise. People type
-    # ``first_number + a`` for action ``a`` or, if this is None, its index among the legal actions, counted from 1.
+    # Number shown for action 0 if the columns, squares or slots of the board are numbered; None otherwise. For action
+    # ``a``, people type ``first_number + a`` or, if this is None, its index among the legal actions, counted from 1.
     first_number: int | None = None
     # True if all players know the whole state, so that moves can be undone.
     is_open: bool = True
@@ -99,27 +100,27 @@ class Game(Protocol):
         """Return the payoff of each player; 0 before the end of the game."""
 
     def position(self, state: Any) -> Hashable:
-        """Return the equivalence class of a state under symmetries; by default the state itself."""
+        """Return the equivalence class of a state under symmetries; by default, the state itself."""
         key: Hashable = state
         return key
 
     def position_actions(self, state: Any) -> Sequence[int]:
-        """Return the number of each legal action in the position; by default the action itself."""
+        """Return the number of each legal action in the position; by default, the action itself."""
         return self.actions(state)
 
     def text(self, state: Any) -> str:
-        """Describe a state in a line of text."""
+        """Describe a state in one line of text."""
 
     def action_text(self, state: Any, action: int) -> str:
         """Describe a legal action in words."""
 
     def features(self, state: Any) -> np.ndarray:
-        """Return the input of a neural network for a state, float32 ``[n_features]``."""
+        """Return the features of a state, the input of neural networks, float32 ``[n_features]``."""
 
     def check_action(self, state: Any, action: int) -> None:
         """Raise `GameError` unless an action is legal."""
         if action not in self.actions(state):
-            raise GameError(f"action: {action} is illegal, legal: {list(self.actions(state))}")
+            raise GameError(f"action: {action} is illegal; legal: {list(self.actions(state))}")
 
     def variant_text(self) -> str:
         """Name the game and its variant in one line."""
@@ -128,7 +129,7 @@ class Game(Protocol):
         """State the rules in a few lines."""
 
     def state_of(self, text: str) -> Any:
-        """Parse a state; by default from the actions since the initial state, in the words of `words`."""
+        """Parse a state; by default, ``text`` lists the actions since the initial state, as words from `words`."""
         state = self.initial()
         for number, word in enumerate(text.split(), 1):
             actions = self.words(state)
@@ -139,15 +140,15 @@ class Game(Protocol):
         return state
 
     def words(self, state: Any) -> dict[str, int]:
-        """Return the legal actions by the words that `state_of` accepts."""
+        """Return a mapping from the words that `state_of` accepts to the legal actions."""
         return {self.action_text(state, action): action for action in self.actions(state)}
 
     def draw(self, state: Any, viewer: int, names: Sequence[str]) -> str:  # noqa: ARG002 - of other games
-        """Draw a state in lines of text as ``viewer`` sees it; by default `text`, which hides nothing."""
+        """Draw a state as ``viewer`` sees it, in lines of text; by default, return `text`, which hides nothing."""
         return self.text(state)
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:  # noqa: ARG002 - of other games
-        """Return a state as ``viewer`` sees it, as JSON values for the web page; empty if the page shows text.
+        """Return JSON values for the web page to draw a state as ``viewer`` sees it; empty if the page shows text.
 
         A board of squares has ``rows``, ``columns``, ``cells`` (row by row from the top: 0 for empty, 1 and 2 for the
         players), ``own`` (the viewer's number, 1 or 2) and ``line`` (indices of the cells in winning lines).
@@ -155,19 +156,19 @@ class Game(Protocol):
         return {}
 
     def deciders(self, state: Any) -> tuple[int, ...]:
-        """Return the players who decide simultaneously in a state in which none has been asked yet, in order."""
+        """Return, in order, the players who decide simultaneously in a state in which none of them has decided yet."""
         return (self.player(state),)
 
     def known_to(self, state: Any, player: int) -> Any:  # noqa: ARG002 - of games with secrets
         """Return a representative of the states that ``player`` cannot distinguish from ``state``.
 
-        If ``player`` is to decide, ``player`` is to move in the representative. Players of a match see only such
-        states, so policies and pages cannot depend on hidden information.
+        If ``player`` has to decide in ``state``, ``player`` is also to move in the representative. Players in a match
+        see only such states, so policies and pages cannot depend on hidden information.
         """
         return state
 
     def story(self, steps: Sequence[Step]) -> list[Event]:
-        """Describe the steps from one decision to the next; by default the moves of players."""
+        """Describe the steps from one decision to the next; by default, list the moves of players."""
         moves = [step for step in steps if self.player(step.state) != CHANCE]
         return [Moved(self.player(s.state), s.action, self.action_text(s.state, s.action)) for s in moves]
 
@@ -180,12 +181,12 @@ class VectorGame(Protocol):
     """A game on arrays of states, for learners. Row ``k`` of every array belongs to state ``k``.
 
     A state is encoded in ``n_words`` integers whose meaning is private to the class. After the same sequence of
-    actions, the methods agree with `Game`. They do not modify their arguments.
+    actions, the methods agree with those of `Game`. They do not modify their arguments.
     """
 
     game: Game
     n_words: int  # Number of words of a state.
-    n_moves: int  # Actions of players are below this number; all others belong to chance.
+    n_moves: int  # Actions below this number belong to players, all others to chance.
     # Shape of the features of a state, for example ``(2, 6, 7)`` for planes, rows and columns, with product
     # ``game.n_features``. A shape of length 1 means that the features have no spatial structure.
     feature_shape: tuple[int, ...]
@@ -203,7 +204,7 @@ class VectorGame(Protocol):
         """Return the features, float32 ``[n, n_features]``; each row is a flattened array of ``feature_shape``."""
 
     def step(self, states: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take a legal action, integer ``[n]``, in each nonterminal state, uint64 ``[n, n_words]``.
+        """Take a legal action, integer ``[n]``, in each state, uint64 ``[n, n_words]``; no state is terminal.
 
         Return the next states, uint64 ``[n, n_words]``; the returns of all players, float32 ``[n, n_players]``, 0
         before the end of the game; and a mask of the games that are over, bool ``[n]``.
@@ -211,10 +212,10 @@ class VectorGame(Protocol):
 
 
 class VectorBoardGame(VectorGame, Protocol):
-    """A vector game with perfect information, whose words can be computed from a state of the game."""
+    """A vector game with perfect information that can encode the states of `Game`."""
 
     def pack(self, states: Sequence[Any]) -> np.ndarray:
-        """Encode states of the game, uint64 ``[n, n_words]``."""
+        """Encode states of `Game`, as uint64 ``[n, n_words]``."""
 
 
 class VectorChanceGame(VectorGame, Protocol):
@@ -231,18 +232,19 @@ def numbers_of(game: Game, actions: Sequence[int]) -> list[int]:
 
 
 class MoveValue(NamedTuple):
-    """Value of an action with perfect play."""
+    """Value of an action under perfect play."""
 
     action: int
     value: int  # 1 for a win, 0 for a draw or -1 for a loss of the player who takes it.
-    plies: int | None  # Number of actions until the end, including this one; None if the game is drawn.
+    plies: int | None  # Number of actions until the end, including this one; None if drawn or unknown.
     is_best: bool  # True if no other action is better.
 
 
 class Oracle(Protocol):
     """Perfect play of a two-player game: win as fast as possible, else draw, else lose as slowly as possible.
 
-    By default, `open` solves all positions. Oracles that search override `prepare` and `known_values`.
+    The default methods are for oracles whose `open` solves all positions. Oracles that search override `prepare` and
+    `known_values`.
     """
 
     is_quick: bool = True  # True if queries take negligible time after `open`.
@@ -261,14 +263,14 @@ class Oracle(Protocol):
         return self
 
     def prepare(self, state: Any, until: float) -> bool:  # noqa: ARG002 - of searches
-        """Search until a deadline of ``time.monotonic``; return True if `best_action` needs no further search."""
+        """Search until a ``time.monotonic`` deadline; return True if `best_action` needs no further search."""
         return True
 
     def known_values(self, state: Any, until: float) -> tuple[list[MoveValue | None], bool]:  # noqa: ARG002
-        """Return the values found until a deadline of ``time.monotonic``, and True if they equal `move_values`.
+        """Return the values found by a ``time.monotonic`` deadline, and True if they equal `move_values`.
 
         If the deadline cuts the search short, a value is None if its outcome is unknown, and ``plies`` is None if the
-        length is unknown. ``is_best`` is True only if it is proved.
+        length is unknown. ``is_best`` is True only if no other action can be better.
         """
         return [*self.move_values(state)], True
 
@@ -288,7 +290,7 @@ class Oracle(Protocol):
         return actions
 
     def line_text(self, state: Any) -> list[str]:
-        """Return the actions of `line` in words."""
+        """Describe the actions of `line` in words."""
         texts = []
         for action in self.line(state):
             texts.append(self.game.action_text(state, action))

@@ -1,4 +1,4 @@
-"""Events of a session in words: moves, and events of card games."""
+"""Descriptions of the events of a session: moves, and events of card games."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Event:
     """An event of a session."""
 
     def told(self, _seat: int) -> Event:
-        """Return the event as the player of a seat may see it."""
+        """Return the event as seen by the player in a seat."""
         return self
 
 
@@ -26,17 +26,17 @@ class Moved(Event):
 
 @dataclass(frozen=True)
 class Told(Event):
-    """An event of a card game in words."""
+    """A description of an event of a card game."""
 
     kind: str  # kind of event in one word, for the web page
-    words: str  # description; if there is a seat, the part after name and verb
-    seat: int | None = None  # player concerned
-    verb: str = ""  # infinitive
-    own: str | None = None  # description for the player concerned, if different
-    about: str | int | None = None  # card or round number concerned
+    words: str  # description; if `seat` is given, only the part after the player's name and the verb
+    seat: int | None = None  # seat of the player concerned
+    verb: str = ""  # infinitive of the verb
+    own: str | None = None  # `words` for the player concerned, if different
+    about: str | int | None = None  # card or number of the round concerned
 
     def told(self, seat: int) -> Event:
-        """Return the event with the words for this seat."""
+        """Return the event as described to the player in a seat."""
         words = self.words if self.own is None or seat != self.seat else self.own
         return replace(self, words=words, own=None)
 

@@ -1,8 +1,8 @@
 """Exact scores of matches between two policies, and the best response to a policy.
 
 A game against a known policy is a Markov decision process. It has two states for each nonterminal position: one with us
-to move, in which every action is a row, and one with the enemy to move, whose single row has the probabilities of the
-enemy's actions. Its terminals are win, draw and loss. Endless play does not count as a win, so the maximum win
+to move, in which every action is a row, and one with the enemy to move, whose single row contains the probabilities of
+the enemy's actions. The terminals are win, draw and loss. Endless play does not count as a win, so the maximum win
 probability is a least fixed point (``mdp/methods/policy_iteration.py``).
 """
 
@@ -25,12 +25,12 @@ _TOLERANCE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class GameResponse:
-    """The best response to a policy."""
+    """A best response to a policy."""
 
     policy: np.ndarray  # float64 ``[n_rows]``, 1 for the actions taken.
     first: float  # Win probability from the initial position when moving first.
     second: float  # Win probability from the initial position when moving second.
-    win: np.ndarray  # float64 ``[n]``, win probability from each position when to move.
+    win: np.ndarray  # float64 ``[n]``, win probability from each position with us to move.
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Score:
 def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> MDP:
     """Build the Markov decision process of a game against a fixed policy, float64 ``[n_rows]``.
 
-    It has ``2 m`` states for ``m`` nonterminal positions: first all with us to move, then all with the enemy to move.
+    For ``m`` nonterminal positions, it has ``2 m`` states: first all with us to move, then all with the enemy to move.
     The terminals win, draw and loss pay 1, 0 and -1. Actions that are not ``allowed``, bool ``[n_rows]``, lose
     immediately.
     """
@@ -83,7 +83,7 @@ def process_against(positions: Positions, enemy: np.ndarray, allowed: np.ndarray
 
 
 def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bool) -> np.ndarray:
-    """Return the column of each row's successor if we or the enemy take the action."""
+    """Return the column of each row's successor if the enemy (``is_enemy``) or we take the action."""
     after = positions.after
     enemy_next = (positions.sign < 0) != is_enemy
     payoff = positions.payoff[after] * np.where(enemy_next, -1, 1)
@@ -92,9 +92,9 @@ def _columns(positions: Positions, number: np.ndarray, n_live: int, is_enemy: bo
 
 
 def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> GameResponse:
-    """Return the policy with the maximum win probability among ``allowed`` rows, float64 ``[n_rows]``.
+    """Return a response that maximizes the win probability against a policy, float64 ``[n_rows]``.
 
-    Positions without an allowed row count as lost.
+    Actions that are not ``allowed``, bool ``[n_rows]``, lose immediately.
     """
     v, choice = reach(process_against(positions, enemy, allowed), np.array([1.0, 0.0, 0.0]))
     n_live = len(positions.live)
@@ -108,7 +108,7 @@ def best_response(positions: Positions, enemy: np.ndarray, allowed: np.ndarray |
 def error_bound(
     positions: Positions, enemy: np.ndarray, response: GameResponse, allowed: np.ndarray | None = None
 ) -> float:
-    """Return a certified bound on the error of the win probabilities of a best response, by interval iteration."""
+    """Certify a best response by interval iteration; return a bound on the error of its win probabilities."""
     bracket = solve(process_against(positions, enemy, allowed), objective="win-probability", tolerance=_TOLERANCE)
     found = np.append(response.win[positions.live], response.second)
     return bracket.error_bound + float(np.abs(bracket.v[: len(found)] - found).max())
@@ -122,7 +122,10 @@ def exact_score(positions: Positions, first: np.ndarray, second: np.ndarray) -> 
 def both_scores(
     positions: Positions, policy: np.ndarray, enemy: np.ndarray, errs: np.ndarray | None = None
 ) -> tuple[Score, Score]:
-    """Return the exact scores of a policy, moving first and second; ``errs`` are chances of illegal moves, ``[n]``."""
+    """Return the exact scores of a policy, moving first and second.
+
+    ``errs``, float64 ``[n]``, are the probabilities of an illegal move by the policy in each position.
+    """
     from scipy.sparse import csr_array, hstack
 
     n_live = len(positions.live)

@@ -33,7 +33,7 @@ class GameEntry(NamedTuple):
     vectorise: Callable[[Any], VectorGame] = vectorise_positions
     # Builds an oracle for perfect play; None if perfect play is not available.
     oracle: Callable[[Any], Oracle] | None = RetrogradeOracle
-    rule_of_thumb: Callable[[Any], int] | None = None  # Action of a simple rule in a state, if the game has one.
+    rule_of_thumb: Callable[[Any], int] | None = None  # Returns the action of a simple rule in a state.
     rule_breaks: float = 0.0  # Probability that a player who follows the rule chooses another action.
     # Hyperparameters of deep Q-networks that differ from the defaults.
     learning: Mapping[str, Any] = MappingProxyType({})
@@ -60,7 +60,7 @@ def _gwent_variant(decks: str = DEFAULT_DECKS) -> GwentVariant:
 
 
 # Games with simultaneous decisions or hidden cards need mixed strategies. Returns are undiscounted, so the length of a
-# game does not matter.
+# game does not affect them.
 _OF_CARDS = {
     "discount": 1.0,
     "epsilon": 0.05,
@@ -145,17 +145,17 @@ def entry_of(name: Any, verb: str | None = None) -> GameEntry:
 
 
 def make_game(name: str, options: Mapping[str, Any], verb: str | None = None) -> Game:
-    """Build a game from the values of some options; check that it supports the command ``verb``."""
+    """Build a game from option values, and check that it supports the command ``verb``; other options have defaults."""
     entry = entry_of(name, verb)
     unknown = [option for option in options if option not in entry.options]
     if unknown:
-        allowed = f"only {', '.join(entry.options)}" if entry.options else "it has none"
+        allowed = f"only {', '.join(entry.options)}" if entry.options else "nor any other"
         raise GameError(f"{name}: has no option {unknown[0]!r}, {allowed}")
     return entry.make(entry.variant_of(**options))
 
 
 def describe(game: Game) -> dict[str, Any]:
-    """Return the description of a game in files, as JSON values."""
+    """Return the description of a game that files contain, as JSON values."""
     return {"name": game.name, "parameters": game.parameters()}
 
 
@@ -181,14 +181,14 @@ def vectorise(game: Game) -> VectorGame:
 
 
 def perfect_play(game: Game) -> Oracle | None:
-    """Return an oracle for perfect play, or None if the game has none."""
+    """Return an oracle for perfect play, or None if the game does not have one."""
     oracle = entry_of(game.name).oracle
     return None if oracle is None else oracle(game)
 
 
 def oracle_of(game: Game) -> Oracle:
-    """Return an oracle for perfect play."""
+    """Return an oracle for perfect play; raise `GameError` if the game does not have one."""
     oracle = perfect_play(game)
     if oracle is None:
-        raise GameError(f"{game.name}: has no perfect play")
+        raise GameError(f"{game.name}: perfect play is not available")
     return oracle

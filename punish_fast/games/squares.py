@@ -28,7 +28,7 @@ class SquareGame(Game, Protocol):
         """Return a bitboard of the stones that are part of a line; 0 if there is none."""
 
     def player(self, state: Any) -> int:
-        """Return the player to move; after a line, the loser."""
+        """Return the player to move; if a line has ended the game, the loser."""
         own, other = self.stones(state)
         return (own | other).bit_count() % 2
 
@@ -54,7 +54,7 @@ class SquareGame(Game, Protocol):
         return "/".join(cells[begin : begin + self.columns] for begin in range(0, len(cells), self.columns))
 
     def board(self, state: Any, viewer: int) -> dict[str, Any]:
-        """Return a board of squares."""
+        """Return the board for the web page; see `contract.Game.board`."""
         line = self.line(self.stones(state)[1])
         return {
             "rows": len(self.squares) // self.columns,

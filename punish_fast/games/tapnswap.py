@@ -1,24 +1,24 @@
 """TapnSwap: the finger game Chopsticks with a cutoff.
 
-Two players each have two hands, start with one finger on every hand, and move alternately:
+Each of two players has two hands, with one finger on each at the start. They move alternately:
 
 * *Tap*: add the fingers of one of your live hands to a live hand of the opponent. A hand that reaches the ``limit`` of
   5 dies and has 0 fingers. Your own hand keeps its fingers.
-* *Swap*: move fingers between your own hands to any other split of their sum, with fewer fingers than the limit on each
-  hand. The mirror image does not count as another split. A swap may revive a dead hand or empty a live one.
+* *Swap*: move fingers between your own hands to get any other split of their sum, with fewer fingers than the limit on
+  each hand. The mirror image does not count as another split. A swap may revive a dead hand or empty a live one.
 
 A player with two dead hands has lost. Endless play is a draw.
 
 Left and right are symmetric, so a position consists of the pairs of hands of the player to move and of the opponent,
-the higher hand first. A state keeps the hands in place, so that people can follow the game. Actions specify fingers,
-not hands: of two equal hands, the left one taps and is tapped; a swap leaves the higher hand on its side, and of two
-equal hands the right one becomes the higher.
+the higher hand first. A state distinguishes left from right, so that people can follow the game. Actions specify
+numbers of fingers, not hands. Of two equal hands, the left one taps or is tapped. A swap leaves the higher hand on the
+same side; if the hands were equal, the right one becomes the higher.
 
 With at most ``m`` fingers on a hand, the tap of ``a`` on ``b`` is action ``(a - 1) m + b - 1``, and the swap that
 leaves ``b`` fingers on the lower hand is action ``m^2 + b``.
 
-Variants change the limit, let fingers roll over (6 fingers become 1, and only a hand with exactly 5 dies), or forbid
-swaps that empty a hand, or all swaps.
+Variants change the limit, let fingers roll over (6 fingers become 1, and only a hand with exactly 5 dies), forbid swaps
+that empty a hand, or forbid all swaps.
 """
 
 import re
@@ -68,7 +68,7 @@ class TapnSwap(Game):
         self.variant = variant or Variant()
         if not 2 <= self.variant.limit <= _MAX_LIMIT:
             raise GameError(f"limit: {self.variant.limit} is not allowed; it must be from 2 to {_MAX_LIMIT}")
-        self.max_fingers = self.variant.limit - 1  # On a live hand.
+        self.max_fingers = self.variant.limit - 1  # Of a live hand.
         self.n_actions = self.max_fingers**2 + self.max_fingers
         self.n_features = 4 * self.variant.limit
 
@@ -85,7 +85,7 @@ class TapnSwap(Game):
         return not (any(state.own) and any(state.other))
 
     def actions(self, state: TapnSwapState) -> list[int]:
-        """Return the legal taps by fingers, then the legal swaps by the lower hand."""
+        """Return the legal taps, ordered by fingers, then the legal swaps, ordered by the lower hand."""
         if self.is_terminal(state):
             return []
         taps = {(a - 1) * self.max_fingers + b - 1 for a in state.own if a for b in state.other if b}
@@ -110,7 +110,7 @@ class TapnSwap(Game):
         return _sorted(state.own), _sorted(state.other)
 
     def text(self, state: TapnSwapState) -> str:
-        """Return the own hands, the opponent's hands and the player to move, for example ``"3-1 2-4 player 1"``."""
+        """Return the mover's hands, the opponent's hands and the mover, for example ``"3-1 2-4 player 1"``."""
         return f"{_pair_text(state.own)} {_pair_text(state.other)} player {state.player + 1}"
 
     def action_text(self, state: TapnSwapState, action: int) -> str:
@@ -148,7 +148,7 @@ class TapnSwap(Game):
         death = "dies: it has 0 fingers and cannot tap or be tapped."
         lines = [
             "Both players have two hands, with one finger on each.",
-            "In your turn, tap: add the fingers of one of your hands to one of your opponent's.",
+            "On your turn, tap: add the fingers of one of your hands to one of your opponent's.",
             f"A hand with exactly {limit} fingers {death}\nMore fingers count from 0 again: {limit + 1} become 1."
             if variant.rolls_over
             else f"A hand that reaches {limit} fingers {death}",
@@ -175,7 +175,7 @@ class TapnSwap(Game):
         return {"own": list(near), "other": list(far), "limit": self.variant.limit}
 
     def counts(self) -> dict[str, int]:
-        """Count the reachable states with left and right distinguished, as ``raw_states``."""
+        """Return the number of reachable pairs of hands, with left and right distinguished, as ``raw_states``."""
         states = enumerate_positions(self, is_folded=False).states
         return {"raw_states": len({(state.own, state.other) for state in states})}
 

@@ -6,10 +6,10 @@ Squares are numbered row by row,
     3 4 5
     6 7 8
 
-and a player's stones are a mask with bit ``k`` for square ``k``. Action ``k`` places a stone on square ``k``. X moves
-first, so X is to move if both players have the same number of stones.
+and a player's stones are represented by a mask with bit ``k`` for square ``k``. Action ``k`` places a stone on square
+``k``. X moves first, so X is to move if both players have the same number of stones.
 
-The square has eight symmetries: four rotations and their reflections. A position is the smallest of the eight images of
+The board has eight symmetries: four rotations and their reflections. A position is the smallest of the eight images of
 a state, and `TicTacToe.position_actions` maps each action to that image.
 """
 
@@ -136,7 +136,7 @@ class TicTacToe(SquareGame):
         """State the rules in a few lines."""
         return (
             "The board has three rows of three squares. X moves first.\n"
-            "In your turn, put a stone on an empty square.\n"
+            "On your turn, put a stone on an empty square.\n"
             "Three stones in a line win: a row, a column or a diagonal.\n"
             "A full board without a line is a draw."
         )
@@ -149,6 +149,6 @@ class TicTacToe(SquareGame):
         return f"X {names[0]}, O {names[1]}\n\n" + _SEPARATOR.join(rows)
 
     def counts(self) -> dict[str, int]:
-        """Count the reachable states, and the reachable positions as ``canonical_states``."""
+        """Return the numbers of reachable ``states`` and of reachable positions (``canonical_states``)."""
         states = enumerate_positions(self, is_folded=False).states
         return {"states": len(states), "canonical_states": len({self.position(state) for state in states})}

@@ -98,7 +98,7 @@ def test_slots_and_pictures_show_the_own_hand():
     shown = [texts[slot] for slot in (0, 1, 5, 10)]
     assert shown == ["pass", "play 1 from slot 1", "play 1 from slot 5", "play 6 from slot 10"]
     assert MIXED.apply(state, 1) == MIXED.apply(state, 5)
-    with pytest.raises(GameError, match=r"^action: 11 is illegal, legal: \[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\]$"):
+    with pytest.raises(GameError, match=r"^action: 11 is illegal; legal: \[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\]$"):
         MIXED.apply(state, 11)
     state = after(MIXED, DEAL, "second 1 pass")
     assert MIXED.draw(state, 0, ("Ann", "Ben")).splitlines() == [

@@ -89,12 +89,12 @@ def test_the_certificate_refuses_any_other_value_or_distance(tapnswap):
         for value in {-1, 0, 1} - {int(tapnswap.value[number])}:
             wrong = tapnswap.value.copy()
             wrong[number] = value
-            with pytest.raises(CertificateError, match=r"does not follow$"):
+            with pytest.raises(CertificateError, match=r"is not perfect play$"):
                 check_perfect_play(replace(tapnswap, value=wrong))
         for step in (-1, 1):
             late = tapnswap.distance.copy()
             late[number] += step
-            with pytest.raises(CertificateError, match=r"does not follow$"):
+            with pytest.raises(CertificateError, match=r"is not perfect play$"):
                 check_perfect_play(replace(tapnswap, distance=late))
 
 

@@ -76,7 +76,7 @@ def test_moves_and_layouts_of_plain_tapnswap():
     features = game.features(TapnSwapState((1, 3), (0, 4), 1))
     assert features.reshape(4, 5).argmax(axis=1).tolist() == [3, 1, 4, 0]
     assert features.sum() == 4
-    with pytest.raises(GameError, match=r"^action: 5 is illegal, legal: \[0, 16\]$"):
+    with pytest.raises(GameError, match=r"^action: 5 is illegal; legal: \[0, 16\]$"):
         game.apply(game.initial(), 5)
 
 

@@ -1,6 +1,6 @@
-"""Kernels on Connect Four boards; ``game.py`` shows the layout of their bits.
+"""Kernels on Connect Four boards; ``game.py`` shows the layout of the bits.
 
-Boards are int64. A shift to the left may move bits beyond the board; the mask ``BOARD`` removes them.
+Boards are int64. A left shift may move bits off the board; the mask ``BOARD`` removes them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def contains_line(stones):
 
 @routine
 def _completions(stones, step):
-    """Return the squares that complete four stones in one direction; some may be off the board."""
+    """Return the squares that complete a line of four in one direction; some may be filled or off the board."""
     pairs = stones & (stones >> step)
     threes = pairs & (stones >> (2 * step))
     upper_gap = pairs & (stones >> (3 * step))
@@ -60,7 +60,7 @@ def winning_squares(stones, filled):
 
 @routine
 def playable_squares(filled):
-    """Return the squares in which the next stone of each column lands."""
+    """Return the squares on which the next stone in each column would land."""
     return (filled + BOTTOM) & BOARD
 
 
@@ -99,7 +99,7 @@ def drop_stones(boards, columns, after, returns, ended):
 
 @kernel
 def find_open_columns(boards, is_open):
-    """Fill bool ``[n, 7]`` with the columns that are not full; all False if the game is over."""
+    """Mark the columns that are not full in ``is_open``, bool ``[n, 7]``; none if the game is over."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         squares = 0 if contains_line(own ^ filled) else playable_squares(filled)
@@ -109,7 +109,7 @@ def find_open_columns(boards, is_open):
 
 @kernel
 def spread_stones(boards, features):
-    """Fill float32 ``[n, 84]`` with the stones of the player to move and of the opponent, rows from the bottom."""
+    """Fill ``features``, float32 ``[n, 84]``, with the mover's stones, then the opponent's, rows from the bottom."""
     for k in range(len(boards)):
         own, filled = boards[k, 0], boards[k, 1]
         other = own ^ filled

@@ -1,30 +1,32 @@
-"""Search of Connect Four: decide whether the player to move scores at least a target.
+"""Connect Four search: decide whether the player to move scores at least a target.
 
-**Scores.** A win scores 22 less the number of stones that the winner will have played, a loss scores the negative of
-the winner's score, and a draw scores 0. With ``n`` stones on the board, an immediate win scores ``(43 - n) // 2``.
+**Scores.** A win scores 22 minus the number of stones that the winner will have played, a loss scores the negative
+of the winner's score, and a draw scores 0. With ``n`` stones on the board, an immediate win scores ``(43 - n) // 2``.
 
 **Null windows.** The search answers one question about a position: is its score at least ``target``? The corresponding
 question about a successor is whether the opponent's score is at least ``1 - target``; if not, the move reaches the
 target. A single number is passed down the tree instead of two bounds. An answer is a bound on the score: a lower bound
-of at least the target, or an upper bound below it. `_next_target` chooses targets adjacent to the bounds until both
-bounds agree. Bounds often change by more than one point, so a few questions are enough.
+of at least the target, or an upper bound below it. `_next_target` first asks who wins, then chooses targets adjacent
+to the bounds until both bounds agree. Bounds often change by more than one point, so a few questions are enough.
 
 **Pruning of short games.** No position that ends within two moves is searched. The player to move never has an
 immediate win, because moves that allow one are skipped: if the opponent threatens to win, only moves that block are
-considered, and no stone is placed below a square in which the opponent wins. If no move remains, the opponent wins with
-the next stone. A move wins without further search if it creates two immediate threats, or one with another above it.
+considered, and no stone is placed below a square on which the opponent would win. If no move remains, the opponent wins
+with the next stone. A move wins without further search if it creates two immediate threats, or an immediate threat with
+another threat directly above it.
 
-**Move ordering.** Moves that create more threats come first. Threats in the rows that the player gets in the end have a
-higher weight: odd rows for the first player and even rows for the second, counted from 1. Ties go to the move nearer to
-the centre. Table entries of successors are prefetched while moves are ordered. In early positions, all successors are
-looked up before one is searched.
+**Move ordering.** Moves that create more threats come first. Threats in the rows that tend to fall to the player late
+in the game have a higher weight: odd rows for the first player and even rows for the second, counted from 1. Ties go to
+the move nearer to the centre. Table entries of successors are prefetched while moves are ordered. In early positions,
+all successors are looked up before any is searched.
 
 **Follow-up.** If every column has an even height, the second player can always reply in the same column, and gets all
-empty squares in even rows. If the first player's stones and the empty odd squares contain no line, the first player
-cannot win; if in addition the second player's stones and the empty even squares contain a line, the second player wins.
+empty squares in even rows. If the first player's stones and the empty squares in odd rows contain no line, the first
+player cannot win; if in addition the second player's stones and the empty squares in even rows contain a line, the
+second player wins.
 
-Answers are stored in a transposition table (``_table.py``). The search keeps its own stack: each call runs for a number
-of nodes and the next call resumes, so the search can be interrupted between calls.
+Answers are stored in a transposition table (``_table.py``). The search keeps an explicit stack: each call searches a
+limited number of nodes and the next call resumes, so the search can be interrupted between calls.
 """
 
 from __future__ import annotations
@@ -54,12 +56,14 @@ from punish_fast.games.connect4._table import (
 from punish_fast.runtime._jit import kernel, routine
 from punish_fast.runtime._prefetch import prefetch
 
-# Words of a job: the stones of the player to move and all stones, bounds of the score, the question and the nodes.
+# Words of a job: the stones of the player to move, all stones, bounds on the score, True to find the exact score, True
+# while a question is being searched, the target of the question, and the number of nodes searched.
 OWN, FILLED, LOW, HIGH, IS_EXACT, IS_RUNNING, TARGET, NODES = range(8)
 N_JOB_WORDS = 8
-# Words of a stack: the position to enter next, the squares where the opponent wins there, the depth, and the levels.
+# Words of a stack: the position to enter next, the squares on which the opponent wins there, its depth, and the levels.
 _AT_OWN, _AT_FILLED, _AT_THREATS, _AT_DEPTH, _LEVELS = range(5)
-# Words of a level: the board, its best score so far, nodes before it, its moves, and the threats created by each.
+# Words of a level: the key and stones of the board (key 0 if it is not stored), the best score so far, the number of
+# nodes before it, the index of the next move, the number of moves, the moves, and the threats created by each.
 _KEY, _OWN, _FILLED, _BEST, _BEFORE, _NEXT, _N_MOVES, _MOVES = range(8)
 _LEVEL_WORDS = _MOVES + 2 * WIDTH
 STACK_WORDS = _LEVELS + (N_SQUARES + 1) * _LEVEL_WORDS
@@ -73,7 +77,7 @@ _COLUMNS = tuple(COLUMN << (STEP * column) for column in (3, 2, 4, 1, 5, 0, 6))
 _ODD_ROWS = BOTTOM * 0b010101
 _EVEN_ROWS = BOTTOM * 0b101010
 
-# With fewer stones, all successors are looked up before one is searched.
+# With fewer stones, all successors are looked up before any is searched.
 _LOOK_AHEAD_BELOW = 26
 # Higher than any score.
 _UNKNOWN = 100
@@ -81,7 +85,7 @@ _UNKNOWN = 100
 
 @kernel
 def open_jobs(begin, end, boards, is_exact, jobs):
-    """Create jobs, with bounds from the number of stones.
+    """Create jobs, with bounds derived from the number of stones.
 
     A job is already finished if the game is over or can be won with the next stone.
 
@@ -110,7 +114,8 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
     """Process the jobs of each worker one after another, for about ``budget`` nodes per worker.
 
     Args:
-        ranges: int64 ``[n_workers, 2]``, the current position of each worker in the queue, which advances, and its end.
+        ranges: int64 ``[n_workers, 2]``, the begin and end of each worker's part of the queue; the begin advances with
+            each finished job.
         queue: int64 ``[n_queued]``, indices of jobs.
         jobs: int64 ``[n_jobs, N_JOB_WORDS]``, from `open_jobs` and not finished. ``LOW`` and ``HIGH`` bound the score.
             The bounds of a finished job are equal if ``IS_EXACT``; otherwise they determine the sign of the score.
@@ -129,7 +134,7 @@ def search_jobs(begin, end, ranges, queue, jobs, stacks, table, budget):
 
 @routine
 def _advance(job, stack, table, budget):
-    """Search until the score is known or the budget is spent; return True if it is known."""
+    """Search until the job is decided or the budget is spent; return True if it is decided."""
     limit = job[NODES] + budget
     while not _is_decided(job):
         if not job[IS_RUNNING]:
@@ -166,7 +171,7 @@ def _next_target(low, high, is_exact):
 
 @routine
 def _search(job, stack, table, limit):
-    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN after ``limit`` nodes."""
+    """Compare the score of a job's position with ``TARGET``; return a bound, or _UNKNOWN at ``limit`` nodes."""
     own, filled, threats = stack[_AT_OWN], stack[_AT_FILLED], stack[_AT_THREATS]
     depth, nodes = stack[_AT_DEPTH], job[NODES]
     target = job[TARGET] if depth % 2 == 0 else 1 - job[TARGET]
@@ -213,7 +218,7 @@ def _open_level(stack, base, own, filled, threats, target, table):
     if score != _UNKNOWN:
         return score
     key = 0
-    # A single move is made without a lookup, because its successor is looked up.
+    # A position with a single move is not looked up, because its successor is.
     if moves & (moves - 1):
         key = board_key(own, filled, n_stones)
         score = _score_in_table(table, key, target)
@@ -247,7 +252,7 @@ def _score_at_sight(own, filled, moves, n_stones, target):
         return -((N_SQUARES - n_stones) >> 1)
     if n_stones >= N_SQUARES - 2:
         return 0
-    # Neither player wins with the next stone.
+    # Neither player can win with their next stone.
     low, high = -((N_SQUARES - 2 - n_stones) >> 1), (N_SQUARES - 1 - n_stones) >> 1
     if low >= target:
         return low
@@ -270,7 +275,7 @@ def _score_in_table(table, key, target):
 
 @routine
 def _safe_moves(filled, threats):
-    """Return the moves after which the opponent, who wins on ``threats``, has no immediate win."""
+    """Return the moves after which the opponent, who wins on the squares ``threats``, has no immediate win."""
     moves = playable_squares(filled)
     blocks = moves & threats
     if blocks & (blocks - 1):
@@ -282,7 +287,7 @@ def _safe_moves(filled, threats):
 
 @routine
 def _score_by_follow_up(own, filled, moves, target):
-    """Return a bound that answers the question if the second player follows up, or _UNKNOWN."""
+    """Return a bound that answers the question by the follow-up strategy of the second player, or _UNKNOWN."""
     if target < 0 or target > 1:
         return _UNKNOWN
     odd_columns = (filled + BOTTOM) & _EVEN_ROWS
@@ -296,7 +301,7 @@ def _score_by_follow_up(own, filled, moves, target):
         first, second = second, first
     if contains_line(first | (empty & _ODD_ROWS)):
         return _UNKNOWN
-    # The second player has at least a draw, which answers one of the questions.
+    # The second player has at least a draw, which answers the question for one of the targets 0 and 1.
     if is_first == (target == 1):
         return 0
     if not contains_line(second | (empty & _EVEN_ROWS)):
@@ -306,7 +311,7 @@ def _score_by_follow_up(own, filled, moves, target):
 
 @routine
 def _order_moves(stack, base, moves, n_stones, table):
-    """Write the moves of a level, best first; return True if one of them creates two threats."""
+    """Write the moves of a level, best first; return True if one of them wins by two threats."""
     own, filled = stack[base + _OWN], stack[base + _FILLED]
     good_rows = _EVEN_ROWS if n_stones & 1 else _ODD_ROWS
     n_moves = 0
@@ -317,7 +322,7 @@ def _order_moves(stack, base, moves, n_stones, table):
         after = filled | move
         threats = winning_squares(own | move, after)
         at_once = threats & playable_squares(after)
-        # Two immediate threats, or two threats one above the other.
+        # Two immediate threats, or an immediate threat below another threat.
         if at_once & (at_once - 1) or (at_once << 1) & threats:
             return True
         prefetch(table, np.uint64(place_of(table, board_key(own ^ filled, after, n_stones + 1))))

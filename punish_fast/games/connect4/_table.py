@@ -1,13 +1,13 @@
-"""Transposition table of the search of Connect Four: bounds on the scores of boards.
+"""Transposition table of the Connect Four search: bounds on the scores of boards.
 
-An entry is a word of 64 bits: 49 bits for the board, six for each bound, and two for the number of nodes searched. It
+An entry is a 64-bit word: 49 bits for the board, six for each bound, and two for the number of nodes searched. It
 contains the whole board instead of a hash, so two boards are never confused. A word is read and written atomically, so
-threads share a table without locks. Each bucket has two entries: the first keeps the entry with more nodes, the second
-the latest entry.
+threads share a table without locks. Each bucket has two entries: the first is the one that took more nodes, the second
+is the latest of the others.
 
-The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the stones in it of the
-player to move, which are less than ``2^h``. So the highest set bit of its seven bits gives the height, and the bits
-below give the stones.
+The 49 bits are ``own + filled + BOTTOM``. A column of height ``h`` contributes ``2^h`` plus the bits of the mover's
+stones in it, a number less than ``2^h``. So the highest set bit of its seven bits gives the height, and the bits below
+give the mover's stones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _LOW_SHIFT = _BOUND_BITS + _WORK_BITS
 _KEY_SHIFT = _BOUND_BITS + _LOW_SHIFT
 # Work is the number of nodes on a logarithmic scale with base 2^_WORK_SHIFT.
 _WORK_SHIFT = 6
-# Hash multipliers of the two halves of a board. The low bits of the products depend on few bits of the board.
+# Hash multipliers of the two halves of a board. The low bits of the products depend on few bits of the board,
+# so they are not used.
 _HALF_BITS = 25
 _HALF = (1 << _HALF_BITS) - 1
 _FACTOR_0, _FACTOR_1 = 0x9E3779B97, 0x1BF58476D1
@@ -52,7 +53,7 @@ def place_of(table, key):
 
 @routine
 def find_entry(table, key):
-    """Return the entry of a board, or 0."""
+    """Return the entry of a board, or 0 if there is none."""
     place = np.uint64(place_of(table, key))
     entry = table[place]
     if entry >> _KEY_SHIFT == key:

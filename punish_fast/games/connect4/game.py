@@ -109,7 +109,7 @@ class Connect4(SquareGame):
         return np.asarray(self.vector.features(self.vector.pack([state]))[0])
 
     def state_of(self, text: str) -> Connect4State:
-        """Parse a sequence of moves as columns from 1 to 7, such as ``"4455"``."""
+        """Parse a sequence of moves, given as columns from 1 to 7, such as ``"4455"``."""
         if not re.fullmatch("[1-7]*", text):
             raise GameError(f"position: {printable(text)!r} is wrong; use the columns played, 1 to 7, such as 4455")
         state = self.initial()
@@ -127,7 +127,7 @@ class Connect4(SquareGame):
     def rules_text(self) -> str:
         """State the rules in a few lines."""
         return (
-            "In your turn, drop a stone into one of seven columns; it falls to the lowest empty square.\n"
+            "On your turn, drop a stone into one of seven columns; it falls to the lowest empty square.\n"
             "Four stones in a line, horizontal, vertical or diagonal, win.\n"
             "A full board without a line is a draw."
         )

@@ -1,8 +1,8 @@
-"""Perfect play of Connect Four by opening book and search.
+"""Perfect play of Connect Four with an opening book and search.
 
 The opening book contains the scores of all positions with up to 5 stones, and the best move in all positions with up to
 11 stones that occur if either player plays perfectly and the opponent plays arbitrarily. A player who follows the book
-starts to search with at least twelve stones on the board. ``bench/make/connect4.py`` builds the book.
+does not search before twelve stones are on the board. ``bench/make/connect4.py`` builds the book.
 """
 
 import math
@@ -18,8 +18,8 @@ from punish_fast.games.contract import MoveValue, Oracle
 
 T = TypeVar("T")
 
-# Maximum numbers of stones of positions in the book: of all positions, and of positions in which one player has played
-# perfectly.
+# The book contains all positions with up to `MOST_STONES` stones, and all positions with up to `MOST_STONES_OF_PLAY`
+# stones in which one player has played perfectly.
 MOST_STONES, MOST_STONES_OF_PLAY = 5, 11
 FILE = Path(__file__).with_name("book.npz")
 # Marks an unknown best move in the file.
@@ -33,7 +33,7 @@ class OpeningBook:
     def __init__(self) -> None:
         # Scores by position (`Connect4.position`), as defined in ``solver.py``.
         self.scores: dict[Connect4State, int] = {}
-        # For some positions, the best column that is nearest to the centre.
+        # Best column of some positions; ties go to the column nearest to the centre.
         self.columns: dict[Connect4State, int] = {}
 
     def score(self, state: Connect4State) -> int | None:
@@ -65,12 +65,12 @@ def opening_book() -> OpeningBook:
     return read_book(FILE)
 
 
-# Size of each cache of answers; an answer takes up to a thousand bytes.
+# Maximum number of answers in each cache; an answer takes up to 1,000 bytes.
 _MOST_ANSWERS = 20_000
 
 
 class Connect4Oracle(Oracle):
-    """Perfect play by search, which takes seconds in some positions of six to ten stones outside the book."""
+    """Perfect play by search, which takes seconds in some positions with six to ten stones outside the book."""
 
     is_quick = False
 
@@ -95,7 +95,7 @@ class Connect4Oracle(Oracle):
         compile_search()
 
     def prepare(self, state: Connect4State, until: float) -> bool:
-        """Search until a deadline of ``time.monotonic``; return True if `best_action` needs no further search."""
+        """Search until a ``time.monotonic`` deadline; return True if `best_action` needs no further search."""
         try:
             self._best_column(state, until)
         except OutOfTimeError:
@@ -103,7 +103,7 @@ class Connect4Oracle(Oracle):
         return True
 
     def known_values(self, state: Connect4State, until: float) -> tuple[list[MoveValue | None], bool]:
-        """Return the values found until a deadline of ``time.monotonic``, and True if they equal `move_values`."""
+        """Return the values found by a ``time.monotonic`` deadline, and True if they equal `move_values`."""
         if state in self._values:
             return self._values[state], True
         actions = self.game.actions(state)

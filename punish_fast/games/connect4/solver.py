@@ -1,8 +1,8 @@
 """Exact scores of Connect Four by search; ``_search.py`` describes the algorithm.
 
-A score is from the perspective of the player to move. A win scores 22 less the number of stones that the winner will
-have played, a loss scores the negative of the winner's score, and a draw scores 0. The fastest win, with the fourth
-stone, scores 18. A higher score means a faster win or a slower loss.
+A score is from the perspective of the player to move. A win scores 22 minus the number of stones that the winner
+will have played, a loss scores the negative of the winner's score, and a draw scores 0. The fastest win, with the
+winner's fourth stone, scores 18. A higher score means a faster win or a slower loss.
 """
 
 import math
@@ -22,12 +22,12 @@ from punish_fast.runtime.parallel import for_each
 # Size of the table in MB.
 DEFAULT_MEMORY = 256
 _WORD_BYTES = 8
-# Initial number of entries in use, which fits a CPU cache; it grows with the nodes of a position. The index of a board
-# depends on this number, so some entries are not found after it grows, but all remain valid.
+# Initial number of entries in use, which fit in a CPU cache; it grows with the number of nodes searched. The index of a
+# board depends on the number in use, so some entries are not found after it grows, but all remain valid.
 _SMALL_TABLE = 1 << 20
-# Upper bound of all scores.
+# Upper bound on all scores.
 MOST = N_SQUARES // 2
-# Nodes of a worker between two points at which the search can be interrupted: tenths of a second.
+# Nodes that a worker searches between two points at which it can be interrupted: a few tenths of a second.
 _BUDGET = 1 << 22
 _GAME = Connect4()
 # Nodes between two checks of the deadline. A search with a deadline uses one thread.
@@ -69,13 +69,13 @@ class Connect4Solver:
         return Solutions(jobs[:, LOW] if exact else np.sign(jobs[:, LOW]), jobs[:, NODES])
 
     def bounds(self, states: Sequence[Connect4State], until: float) -> np.ndarray:
-        """Return bounds on the scores of positions, int64 ``[n, 2]``, found until a deadline of ``time.monotonic``."""
+        """Return bounds on the scores of positions, int64 ``[n, 2]``, found by a ``time.monotonic`` deadline."""
         jobs = _jobs(states, exact=True)
         self._finish(jobs, until)
         return jobs[:, (LOW, HIGH)]
 
     def _finish(self, jobs: np.ndarray, until: float = math.inf) -> None:
-        """Search in rounds; before each round, distribute jobs that have not started evenly among the workers."""
+        """Search in rounds; before each round, distribute the jobs not yet started evenly among the workers."""
         queue = np.flatnonzero(jobs[:, LOW] < jobs[:, HIGH])
         if len(queue) == 0:
             return
@@ -101,9 +101,9 @@ class Connect4Solver:
         return [scores.get(column) for column in range(WIDTH)], int(found.nodes.sum())
 
     def best_column(self, state: Connect4State, score: int, until: float = math.inf) -> int:
-        """Return the column that keeps the ``score`` of a nonterminal position; ties go to the most central column.
+        """Return a column that keeps the ``score`` of a nonterminal position; ties go to the most central column.
 
-        Raise `OutOfTimeError` at the deadline ``until`` of ``time.monotonic``.
+        Raise `OutOfTimeError` at the ``time.monotonic`` deadline ``until``.
         """
         columns = sorted(_GAME.actions(state), key=distance_to_centre)
         # No move scores more, so it suffices to decide whether a move scores less; the last column needs no search.
@@ -134,7 +134,7 @@ def compile_search() -> None:
 
 
 def distance_to_centre(column: int) -> int:
-    """Return the distance of a column to the central column."""
+    """Return the distance of a column from the central column."""
     return abs(column - WIDTH // 2)
 
 
@@ -144,7 +144,7 @@ def value_of(score: int) -> str:
 
 
 def plies_to_end(state: Connect4State, score: int) -> int | None:
-    """Return the number of moves until the win or loss with this score; None if the game is drawn."""
+    """Return the number of moves to the end of the game from a state and its score; None if the game is drawn."""
     if score == 0:
         return None
     n_own, n_other = state.n_stones // 2, (state.n_stones + 1) // 2
@@ -160,7 +160,7 @@ def _jobs(states: Sequence[Connect4State], exact: bool) -> np.ndarray:
 
 
 def _dealt(queue: np.ndarray, ranges: np.ndarray, jobs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distribute jobs that have not started evenly; return the new queue and the ranges of the workers."""
+    """Distribute the jobs not yet started evenly; return the new queue and the ranges of the workers."""
     parts = [queue[begin:end] for begin, end in ranges.tolist()]
     begun = [part[: int(jobs[part[0], IS_RUNNING])] if len(part) else part for part in parts]
     free = np.concatenate([part[len(running) :] for part, running in zip(parts, begun, strict=True)])

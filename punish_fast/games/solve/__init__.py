@@ -1,1 +1,1 @@
-"""Perfect play of games whose positions can be enumerated."""
+"""Enumeration and perfect play of games, judgement of agents, and implementations of vector games."""

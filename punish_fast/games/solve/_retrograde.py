@@ -18,7 +18,7 @@ from __future__ import annotations
 from punish_fast.runtime._jit import kernel
 
 WIN, DRAW, LOSS = 1, 0, -1
-# The distance of draws.
+# Distance of nonterminal draws.
 ENDLESS = -1
 
 
@@ -36,7 +36,7 @@ def analyse_backwards(state_ptr, sign, payoff, back_ptr, back_row, position_of_r
                 queue[tail] = p
                 tail += 1
             distance[p] = 0
-    # Until a position is decided, its distance is -1 less the number of its actions known to lose.
+    # Until a position is decided, its distance is -1 minus the number of its actions known to lose.
     head = 0
     while head < tail:
         p = queue[head]

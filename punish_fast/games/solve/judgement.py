@@ -1,8 +1,8 @@
-"""Judgement of agents by the exact solution of a small game.
+"""Judgement of agents with the exact solution of a small game.
 
 Three measures describe an agent: its score against random play (how well it punishes mistakes), the number of lines
-that it loses (how easily it can be beaten), and the share of positions in which it keeps the value. A neural network
-may treat symmetric positions differently, so judge it on unfolded positions (``is_folded=False`` in
+that it loses (how easily it can be beaten), and the share of positions in which it keeps the value of perfect play. A
+neural network may treat symmetric positions differently, so judge it on unfolded positions (``is_folded=False`` in
 `positions.enumerate_positions`).
 """
 
@@ -39,14 +39,14 @@ class Judgement:
     first: Score
     second: Score
     losing_lines: LosingLines
-    # Share of positions in which the agent keeps the value: of all nonterminal positions, and of those in which some
-    # action does not keep it.
+    # Shares of positions in which the agent keeps the value: among all nonterminal positions, and among those in which
+    # some action does not keep it.
     keeps_value: float
     keeps_choice: float
 
 
 def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -> np.ndarray:
-    """Convert a policy on folded positions, float64 ``[folded.n_rows]``, to positions without folding."""
+    """Convert a policy on folded positions, float64 ``[folded.n_rows]``, to unfolded ``positions``."""
     unfolded = np.zeros(positions.n_rows)
     for number in positions.live.tolist():
         state = positions.states[number]
@@ -57,8 +57,9 @@ def unfold_policy(folded: Positions, policy: np.ndarray, positions: Positions) -
 def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
     """Count the different lines of play from the initial position that an agent loses.
 
-    A line is the sequence of all moves of a game, with any moves of the enemy and all moves of the agent with positive
-    probability. In ``policy``, float64 ``[n_rows]``, probabilities missing to 1 belong to illegal moves, which lose.
+    A line is the sequence of all moves of a game; the enemy makes any moves, and the agent makes any moves of positive
+    probability. If the probabilities of a position in ``policy``, float64 ``[n_rows]``, sum to less than 1, the rest
+    belongs to illegal moves, which lose.
     """
     plays = (policy > 0).tolist()
     total = np.bincount(positions.position_of_row, policy, len(positions))
@@ -76,7 +77,10 @@ def losing_lines(positions: Positions, policy: np.ndarray) -> LosingLines:
 
 
 def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray | None = None) -> np.ndarray:
-    """Return a policy with the maximum win probability if no position can repeat; ties go to the first action."""
+    """Return a policy that maximizes the win probability against ``enemy``; ties go to the first action.
+
+    Actions that are not ``allowed``, bool ``[n_rows]``, count as losses. Raise `GameError` if positions can repeat.
+    """
     may_take = np.ones(positions.n_rows, dtype=np.bool_) if allowed is None else allowed
     policy = np.zeros(positions.n_rows)
 
@@ -93,7 +97,7 @@ def winning_policy(positions: Positions, enemy: np.ndarray, allowed: np.ndarray 
 
 
 def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
-    """Judge an agent by perfect play; ``policy`` is as in `losing_lines`."""
+    """Judge an agent by comparison with perfect play; ``policy`` is as in `losing_lines`."""
     positions, keeps = perfect.positions, perfect.keeps_value()
     row, uniform = positions.position_of_row, positions.uniform()
     total = np.bincount(row, policy, len(positions))
@@ -112,7 +116,7 @@ def judge(perfect: PerfectPlay, policy: np.ndarray) -> Judgement:
 
 
 def last_first(positions: Positions) -> list[int]:
-    """Sort positions so that each comes after all of its successors."""
+    """Return the positions in an order in which each comes after all of its successors."""
     ptr = positions.state_ptr
     after = {number: positions.after[ptr[number] : ptr[number + 1]].tolist() for number in range(len(positions))}
     try:

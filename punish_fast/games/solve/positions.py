@@ -1,10 +1,10 @@
 """Enumeration of the positions of a game and of the successors of all actions.
 
-Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. Position
-``p`` has one row ``state_ptr[p] <= r < state_ptr[p + 1]`` for each action, with the action numbers of the position;
-`Positions.rows_of` finds the rows of the actions of a state. The game has two players, no chance and zero-sum returns,
-so the value of a position is one number, from the perspective of the player to move. Its sign changes with an action
-that passes the turn, but not with the rare actions that keep it.
+Positions (law 9 of ``contract.py``) are numbered in breadth-first order from the initial position, which is 0. The
+actions of position ``p`` are rows ``state_ptr[p] <= r < state_ptr[p + 1]``, with the action numbers of the position;
+`Positions.rows_of` finds the rows of the actions of a state. A game must have two players, no chance and zero-sum
+returns, so the value of a position is one number, from the perspective of the player to move. Its sign changes with an
+action that passes the turn, but not with the rare actions that keep it.
 """
 
 import hashlib
@@ -29,10 +29,10 @@ class Positions:
 
     game: Game
     states: list[Any]  # One state of each position.
-    state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position; terminal positions have no rows.
+    state_ptr: np.ndarray  # int64 ``[n + 1]``, the first row of each position, then ``n_rows``.
     # int32 ``[n_rows]``, action numbers in the position (`Game.position_actions`), ascending in each position.
     action: np.ndarray
-    after: np.ndarray  # int32 ``[n_rows]``, the successor.
+    after: np.ndarray  # int32 ``[n_rows]``, the position after the action.
     sign: np.ndarray  # int8 ``[n_rows]``, -1 if the action passes the turn, 1 if it keeps it.
     payoff: np.ndarray  # float64 ``[n]``, the return of the player who would move next; 0 if not terminal.
     is_folded: bool = True  # True if equivalent states share a position, False if each state is a position.
@@ -60,7 +60,7 @@ class Positions:
 
     @cached_property
     def live_ptr(self) -> np.ndarray:
-        """First row of each nonterminal position, int64 ``[n_live + 1]``."""
+        """First row of each nonterminal position, then ``n_rows``, int64 ``[n_live + 1]``."""
         return np.asarray(self.state_ptr[np.append(self.live, len(self))])
 
     @cached_property
@@ -70,7 +70,7 @@ class Positions:
 
     @cached_property
     def number(self) -> dict[Hashable, int]:
-        """Index of each position by its key."""
+        """Index of each position, by `Game.position`, or by state if not ``is_folded``."""
         return {_key(self.game, state, self.is_folded): number for number, state in enumerate(self.states)}
 
     def find(self, state: Any) -> int:
@@ -97,7 +97,7 @@ class Positions:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the game and its numbering; arrays can be used with all positions of the same digest."""
+        """Digest of the game, its positions and rows; arrays fit all `Positions` with the same digest."""
         digest = hashlib.sha256(json.dumps([self.game.name, self.game.parameters()], sort_keys=True).encode())
         for array, dtype in ((self.state_ptr, "<i8"), (self.action, "<i4"), (self.after, "<i4")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())

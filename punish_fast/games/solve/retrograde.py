@@ -1,4 +1,4 @@
-"""Perfect play in games that might not end: the value of every position and its distance to the end.
+"""Perfect play in games that might not end: the value of every position and the distance to the end of the game.
 
 `solve_game` computes both by retrograde analysis (``_retrograde.py``). `check_perfect_play` certifies the result
 independently by local conditions: a win at distance ``d`` has an action to a loss at distance ``d - 1`` and none to a
@@ -34,7 +34,7 @@ class CertificateError(PunishFastError, ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PerfectPlay:
-    """Value and distance to the end of every position with perfect play."""
+    """Value of every position, and its distance to the end of the game, under perfect play."""
 
     positions: Positions
     value: np.ndarray  # int8 ``[n]``, 1 for a win of the player to move, 0 for a draw, -1 for a loss.
@@ -56,7 +56,7 @@ class PerfectPlay:
 
     @cached_property
     def ranks(self) -> np.ndarray:
-        """Ranks of actions, int64 ``[n_rows]``, from high to low: fast and slow wins, draws, slow and fast losses."""
+        """Ranks of actions, int64 ``[n_rows]``; from high to low, fast wins, slow wins, draws, slow and fast losses."""
         rows = self.row_values.astype(np.int64)
         distance = self.distance[self.positions.after].astype(np.int64)
         return np.asarray(rows * (int(self.distance.max(initial=0)) + 2) - np.sign(rows) * distance)
@@ -74,7 +74,7 @@ class PerfectPlay:
         return greedy(self.positions.live_ptr, self.ranks)
 
     def line_text(self) -> list[str]:
-        """Return the actions of perfect play from the initial position in words."""
+        """Describe the actions of perfect play from the initial position."""
         oracle = RetrogradeOracle(self.positions.game)
         oracle.perfect = self
         return oracle.line_text(self.positions.states[0])
@@ -120,7 +120,7 @@ def check_perfect_play(perfect: PerfectPlay) -> PerfectPlay:
             holds = value[number] == DRAW and found.max() == DRAW and distance[number] == ENDLESS
         if not holds:
             name = OUTCOMES.get(int(value[number]), f"value {value[number]}")
-            raise CertificateError(f"{positions.game.text(state)}: {name} in {distance[number]} does not follow")
+            raise CertificateError(f"{positions.game.text(state)}: {name} in {distance[number]} is not perfect play")
     return perfect
 
 

@@ -10,7 +10,10 @@ from punish_fast.games.solve.positions import Positions, enumerate_positions
 
 
 class GameKernels(NamedTuple):
-    """Kernels of a game. Each takes states, int64 ``[n, n_words]``, and fills the array in its last argument."""
+    """Kernels of a game.
+
+    Each takes states, int64 ``[n, n_words]``; all but ``step`` fill the array in their last argument.
+    """
 
     players: Callable[..., Any]  # player to move or `CHANCE`, int8 [n]
     moves: Callable[..., Any]  # legal moves, bool [n, n_moves]
@@ -34,7 +37,7 @@ class PackedGame:
     ) -> None:
         """Build the game from kernels.
 
-        ``first``, ``[n_words]``, is the initial state; ``rules`` are additional arguments of ``kernels.step``;
+        ``first``, ``[n_words]``, is the initial state; ``rules`` are additional arguments for ``kernels.step``;
         ``feature_shape`` is ``(n_features,)`` by default.
         """
         self.game, self.n_words, self.n_moves = game, len(first), n_moves
@@ -84,7 +87,7 @@ def signed(states: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(states, np.uint64).view(np.int64)
 
 
-# Row of an illegal action.
+# Stands for the missing row of an illegal action.
 _NONE = -1
 
 
