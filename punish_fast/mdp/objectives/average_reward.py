@@ -1,23 +1,23 @@
 """The maximum average reward per step, in MDPs of any structure.
 
-The *gain* of a policy is its expected reward per step in the long run, and the differences of a *bias* ``h`` are the
-advantages of one initial state over another. For an optimal policy,
+The *gain* ``g`` of a policy is its expected reward per step in the long run, and the differences of its *bias* ``h``
+are the advantages of one initial state over another. For an optimal policy,
 
     g(s)  =  max_a sum_t P(t | s, a) g(t),        g(s) + h(s)  =  r(s, a) + sum_t P(t | s, a) h(t)
 
 [Puterman 1994, ch. 8 and 9]. Terminals are absorbing and pay their reward at every step.
 
 **Within components.** Under every policy, play eventually stays in an end component. All states of a maximal end
-component can reach each other, so they have the same largest gain, which ``component_gains.py`` brackets.
+component can reach each other, so they have the same maximum gain, which ``component_gains.py`` brackets.
 
 **Between components.** Collapse the components (``end_components.py``) and let staying in a component pay its gain
 once. Play in this quotient ends under every policy, and the maximum total reward from a state is its gain [de Alfaro
-1997]. If staying and leaving are tied, or differ by less than the width of the bracket, the policy takes the first row
-for which the gain is proved.
+1997]. If staying and leaving are tied, or differ by less than half the width of the bracket, the policy takes the first
+of these rows if its gain is proved.
 
 **Error bound.** The error bound is the bound for the values of the quotient plus half the width of the widest bracket
-that matters, including rounding. A bracket does not matter if leaving its component is better than staying at the upper
-bound.
+that matters, including rounding. A bracket does not matter if leaving its component is better than staying would be at
+the upper bound.
 """
 
 from dataclasses import dataclass, replace
@@ -85,7 +85,8 @@ def average_reward(
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
-        A machine earns 1 as long as it runs, and breaks down half the time; a repair takes one step and costs 0.5:
+        A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
+        one step and costs 0.5:
 
         >>> from punish_fast.mdp.model import from_rows
         >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]])
@@ -109,7 +110,7 @@ def average_reward(
         raise SolveError(
             f"tolerance: {max_sweeps:,} sweeps, and policy iteration unless there are too many states, prove only that "
             f"a component of {int((gains.component == k).sum()):,} states has an average reward from "
-            f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; a larger tolerance or more sweeps help"
+            f"{gains.lower[k]:.9g} to {gains.upper[k]:.9g}; use a larger tolerance or more sweeps"
         )
     paying, terminals = quotient.mdp, quotient.mdp.terminal_reward
     reward, staying = np.zeros(paying.n_rows), np.flatnonzero(quotient.row < 0)
@@ -139,10 +140,13 @@ def average_reward(
 def _first_of_ties(
     quotient: Quotient, gains: ComponentGains, found: Exact, q: np.ndarray, effort: Effort
 ) -> tuple[Exact, AverageReward | None]:
-    """Take the first of tied rows that stay or leave if the gain is proved; also return its evaluation if changed."""
+    """Take the first of tied rows, whether they stay in a component or leave it, if its gain is proved.
+
+    Also return the evaluation of the new policy, or None if the policy is unchanged.
+    """
     mdp, inside, is_staying = quotient.original, gains.part.states, quotient.row < 0
     values = np.full(mdp.n_rows, -np.inf)
-    # Differences below the width of a component's bracket count as ties.
+    # Differences below half the width of a component's bracket count as ties.
     doubt = np.zeros(len(quotient.first))
     doubt[states_of_rows(quotient.mdp)[is_staying]] = gains.half_width
     values[quotient.row[~is_staying]] = (q + doubt[states_of_rows(quotient.mdp)])[~is_staying]
@@ -167,7 +171,7 @@ def _first_of_ties(
 def _bias(
     mdp: MDP, gain: np.ndarray, bias: np.ndarray, choice: np.ndarray, settled: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Extend the bias of a policy from the ``settled`` states to all states; also return its residual."""
+    """Extend the bias of a policy from the ``settled`` states to all states; also return its largest residual."""
     rows = mdp.to_scipy()[choice]
     is_passing = np.ones(mdp.n_states, dtype=bool)
     is_passing[settled] = False

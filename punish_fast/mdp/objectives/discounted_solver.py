@@ -1,8 +1,9 @@
 """Discounted rewards of MDPs without layers.
 
-A method of ``policy_evaluation.py`` is tried first. Policy iteration (``rational.py``) follows if ``auto`` reads the
-entries of 50 to 1,000 sweeps without reaching the tolerance, or if rounding leaves an error bound above both the
-tolerance and 1e-9 of the largest value. The policy takes the first of tied rows if its guarantee allows
+The methods of ``policy_evaluation.py`` are tried first. With ``auto``, exact policy iteration (``rational.py``) follows
+if the work of 50 to 20,000 sweeps, depending on the cost of an elimination, does not reach the tolerance, or if
+rounding leaves an error bound above both the tolerance and 1e-9 of the largest value. Values that may exceed 1e150 are
+left to exact policy iteration. The policy takes the first of tied rows if it still provably earns its values
 (``improvement.py``, ``tie_break.py``).
 """
 
@@ -26,14 +27,14 @@ from punish_fast.mdp.model import MDP
 from punish_fast.mdp.solution import Solution
 from punish_fast.mdp.solve_options import Effort
 
-# Work (entries read, in sweeps over the MDP) after which policy iteration is tried if it is cheap, or in any case.
+# Work (entries read, in sweeps over the MDP) after which exact policy iteration is tried: if it is cheap, and always.
 _CHECKS, _PATIENCE = (200, 1000), 20_000
-# An elimination is cheap if its number of operations is at most this fraction of the entries read so far, or at most
-# all of them if there were few sweeps.
+# An elimination is cheap if its number of operations is at most this fraction of the number of entries read so far, or
+# at most that number if there were few sweeps.
 _SHARE_OF_WORK, _FEW = 0.1, 100
 # Maximum number of further backups if the error bound is at most twice the goal.
 _FURTHER_BACKUPS = 8
-# Larger values are left to policy iteration, because their squares overflow.
+# Larger values are left to exact policy iteration, because their squares overflow.
 _LARGE_VALUE = 1e150
 
 
@@ -42,8 +43,9 @@ def solve_discounted(
 ) -> Solution:
     """Solve an MDP with one layer; use exact policy iteration if other methods do not reach the tolerance.
 
-    ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``, which exact policy iteration follows only if
-    values are large. ``start``, float64 ``[n_states]``, contains initial values; zeros if None.
+    ``method`` is ``"auto"`` or a method of ``policy_evaluation.py``; unless it is ``"auto"``, exact policy iteration is
+    used only if values are large. ``start``, float64 ``[n_states]``, contains initial values; if it is None, they are
+    0.
     """
     mdp, begin, goal = normalized(mdp.expanded()), time.perf_counter(), effort.tolerance
     point = Improvement(mdp, discount, goal, start)
@@ -72,7 +74,7 @@ def solve_discounted(
             log.seconds.append(time.perf_counter() - begin)
             break
         if is_large:
-            raise SolveError(f"reward: values can reach {point.contraction.largest_value:g}, too much for this process")
+            raise SolveError(f"reward: values can reach {point.contraction.largest_value:g}, too large for this MDP")
         if is_done:
             break
     else:
@@ -96,7 +98,7 @@ def solve_discounted(
 
 
 def _closed(point: Improvement) -> Closed:
-    """Close at a point, and again after further backups if the error bound is just above the goal."""
+    """Close a point; if its error bound is just above the goal, try again after further backups."""
     found = point.close()
     for _ in range(_FURTHER_BACKUPS):
         if point.goal < found.error_bound <= 2 * point.goal:

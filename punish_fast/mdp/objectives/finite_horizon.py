@@ -8,9 +8,10 @@ so the best action depends on the number of remaining steps [Puterman 1994, ch. 
 step.
 
 **Error bound.** A backup is off by at most ``e`` (``rounding.py``). This bound is computed from the largest value and
-reward or, if that is too large, from the terms of each row, so that penalties do not count. A step adds its own error
-to ``g`` times the error of the next step. It also adds the largest difference between a best row and the row that the
-policy takes, the first one within ``4 e`` of the best, so the bound also holds for the values of the policy.
+reward or, if the result is too large, from the terms of each row, so that large penalties do not matter. A step adds
+its own error to ``g`` times the error of the next step. It also adds the largest difference between a best row and the
+row that the policy takes, the first one within ``4 e`` of the best, so the bound also holds for the values of the
+policy.
 
 **Memory.** Storing all steps takes 16 bytes per state and step: 1.6 GB for a million states and 100 steps. Storing only
 the first step takes no more memory than a sweep.
@@ -28,7 +29,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.policy import first_best
 from punish_fast.mdp.process import Payment, RowChoices
 
-# Largest difference between tied rows, in rounding errors.
+# Largest difference between tied rows, in multiples of the rounding error.
 _TIE = 4.0
 # Rounding errors up to this fraction of the largest value need no tighter bound.
 _SMALL = 1e-13
@@ -39,7 +40,7 @@ class FiniteHorizon:
     """Values and choices of each step; the first dimension of both arrays is 1 if only the first step was kept."""
 
     v: np.ndarray  # float64 [n_steps + 1, n_states], values before each step and after the last one
-    choice: np.ndarray  # int64 [n_steps, n_states], row that the policy takes in each step
+    choice: np.ndarray  # int64 [n_steps, n_states], row that the policy takes in each step and state
     discount: float
     error_bound: float  # upper bound on the error of all values, and on values minus the values of the policy
 
@@ -74,7 +75,8 @@ def finite_horizon(
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
-        A machine earns 1 as long as it runs, and breaks down half the time; a repair takes one step and costs 0.5:
+        A machine earns 1 per step while it runs, and breaks down with probability 0.5 after each step. A repair takes
+        one step and costs 0.5:
 
         >>> from punish_fast.mdp.model import from_rows
         >>> found = finite_horizon(from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0}), (-0.5, {0: 1.0})]]), 2)
@@ -120,12 +122,12 @@ def finite_horizon(
 
 
 def _last_values(mdp: MDP, terminal_value: np.ndarray | None) -> np.ndarray:
-    """Return the values of columns after the last step."""
+    """Return the values of all columns after the last step."""
     v = np.zeros(mdp.n_columns)
     if terminal_value is not None:
         given = np.asarray(terminal_value, dtype=np.float64)
         if given.shape not in ((mdp.n_states,), (mdp.n_columns,)) or not np.isfinite(given).all():
-            raise SolveError(f"terminal_value: must be {mdp.n_states} finite numbers, or {mdp.n_columns}")
+            raise SolveError(f"terminal_value: must be {mdp.n_states} or {mdp.n_columns} finite numbers")
         v[: len(given)] = given
     return v
 

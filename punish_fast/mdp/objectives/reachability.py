@@ -1,16 +1,17 @@
 """The maximum and minimum probabilities of reaching a set of states, with certified bounds.
 
-*Largest*: states that cannot reach the goal have probability 0, and states from which some policy reaches it almost
+*Maximum*: states that cannot reach the goal have probability 0, and states from which some policy reaches it almost
 surely have probability 1; both sets are found in the graph (``qualitative.py``). The remaining states form an MDP whose
 terminals are the two sets. After its end components are collapsed (``end_components.py``), the maximum probability of
 reaching the second set is bounded from both sides (``component_brackets.py``).
 
-*Smallest*: let ``Z`` be the states from which some policy never reaches the goal. No end component of the other states
-avoids the goal, since staying in it would never reach the goal. Play from these states therefore leads to ``Z`` or to
-the goal under every policy, and the minimum probability is 1 minus the maximum probability of reaching ``Z`` first
-[Baier and Katoen 2008, sec. 10.6]. This probability is found as above; end components need not be collapsed.
+*Minimum*: let ``Z`` be the states from which some policy never reaches the goal. The other states contain no end
+component without the goal, since a policy that stays in it would never reach the goal. From these states, play
+therefore leads to ``Z`` or to the goal under every policy, and the minimum probability is 1 minus the maximum
+probability of reaching ``Z`` first [Baier and Katoen 2008, sec. 10.6]. The latter is found in the same way, but without
+end components to collapse.
 
-The policy attains its probabilities up to the error bound.
+The policy attains the probabilities up to the error bound.
 """
 
 from dataclasses import replace
@@ -76,7 +77,7 @@ def reach_probability(
     solve = largest_probability if maximize else _largest_evasion
     found, is_sure = solve(mdp, goal, stops, effort)
     v, bound = found.v, found.error_bound
-    # The sums are rounded once.
+    # `nextafter` allows for the rounding of the sums.
     lower = np.where(is_sure, v, np.maximum(np.nextafter(v - bound, -1), 0.0))
     upper = np.where(is_sure, v, np.minimum(np.nextafter(v + bound, 2), 1.0))
     return ObjectiveValues(v, lower, upper, bound, found.choice)
@@ -96,7 +97,7 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
     stops[mdp.n_states :] |= ~goal[mdp.n_states :]
     graph = TransitionGraph(mdp, goal | stops)
     found, is_sure = _bracket(mdp, graph, graph.never_reach(goal), effort, scale=1.0)
-    # The difference is rounded once.
+    # The added term allows for the rounding of the difference.
     bound = found.error_bound + UNIT_ROUNDOFF if found.error_bound else 0.0
     return replace(found, v=1 - found.v, error_bound=bound), is_sure
 
@@ -104,7 +105,10 @@ def _largest_evasion(mdp: MDP, goal: np.ndarray, stops: np.ndarray, effort: Effo
 def _bracket(
     mdp: MDP, graph: TransitionGraph, sure: Ways, effort: Effort, scale: float = 0.0
 ) -> tuple[Exact, np.ndarray]:
-    """Find the maximum probability of reaching the columns ``sure``, in which the policy takes the rows of ``sure``."""
+    """Find the maximum probability of reaching ``sure.found``, in which the policy takes the rows ``sure.row``.
+
+    Also return a mask of states where the probability is exactly 0 or 1.
+    """
     n = mdp.n_states
     is_open = graph.may_reach(sure.found).found & ~sure.found
     endless = graph.may_avoid(~is_open)[:n]

@@ -3,24 +3,24 @@
 A run collects the rewards of its rows until it first visits the goal. **A run that never reaches the goal has the value
 plus infinity**, whether rewards are maximized or minimized, as in ``R [F goal]`` of Storm and PRISM. Therefore,
 
-* the largest value is infinite if some policy misses the goal with positive probability;
-* the smallest value is infinite if every policy does: only policies that reach the goal almost surely count.
+* the maximum is infinite if some policy misses the goal with positive probability;
+* the minimum is infinite if every policy does, since only policies that reach the goal almost surely count.
 
-Rewards may have either sign. To keep costs small, minimize costs; do not maximize negative rewards. The rewards of
-terminals are ignored.
+Rewards may have either sign. To find the smallest cost, minimize costs rather than maximize negative rewards. The
+rewards of terminals are ignored.
 
-*Largest.* From all other states, play reaches the goal under every policy, and ``component_solver.py`` finds the only
-fixed point.
+*Maximum.* From all states with a finite maximum, play reaches the goal under every policy, and ``component_solver.py``
+finds the only fixed point.
 
-*Smallest.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Play might
-still never end. If it stays in an end component whose rows pay nothing, all states of the component have the same
-value, and the component is collapsed without a row to stay in it (``end_components.py``). If all other play that never
-ends has costs, the optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res.
-16], and bounds that hold in a sweep are bounds of the optimal values (``component_brackets.py``,
-``exact_iteration.py``). With negative rewards, an end component might pay in the long run. This depends on the sign of
-its minimum average reward (``component_gains.py``). If it is negative, play can stay for any number of steps before it
-ends, so the smallest value is minus infinity in all states from which the component can be reached; if it is positive,
-staying costs; if it is 0, the MDP is rejected.
+*Minimum.* Rows that might lead to a state from which no policy almost surely reaches the goal are removed. Play might
+still never end. All states of an end component whose rows pay nothing have the same value, so the component is
+collapsed, without a row for staying in it (``end_components.py``). If all other play that never ends has unbounded
+cost, the optimal values are the only fixed point of a sweep [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16], and
+bounds that a sweep confirms are bounds on the optimal values (``component_brackets.py``, ``exact_iteration.py``). If
+some rewards are negative, the total might decrease the longer play stays in an end component. This depends on the sign
+of the component's minimum average reward (``component_gains.py``). If that is negative, play can stay for any number of
+steps before it ends, so the minimum is minus infinity in all states from which the component can be reached; if it is
+positive, staying has a cost; if it might be 0, the MDP is rejected.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from punish_fast.mdp.model import MDP, check_arrays
 from punish_fast.mdp.solution import ObjectiveValues
 from punish_fast.mdp.solve_options import DEFAULT_TOLERANCE, MAX_SWEEPS, Effort, Progress, check_options
 
-# Precisions of the gain of an end component, as fractions of the largest reward, until its sign is known.
+# Precisions of the gain of an end component, as fractions of the largest reward, tried in turn until its sign is known.
 _PRECISIONS = (1e-2, 1e-5, 1e-9, 0.0)
 
 
@@ -56,8 +56,9 @@ def total_reward(
 ) -> ObjectiveValues:
     """Find the maximum or minimum expected total reward until a goal is reached, or the reward of a policy.
 
-    A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity, a
-    policy earns less the later it heads for the goal, and the policy returned never does.
+    A run that never reaches the goal has an infinite reward; see the module docstring. If a value is minus infinity,
+    the total decreases without limit the longer a policy waits before it heads for the goal, and the policy returned
+    never does.
 
     Args:
         mdp: The MDP. Use `check` to validate an MDP of unknown origin.
@@ -77,7 +78,7 @@ def total_reward(
         ModelError: If the arrays of ``mdp`` are inconsistent.
 
     Examples:
-        A coin is tossed, at a cost of 1, until it shows heads; a goal that may be missed has infinite cost:
+        A coin is tossed until it shows heads, and each toss costs 1. The cost is infinite if the goal may be missed:
 
         >>> from punish_fast.mdp.model import from_rows
         >>> mdp = from_rows([[(1, {0: 0.5, 1: 0.5})], [(0, {1: 1.0})], [(1, {0: 0.5, 3: 0.5})]], terminals=[0])
@@ -137,7 +138,7 @@ def _largest(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _settled(mdp: MDP, found: Exact, effort: Effort) -> Exact:
-    """Take the first of tied rows."""
+    """Take the first of tied rows, if the policy still ends play and earns the values; see `first_of_ties`."""
     return first_of_ties(mdp, _payoff(mdp), found, effort, must_end=True)[0]
 
 
@@ -146,7 +147,7 @@ def _payoff(mdp: MDP) -> Payoff:
 
 
 def _least_cost(mdp: MDP, effort: Effort) -> Exact:
-    """Find the maximum total reward of policies that end play almost surely; from every state, some policy does."""
+    """Find the maximum total reward of policies that end play almost surely; from every state, one such must exist."""
     number, _, inside = end_components(mdp, np.ones(mdp.n_states, dtype=bool), np.ones(mdp.n_rows, dtype=bool))
     if len(inside) == 0:
         return _largest(mdp, effort)
@@ -170,7 +171,7 @@ def _least_cost(mdp: MDP, effort: Effort) -> Exact:
 
 
 def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
-    """Find the states from which play can be paid any amount before it ends, in end components of rows ``earning``."""
+    """Find the states from which play can collect any amount in end components, whose rows are ``earning``."""
     largest = float(np.abs(mdp.reward[earning]).max())
     for precision in _PRECISIONS:
         gains = component_gains(mdp, number, earning, Effort(precision * largest))
@@ -182,7 +183,7 @@ def _unbounded(mdp: MDP, number: np.ndarray, earning: np.ndarray) -> Ways:
         low, high, n = -gains.upper[k], -gains.lower[k], int((gains.component == k).sum())
         raise SolveError(
             f"reward: play can continue forever in a component of {n} states for {low:.1e} to {high:.1e} per step, "
-            "which may be 0; rewards of both signs cannot be minimized then"
+            "which may be 0; rewards of both signs cannot be minimized in this case"
         )
     paid = np.zeros(mdp.n_columns, dtype=bool)
     is_paid = gains.lower[gains.component] > 0
