@@ -16,10 +16,10 @@ The learning rate of a state decreases with the square root of the summed varian
     h(s) = min(c / sqrt(V(s)), 1 / max_a |r(s, a)|)        V(s) = sum over iterations and a of x(s, a) r(s, a)^2
 
 These rates require neither the number of iterations nor the size of regrets in advance (N. Cesa-Bianchi, Y. Mansour and
-G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A common rate
+G. Stoltz, "Improved second-order bounds for prediction with expert advice", Machine Learning 66, 2007). A single rate
 would be too high in the last breath, where choices decide games, or too low in the first, where they hardly matter.
 
-Regrets of rarely reached states and rarely played actions can be updated less often and then count several times.
+Regrets of rarely reached states and rarely played actions can be computed less often; each then counts several times.
 
 The tables hold the sums of all ``z`` and the logarithms of the last ``z``, up to a constant per state.
 """
@@ -32,7 +32,7 @@ from punish_fast.equilibrium._reach import OTHERS
 from punish_fast.equilibrium._restricted_game import INSIDE
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Lower limit of the regret by which a step is divided.
+# Lower limit of the largest regret, which is the denominator of a learning rate.
 LEAST_REGRET = 1e-100
 # Lower limit of logits, so that rare actions can return.
 LEAST_LOGIT = -20.0
@@ -61,11 +61,11 @@ def play_state(first, last, logit, total, strategy):
 def follow_regrets(begin, end, state_ptr, steps, marks, regret, state_reach, strategy, tables):
     """Add the softmax of the given information states to the total, update the logits, and play.
 
-    ``steps`` are c, the weight of the iteration, and its multiplicity for rows not `INSIDE` the last restricted game.
-    ``tables`` are V, which must be positive, the logits and the total.
+    ``steps`` contains c, the weight of the iteration, and the number of times that it counts for rows that were not
+    `INSIDE` the last restricted game. ``tables`` contains V (which must be positive), the logits and the total.
 
-    Within a restricted game ``marks`` is None. States that are not reached then keep their logits, and logits are not
-    shifted to a maximum of 0, so that they stay comparable with rows outside.
+    Within a restricted game, ``marks`` is None. States that are not reached then keep their logits, and logits are not
+    shifted to a maximum of 0, so that they remain comparable with the logits of rows outside.
     """
     (rate, weight, times), (variance, logit, total) = steps, tables
     for state in range(begin, end):

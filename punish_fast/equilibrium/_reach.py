@@ -3,14 +3,14 @@
 For a full state ``(s, e)``, an information state and the enemy's hand, let
 
     R(s, e)   the probability that play reaches it,
-    C(s, e)   the same, with a weight of at least ``off_policy`` for each own choice since the deal.
+    C(s, e)   the same, with a weight of at least ``off_policy`` for each choice of the player since the deal.
 
-If ``off_policy`` is 1, own choices cancel out and ``C`` is the counterfactual reach: the contribution of chance and the
-enemy. If it is less, own choices count as well, and rare ones have the weight ``off_policy``.
+If ``off_policy`` is 1, the player's choices do not count, and ``C`` is the counterfactual reach: the contribution of
+chance and the enemy. If it is less, they count as well, and rare choices have the weight ``off_policy``.
 
 States after an action that the enemy never plays would have ``C = 0``, but they still need a strategy, since the
-response to that action deters the enemy from it. The forward pass therefore gives every enemy action at least
-probability 1e-30, which is negligible elsewhere, and ``R(s) / C(s)`` is defined in every state that chance allows.
+response to that action deters the enemy from it. The forward pass therefore gives every enemy action a probability of
+at least 1e-30, so that ``R(s) / C(s)`` is defined in every state that chance allows; elsewhere, this is negligible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from punish_fast.runtime._prefetch import prefetch
 
 # Columns of reach: R and C of the player, then R and C of a best response to the player.
 OWN, OTHERS, RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-# Minimum probability of an enemy action; the product of eight, the longest measure, is still a normal number.
+# Minimum probability of an enemy action; its power for eight breaths, the longest measure, is still a normal number.
 LEAST_PROBABILITY = 1e-30
 
 
@@ -53,12 +53,12 @@ def pass_reaches(total, enemy_row, entry, n, draw, args):
 def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weights, tables):
     """Add the reach of the full states in the given parts to the reach of their successors.
 
-    ``strategies`` are the player's and the enemy's, ``parts`` is from `LayeredGraph.parts`, ``weights`` are
-    ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` are the reach, the range of
-    successor numbers, and ``out``, in which ``out[buffer]`` begins with the first number of that range.
+    ``strategies`` contains the player's and the enemy's strategy, ``parts`` is an entry of `LayeredGraph.parts`, and
+    ``weights`` contains ``off_policy`` and the minimum C, below which a full state is skipped. ``tables`` contains the
+    reach, the range of successor numbers, and ``out``; ``out[buffer]`` begins with the first number of that range.
 
-    A response to the player takes the rows ``choice``, or None to omit it, and has two more columns of reach. One walk
-    serves both because finding successors takes longer than passing on reach.
+    ``choice`` contains the rows of a response to the player, whose reach has two more columns, or is None if there is
+    no response. One walk serves both because finding successors takes longer than passing on reach.
     """
     (state_ptr, action), (off_policy, least), (reach, bounds, out) = rows, weights, tables
     strategy, enemy_strategy = strategies
@@ -82,7 +82,7 @@ def spread_reach(begin, end, parts, full, draws, rows, strategies, choice, weigh
 
 @inlined_routine
 def row_reach(reach, number, strategy, own_row, choice, row, off_policy):
-    """Return all columns of reach of a full state after a row of the player."""
+    """Return all columns of reach of a full state after the player takes a row."""
     own = reach[number, OWN] * strategy[own_row]
     others = reach[number, OTHERS] * max(strategy[own_row], off_policy)
     response_own, response_others = 0.0, 0.0
@@ -102,7 +102,7 @@ def clear_rows(begin, end, into):
 
 @kernel
 def sum_buffers(begin, end, out, into):
-    """Sum the buffers ``out`` in order into the given rows of ``into``, and clear them."""
+    """Set the given rows of ``into`` to the sums of the buffers ``out``, added in order, and clear the buffers."""
     for k in range(begin, end):
         into[k] = 0.0
         for buffer in range(out.shape[0]):

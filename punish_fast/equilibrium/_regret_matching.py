@@ -15,8 +15,8 @@ proportion to this sum plus the last regret, which serves as a prediction of the
 
     z(s, a) = max(0, z(s, a) + r(s, a))            x(s, a) ~ max(0, z(s, a) + r(s, a))
 
-The result is the average strategy, weighted by ``R(s) / C(s)``, the own contribution to the reach of ``s``, and by the
-square of the iteration.
+The result is the average strategy, weighted by ``R(s) / C(s)``, the player's own contribution to the reach of ``s``,
+and by the square of the iteration number.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def add_every_value(total, enemy_row, entry, n, draw, args):
 def regret_full(begin, end, full, draws, rows, strategies, reach, v, regret, state_reach):
     """Write ``regret[row]`` of the given information states, and ``v[number]`` of their full states.
 
-    ``strategies`` are the player's and the enemy's. ``state_reach[state]`` receives R and C of the state. Regrets are 0
-    where C is 0.
+    ``strategies`` contains the player's and the enemy's strategy. ``state_reach[state]`` receives R and C of the state.
+    Regrets are 0 in states where C is 0.
     """
     (state_ptr, action), (strategy, enemy_strategy) = rows, strategies
     args = full, draws, enemy_strategy, v
@@ -91,7 +91,7 @@ def write_regrets(regret, strategy, first_row, total, n_own, others):
 
 @kernel
 def sum_regrets(begin, end, state_ptr, weight, last_regret, state_reach, strategy, regret, average):
-    """Add the last regrets to ``regret``, and the strategies times ``weight`` R / C to ``average``."""
+    """Add the last regrets to ``regret``, clipped at 0, and the strategies times ``weight`` R / C to ``average``."""
     for state in range(begin, end):
         own, others = state_reach[state, OWN], state_reach[state, OTHERS]
         share = weight * own / others if others > 0.0 else 0.0

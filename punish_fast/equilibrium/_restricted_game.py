@@ -15,7 +15,8 @@ from punish_fast.duel._walk import ONE, ZERO, open_full, walk_row
 from punish_fast.equilibrium._reach import OTHERS, RESPONSE_OTHERS
 from punish_fast.runtime._jit import inlined_routine, kernel
 
-# Marks of full states, information states and rows. NEEDED: included only because the enemy reaches it; not updated.
+# Marks of full states, information states and rows. `NEEDED` entries are included only because the enemy reaches them;
+# they are not updated.
 OUTSIDE, INSIDE, LEAF, NEEDED = 0, 1, 2, 3
 
 
@@ -59,7 +60,7 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """Mark rows of marked states that have probability ``least`` or more, positive regret, or are in ``choice``."""
+    """Mark rows in marked states that have a probability of at least ``least`` or a positive regret, or are chosen."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]
@@ -92,7 +93,7 @@ def copy_marked(total, enemy_row, entry, n, _draw, args):
 
 @inlined_routine
 def walk_marked(visit, place, full, draws, rows, marks, row, number, args):
-    """Visit the rows of a full state, starting with ``place`` in ``total``; return the index after the last visit."""
+    """Visit the successors of a full state, counting from ``place``; return the place after the last marked one."""
     state_ptr, action = rows
     entry, enemy = open_full(full, state_ptr, number)
     for own_row in range(np.uint64(state_ptr[row]), np.uint64(state_ptr[row + 1])):
@@ -118,7 +119,7 @@ def count_successors(begin, end, full, draws, rows, marks, n_entries):
 
 @kernel
 def copy_successors(begin, end, full, draws, rows, marks, place, slot, out):
-    """Copy the successors of marked full states, translated by ``slot``, to ``out[place[number]]`` and after."""
+    """Copy the successors of marked full states, translated by ``slot``, to ``out``, from ``place[number]`` on."""
     args = full.after, marks.row, slot, out
     for row in range(begin, end):
         for number in range(np.uint64(full.ptr[row]), np.uint64(full.ptr[row + 1])):

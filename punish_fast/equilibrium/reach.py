@@ -12,7 +12,7 @@ Strategies = tuple[np.ndarray, np.ndarray]
 
 
 class Reach:
-    """Reach of full states and of nodes: the actual one, and one with a minimum weight for own choices."""
+    """Reach of full states and of nodes: the actual one, and one with a minimum weight for the player's choices."""
 
     def __init__(self, graph: LayeredGraph, has_response: bool = False) -> None:
         """Allocate the tables; ``has_response`` adds the reaches of a response to the player's strategy."""
@@ -20,12 +20,12 @@ class Reach:
         n_columns = 4 if has_response else 2
         self.table = np.zeros((graph.n_full, n_columns))  # columns as in ``_reach.py``
         self.nodes = np.empty((graph.n_nodes, n_columns))  # nodes after the measure
-        # Buffers of the parts of any breath; all zero between breaths.
+        # Buffers of the parts of a breath, shared by all breaths; zero between breaths.
         self._shapes = [(*graph.room_after(number), n_columns) for number in range(graph.n_breaths)]
         self._room = np.zeros(max((math.prod(shape) for shape in self._shapes if shape[0] > 1), default=0))
 
     def begin(self, dealt: np.ndarray, response_dealt: np.ndarray | None = None) -> None:
-        """Set both reaches of the full states of the first breath, float64 ``[n]``."""
+        """Set both reaches of the full states of the first breath to the deals, float64 ``[n]``."""
         self.table[: len(dealt), :2] = dealt[:, None]
         if response_dealt is not None:
             self.table[: len(dealt), 2:] = response_dealt[:, None]
@@ -38,7 +38,7 @@ class Reach:
         choice: np.ndarray | None = None,
         least: float = 0.0,
     ) -> None:
-        """Pass reach from a breath on to the full states of the next breath, or to the nodes.
+        """Pass on the reach of a breath to the full states of the next breath, or to the nodes.
 
         Args:
             number: Index of the breath.

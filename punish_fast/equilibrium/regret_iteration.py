@@ -17,7 +17,7 @@ from punish_fast.runtime.parallel import for_each
 
 
 class RegretIteration:
-    """A player and its enemy in a measure."""
+    """Iterations over a measure, with the strategies of a player and its enemy."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class RegretIteration:
         self._mix()
 
     def run(self, iteration: int, deal: Callable[[], None] | None = None) -> None:
-        """Run an iteration; ``deal`` computes the deals after the measure, or None to reuse the previous deals."""
+        """Run an iteration; ``deal`` computes the deals after the measure. If it is None, previous deals are reused."""
         graph, response, strategies = self.graph, self.response, (self.strategy, self.enemy)
         choice = None if response is None else response.choice
         self.reach.begin(self.dealt, None if response is None else response.dealt)

@@ -4,20 +4,21 @@ Both minimisers use the regrets of an iteration (``_regret_matching.py``). The r
 strategies.
 
 `RegretMatching`, predictive regret matching+ (G. Farina, C. Kroer and T. Sandholm, AAAI 2021), predicts that the next
-regrets equal the last. It converges fast in self-play, where the enemy changes as slowly as the player. The strategies
-oscillate, so only their average is close to an equilibrium, weighted by the player's own contribution to reaching a
-state.
+regrets equal the last ones. It converges fast in self-play, where the enemy changes as slowly as the player. The
+strategies oscillate, so only their average, weighted by the player's own contribution to reaching a state, is close to
+an equilibrium.
 
 `Hedge`, multiplicative weights (Y. Freund and R. Schapire, Games and Economic Behavior 29, 1999), makes steps that
 shrink from iteration to iteration, and is robust against an enemy whose strategy jumps. `Hedge` against a best response
 is gradient descent on exploitability, which also works with imperfect recall: *exploitability descent* (E. Lockhart et
-al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). Beliefs
-about the enemy's hand therefore depend on own choices, with a small weight for off-policy moves. Since steps are short,
-a plain mean of the later strategies resembles them, and half of the played strategy is that mean (``_hedge.py``).
+al., "Computing Approximate Equilibria in Sequential Adversarial Games by Exploitability Descent", IJCAI 2019). With
+imperfect recall, beliefs about the enemy's hand depend on the player's own choices; off-policy moves have a small
+weight. Since steps are short, the mean of the later strategies resembles them, and half of the played strategy is that
+mean (``_hedge.py``).
 
 With short steps, little is lost by combining several of them in rarely reached states and for rarely played actions.
 Most iterations therefore run on a restricted game (``restricted_game.py``) with the deals of the previous iteration.
-Every sixteenth is a full iteration, which counts several times for everything outside the restricted game.
+Every sixteenth iteration runs on the whole graph, and counts sixteen times for everything outside the restricted game.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class RegretMatching:
         return True
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables from ``regret`` after an iteration (counted from 1), and overwrite ``strategy``."""
+        """Update the tables from ``regret`` after an iteration, counted from 1; ``strategy`` receives the next one."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
         for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
         self.play(strategy)
@@ -74,13 +75,13 @@ class RegretMatching:
 
 
 class Hedge:
-    """Multiplicative weights, mixed in equal parts with their mean; attributes as in `RegretMatching`."""
+    """Multiplicative weights; half of the played strategy is their mean. Attributes as in `RegretMatching`."""
 
     off_policy_weight = OFF_POLICY_WEIGHT
     least_probability = _LEAST_PROBABILITY
 
     def __init__(self, state_ptr: np.ndarray, marks: np.ndarray | None = None) -> None:
-        """Start with uniform strategies; restricted iterations update the rows in ``marks``, uint8 ``[n_rows]``."""
+        """Start with uniform strategies; ``marks``, uint8 ``[n_rows]``, is the `Marks.row` of the restricted game."""
         n_rows = int(state_ptr[-1])
         self._state_ptr, self._marks = state_ptr, marks
         self.tables = {name: np.zeros(n_rows) for name in ("logit", "total")}

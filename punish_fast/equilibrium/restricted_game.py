@@ -2,8 +2,8 @@
 
 Under a fine information model, chance and the enemy reach most full states less than once in a billion games, and most
 actions are hardly ever played or regretted. A restricted game omits both, so its arrays fit into the cache. It contains
-all full states of the first breath, from which nodes are backed up. Play that leaves it ends in leaves, which keep
-their last known values (``_restricted_game.py``).
+all full states of the first breath, from which nodes are backed up. Full states outside to which play can lead are its
+leaves, and keep their last known values (``_restricted_game.py``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def mark(
 
 
 def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
-    """Return True if the marks could come from `mark`, so that a restricted game contains every index it refers to."""
+    """Return True if `mark` could have made these marks; a restricted game then contains every index it refers to."""
     full, inside = graph.full, marks.full == INSIDE
     n_first = int(full.ptr[graph.layer_ptr[1]])
     by_row = np.repeat(marks.state, np.diff(graph.state_ptr))
@@ -65,7 +65,10 @@ def are_consistent(graph: LayeredGraph, marks: Marks) -> bool:
 
 
 def restrict(whole: LayeredGraph, marks: Marks, must_pay: bool = True) -> RestrictedGame | None:
-    """Build the restricted game of the marked entries, or None if it ``must_pay`` and is too large; mark its leaves."""
+    """Build the restricted game of the marked entries, and mark its leaves.
+
+    If ``must_pay`` is True, return None if the game is too large to save time.
+    """
     # Leaves are not known yet and are not counted.
     kinds = (marks.row > OUTSIDE, marks.state > OUTSIDE, marks.full == INSIDE)
     if must_pay and any(np.count_nonzero(kind) > MOST * len(kind) for kind in kinds):
@@ -84,7 +87,7 @@ class RestrictedGame(LayeredGraph):
     """The marked part of a graph."""
 
     def __init__(self, whole: LayeredGraph, marks: Marks, place: np.ndarray) -> None:
-        """Copy the marked entries, including leaves; ``place``, int64 ``[n_full + 1]``, are offsets of successors."""
+        """Copy the marked entries and leaves; ``place``, int64 ``[n_full + 1]``, contains the offsets of successors."""
         self.draws, self.redeal, self._whole = whole.draws, whole.redeal, whole
         full, after = whole.full, np.empty(int(place[-1]), dtype=np.int32)
         state_rank, row_rank = _ranks(marks.state > 0), _ranks(marks.row > 0)
@@ -129,7 +132,7 @@ class RestrictedGame(LayeredGraph):
         to[self._whole.nodes] = v[self.nodes]
 
     def _slots(self, marks: Marks, inside: np.ndarray, leaf: np.ndarray) -> np.ndarray:
-        """Return the new index of each value of the whole graph, int32; undefined for full states outside."""
+        """Return the new index of each value of the whole graph, int32; undefined if neither inside nor a leaf."""
         n_full, whole = len(self.numbers), self._whole
         behind = n_full + whole.n_nodes
         slot = np.empty(whole.n_values, dtype=np.int32)

@@ -1,8 +1,8 @@
-"""Runs of equilibrium learning, with checkpoints, to a target: iterations, exploitability or seconds.
+"""Runs of equilibrium learning with checkpoints, until a target is reached: iterations, exploitability or seconds.
 
-Exploitability is the win rate of the best known response above one half, in percentage points: a lower bound, since the
-search may miss better responses. A measurement takes as long as several iterations, so exploitability is measured only
-after 25 iterations, whenever their number has doubled, and at the end.
+Exploitability is the excess of the best known response's win rate over one half, in percentage points. It is a lower
+bound, since the search may miss better responses. A measurement takes as long as several iterations, so exploitability
+is measured only at the end and, if it is a target, after 25 iterations and whenever their number has doubled.
 """
 
 import time
@@ -55,7 +55,7 @@ class IterationStatus(NamedTuple):
 
     iteration: int  # number of the iteration, from 1
     last: int | None  # number of the last iteration; None if only time or exploitability ends the run
-    seconds_each: float  # mean seconds of an iteration of this run
+    seconds_each: float  # mean seconds per iteration in this run
     seconds_left: float | None  # estimated seconds until learning ends; None if unknown
     exploitability: float | None  # last measurement, in percentage points, or None
 
@@ -64,9 +64,9 @@ class EquilibriumRun(NamedTuple):
     """Result of a run."""
 
     iterations: int  # number of iterations, including earlier ones from a checkpoint
-    exploitability: float  # percentage points that the best known response wins above one half
+    exploitability: float  # excess of the best known response's win rate over one half, in percentage points
     response: np.ndarray  # float64 ``[n_rows]``, the best known response
-    seconds: dict[str, float]  # seconds of ``iterations``, ``measure`` and ``checkpoint``
+    seconds: dict[str, float]  # seconds spent on ``iterations``, ``measure`` and ``checkpoint``
 
 
 def run_equilibrium(

@@ -11,9 +11,10 @@ although a sequence of deviations might.
 
 A share of the games can therefore be played against a counterfactual best response to the strategy, improved by one
 step per iteration (``counterfactual_response.py``). M. Johanson, N. Bard, N. Burch and M. Bowling ("Finding Optimal
-Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against it. Best responses jump from iteration
-to iteration, so the player makes short steps against them (`Hedge`), and self-play in the other games stabilises it:
-more self-play converges sooner, but to a higher exploitability. Self-play without best responses uses `RegretMatching`.
+Abstract Strategies in Extensive-Form Games", AAAI 2012) play all games against a best response. Best responses jump
+from iteration to iteration, so the player makes short steps against them (`Hedge`), and self-play in the other games
+stabilises learning: with more self-play, it converges sooner, but to a higher exploitability. Self-play without best
+responses uses `RegretMatching`.
 
 Convergence to an equilibrium is not guaranteed, so the exploitability of the average is measured
 (``best_response.py``).
@@ -32,7 +33,7 @@ from punish_fast.equilibrium.regret_iteration import RegretIteration
 from punish_fast.equilibrium.regret_minimisers import Hedge, RegretMatching, RegretMinimiser
 from punish_fast.equilibrium.restricted_game import MOST, RestrictedGame, all_inside, are_consistent, mark, restrict
 
-# Memory of the program and its libraries, and for writing the file, in bytes.
+# Memory of the program and its libraries, including memory for writing the file, in bytes.
 _PROGRAM = 350_000_000
 
 
@@ -44,8 +45,8 @@ class Equilibrium:
 
         Args:
             graph: The game.
-            share: Share of games against a best response instead of self-play, 0 to 1. With 0 the player learns by
-                regret matching, otherwise by multiplicative weights.
+            share: Share of games against a best response instead of self-play, from 0 to 1. If it is 0, the player
+                learns by regret matching, otherwise by multiplicative weights.
 
         Raises:
             ValueError: If ``share`` is out of range.
@@ -96,7 +97,8 @@ class Equilibrium:
     def average(self) -> np.ndarray:
         """Average strategy, float64 ``[n_rows]``: a policy over the graph's information states.
 
-        States without any weight have the last strategy; actions below ``minimiser.least_probability`` are dropped.
+        In states without any weight, it is the last strategy. Actions whose probability is below
+        ``minimiser.least_probability`` are dropped.
         """
         # Free the restricted game: callers need the memory, and it is quickly rebuilt.
         self._leave_restricted_game()
@@ -128,7 +130,7 @@ class Equilibrium:
         return np.repeat(np.add.reduceat(rows, state_ptr[:-1]), np.diff(state_ptr))
 
     def iterate(self) -> None:
-        """Run one iteration, full or restricted; after an interrupt, resume from a copy of `tables`."""
+        """Run one iteration, full or restricted; if this is interrupted, only a copy of `tables` can be resumed."""
         self.iterations += 1
         is_full, is_next_full = (self.minimiser.is_full(self.iterations + k) for k in (0, 1))
         if not is_full and self._part is None and self._pays:
@@ -178,7 +180,7 @@ class Equilibrium:
             mine[name][:] = table
         np.maximum.reduceat(self._marks.row, self.graph.state_ptr[:-1], out=self._marks.state)
         if not are_consistent(self.graph, self._marks):
-            raise ValueError("marked_full, marked_rows: a marked entry needs one that is not marked")
+            raise ValueError("marked_full, marked_rows: a marked entry refers to one that is not marked")
         self._whole.play()
 
     def compile_kernels(self) -> None:
@@ -259,9 +261,9 @@ def bytes_needed(outline: Outline, share: float = 0.0) -> int:
     if share > 0:
         # The enemy's strategy, the response and the variances of regrets, two more reaches, the response's values.
         tables += n_rows + 2 * n_states + 2 * reach + outline.n_full
-        # A restricted game contains all of these, indices into the whole graph, and successors. Building it requires
-        # counts of full states; afterwards it has reaches and values. Full states outside can be leaves. It is freed
-        # before exploitability is measured.
+        # A restricted game has its own copy of all these tables, as well as indices into the whole graph and
+        # successors. Building it requires counts of full states, running it requires reaches and values, and full
+        # states outside can be leaves. It is freed before exploitability is measured.
         of_rows, of_states, of_full = 6 * MOST * n_rows, 9 * MOST * n_states, 7 * outline.n_full
         room = 4 * (reach - outline.n_full)
         further = max(further, int(of_rows + of_states + MOST * outline.n_entries / 2) + of_full + room)

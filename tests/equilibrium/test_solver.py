@@ -98,7 +98,7 @@ def test_inconsistent_tables_are_refused(graph):
     learning = learned(graph, 2, 0.5)
     tables = {name: table.copy() for name, table in learning.tables.items()}
     tables["marked_full"][0] = OUTSIDE
-    with pytest.raises(ValueError, match="a marked entry needs one that is not marked"):
+    with pytest.raises(ValueError, match="a marked entry refers to one that is not marked"):
         learning.resume(2, tables)
 
 
