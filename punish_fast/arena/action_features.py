@@ -1,4 +1,4 @@
-"""Policies that play the actions with the best score, given features of all actions."""
+"""Policies that play the actions with the highest score, computed from features of the actions."""
 
 from collections.abc import Callable
 
@@ -13,15 +13,15 @@ _N_KINDS = 5
 
 
 class ActionFeatures:
-    """Features of the actions in all states, for scores of built-in players.
+    """Features of the actions in all states, from which built-in players compute scores.
 
     Attributes:
         attack: float64 ``[n_rows]``, base damage of the card picked; 0 for rest.
         card: int64 ``[n_rows]``, the card picked; 5 for rest.
         feints: bool ``[n_rows]``, True for feints.
         exhausts: bool ``[n_rows]``, True if the card picked exhausts its player.
-        enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted.
-        danger: int64 ``[n_rows]``, number of unseen cards that exhaust.
+        enemy_rests: bool ``[n_rows]``, True if the enemy is exhausted and must rest.
+        danger: int64 ``[n_rows]``, number of unseen cards that exhaust their player.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -41,7 +41,7 @@ class ActionFeatures:
 
 
 def best_scored(space: StateSpace, scores: Callable[[ActionFeatures], np.ndarray]) -> np.ndarray:
-    """Return a policy, float64 ``[n_rows]``: uniform over the actions with the best of ``scores``."""
+    """Return the policy that is uniform over the actions with the highest of ``scores``, float64 ``[n_rows]``."""
     score = scores(ActionFeatures(space))
     begins, lengths = space.state_ptr[:-1], np.diff(space.state_ptr)
     best = (score == np.repeat(np.maximum.reduceat(score, begins), lengths)).astype(np.float64)

@@ -1,6 +1,6 @@
-"""Built-in players: their descriptions, and the scores of those that follow a rule of thumb.
+"""Built-in players: descriptions of all, and scores of the players that follow a rule of thumb.
 
-Players with scores choose among the actions with the best score, with equal probability.
+Players with scores play each of the actions with the highest score with equal probability.
 """
 
 from __future__ import annotations
@@ -17,25 +17,32 @@ _GUARD, _DODGE = 0, 2
 
 
 def _careful(actions: ActionFeatures) -> np.ndarray:
-    """Play guard, then dodge; against a resting enemy, attack with cards that do not exhaust."""
+    """Prefer guard, then dodge, then weak attacks; if the enemy rests, prefer strong attacks that do not exhaust.
+
+    Feints are never played.
+    """
     cover = 2.0 * (actions.card == _GUARD) + 1.0 * (actions.card == _DODGE) - actions.attack
     hit = actions.attack - 100 * actions.exhausts
     return np.asarray(np.where(actions.enemy_rests, hit, cover) - 1000 * actions.feints)
 
 
 def _aggressive(actions: ActionFeatures) -> np.ndarray:
-    """Choose the most damage; a feint is better than a card without damage."""
+    """Play the card with the most damage; feint if no card in hand deals damage."""
     return np.where(actions.feints, 0.5 - actions.attack / 1000, actions.attack)
 
 
 def _punisher(actions: ActionFeatures) -> np.ndarray:
-    """Dodge while the enemy may hold a card that exhausts, to make it miss; otherwise attack without exhausting."""
+    """Play the strongest attack if the enemy rests; otherwise prefer cards that do not exhaust.
+
+    Among these, prefer dodge while a card that exhausts its player is unseen, and then the strongest attack. Feints are
+    never played.
+    """
     attack = actions.attack - 100 * actions.exhausts
     wait = np.where(actions.danger > 0, 200.0 * (actions.card == _DODGE) + attack, attack)
     return np.asarray(np.where(actions.enemy_rests, actions.attack, wait) - 1000 * actions.feints)
 
 
-# Description and scores of each player that follows a rule of thumb.
+# Description and score function of each player that follows a rule of thumb.
 HEURISTICS: dict[str, tuple[str, Callable[[ActionFeatures], np.ndarray]]] = {
     "careful": ("guards or dodges, and attacks only a resting enemy", _careful),
     "aggressive": ("plays its strongest attack, and feints only without one", _aggressive),

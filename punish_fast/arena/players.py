@@ -1,14 +1,14 @@
 """Players of the arena: built-in players, and agents and strategies from files.
 
-A player is a policy over information states. *random* is the uniform policy, and *naive* the agent solved against it:
-undiscounted, in the one-player model with the true redeal. Others score actions (``built_in_players.py``), and the
-*veteran* plays close to an equilibrium of the standard rules (``veteran.py``).
+A player is a policy over information states. *random* is the uniform policy. *naive* is the agent solved against it,
+undiscounted, in the one-player model with the true redeal. The *veteran* plays close to an equilibrium of the standard
+rules (``veteran.py``). The other built-in players score actions (``built_in_players.py``).
 
-A file can belong to a finer information model than the view, in which its player remembers more. All others are then
-lifted to that model, and play as before.
+The player of a file can use a finer information model than the view and therefore remember more. The policies of all
+other players are then lifted to that model, which does not change how they play.
 
-The two-player game always has the true redeal. Both redeals lead to the same states, so an agent can have been solved
-under either of them; all its other rules must agree with the game's.
+The two-player game always has the true redeal. Both redeals lead to the same states, so an agent can play it whichever
+redeal it was solved under; all its other rules must agree with the game's.
 """
 
 import difflib
@@ -41,7 +41,7 @@ from punish_fast.store.reader import Artefact, load
 
 
 class PlayerError(PunishFastError, ValueError):
-    """Raised when an argument is not the name or file of a player; the message names the argument."""
+    """Raised when an argument does not describe a player; the message names the argument."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class PolicyPlayer:
     """A player that follows a policy in a given game."""
 
     name: str  # name shown in tables
-    # For Punish, float64 ``[n_rows]``: the probability of each action in its state. For other games, a function from a
-    # state to weights of its legal actions.
+    # For Punish, float64 ``[n_rows]``: the probability of each row's action in its state. For other games, a function
+    # that maps a state to weights of its legal actions.
     policy: Any
     temperature: float | None = None  # softmax temperature; None if the player does not use softmax
-    response: np.ndarray | None = None  # float64 ``[n_rows]``, a good response to the policy from its file, or None
+    response: np.ndarray | None = None  # float64 ``[n_rows]``, response stored in the player's file, if any
     is_human: ClassVar[bool] = False
 
     def choice(self, match: Any, seat: int) -> int:
-        """Sample an action of the policy in a match of a session."""
+        """Sample the action of a seat from the policy."""
         return int(match.draw_choice(seat, self.policy))
 
 
@@ -66,21 +66,22 @@ NAMES = tuple(DESCRIPTIONS)
 
 
 class Player:
-    """A player, built in or from a file, for any game whose rules it supports.
+    """A built-in player or the player of a file, for any rules that it supports.
 
     Attributes:
         argument: One of ``NAMES``, an agent file or a strategy file. The suffix ``@T`` makes the player use softmax
             at temperature ``T``, in units of the agent's values.
-        name: Short name: the argument without folder and suffix.
+        name: Short name: the argument without the folder and the file extension.
         rules: The rules of the file, or None if the player is built in.
-        has_values: True for agents with values, which can use softmax.
+        has_values: True if the player has values and can therefore use softmax: *naive* and agent files.
     """
 
     def __init__(self, argument: str) -> None:
         """Look up a player.
 
         Raises:
-            PlayerError: If no built-in player or file has this name, or a temperature is given but no values exist.
+            PlayerError: If no built-in player or file has this name, if the temperature is not a number, or if a
+                temperature is given for a player without values.
             PolicyError: If the temperature is not above 0.
             ReadError: If the file cannot be read, or is neither an agent nor a strategy.
         """
@@ -100,7 +101,7 @@ class Player:
 
     @property
     def marked_name(self) -> str:
-        """Short name; files that shadow a built-in name are marked."""
+        """Short name, with the suffix ``-file`` if a file shadows a built-in player."""
         stem = self._source if self.file is None else Path(self._source).stem
         temperature = "" if self._temperature is None else f"@{self._temperature:g}"
         return stem + ("-file" if self.file and stem in NAMES else "") + temperature
@@ -112,11 +113,11 @@ class Player:
 
     @property
     def is_random(self) -> bool:
-        """True for the built-in player *random*, against which a tensor needs no policy."""
+        """True for the built-in player *random*; a tensor against it is built without a policy."""
         return self._source == "random" and self.file is None
 
     def note(self) -> dict[str, Any]:
-        """Return the JSON object that describes this player in files, as the enemy of an agent."""
+        """Return the JSON object that describes this player as the enemy in the file of an agent."""
         if self.file is None:
             note: dict[str, Any] = {"kind": "built-in", "name": self._source}
         else:
@@ -138,7 +139,9 @@ class Player:
             veteran.must_support(rules)
 
     def settled(self, temperature: float | None) -> float | None:
-        """Return the player's own softmax temperature, or else ``temperature``; None if the player has no values.
+        """Return the softmax temperature in the player's argument, or ``temperature`` if the argument has none.
+
+        Returns None if the player has no values.
 
         Raises:
             PolicyError: If the temperature is not above 0.
@@ -153,8 +156,9 @@ class Player:
         """Return the policy, float64 ``[n_rows]`` along ``space.action``.
 
         Raises:
-            ReadError: If the file is damaged, if its player remembers more than the states distinguish, or if its rules
-                differ from the game's in more than the redeal.
+            ReadError: If the file is damaged, if its information model is finer than the model of ``space``, or if its
+                rules differ from the game's in more than the redeal.
+            VeteranError: If the player is the veteran and the rules are not the standard ones.
         """
         if self.file is not None:
             return self.file.policy(space, self._temperature)
@@ -164,7 +168,7 @@ class Player:
         return lift(space, view, _built_in(view, self._source, self._temperature))
 
     def in_game(self, space: StateSpace, name: str | None = None) -> PolicyPlayer:
-        """Return the player in a given game, by default under its short name."""
+        """Return a `PolicyPlayer` with the policy for a given game and, by default, the short name."""
         response = None if self.file is None else self.file.response(space)
         return PolicyPlayer(name or self.name, self.policy(space), self._temperature, response)
 
@@ -198,14 +202,14 @@ def recorded_enemy(agent: Artefact) -> Player:
 
 
 def brief_name(argument: str) -> str:
-    """Return the argument of a `Player` without folder and suffix."""
+    """Return the argument of a `Player` without the folder and the file extension."""
     source, temperature = _split(argument)
     stem = clean_name(source if source in NAMES else Path(source).stem)
     return stem if temperature is None else f"{stem}@{temperature:g}"
 
 
 def names_of(arguments: list[str]) -> list[str]:
-    """Return a different name for each player's argument, as short as possible."""
+    """Return a name for each argument: the short name if it is unique, otherwise the argument."""
     twice = [argument for k, argument in enumerate(arguments) if argument in arguments[:k]]
     if twice:
         raise PlayerError(f"{twice[0]}: is named twice")
@@ -214,7 +218,7 @@ def names_of(arguments: list[str]) -> list[str]:
 
 
 def _split(argument: str) -> tuple[str, float | None]:
-    """Split an argument into name or file, and the temperature after ``@``."""
+    """Split an argument into the name or file and the temperature after ``@``, or None."""
     name, _, temperature = argument.rpartition("@")
     # A file with exactly this name takes precedence.
     if not name or _exists(argument):
@@ -233,7 +237,7 @@ def _split(argument: str) -> tuple[str, float | None]:
 
 
 def _exists(source: str) -> bool:
-    """Return True if the file exists; an invalid name gives False."""
+    """Return True if the file exists, and False if the name is invalid."""
     try:
         return Path(source).exists()
     except (OSError, ValueError):
@@ -262,20 +266,20 @@ def _built_in(space: StateSpace, name: str, temperature: float | None) -> np.nda
 
 
 def naive_solution(space: StateSpace) -> Solution:
-    """Return the solution of *naive* in the view, with values from -1 (loss) to 1 (win)."""
+    """Return the solution of *naive* under ``view``, with values from -1 (loss) to 1 (win)."""
     true_space = space if space.rules == true_rules(space.rules) else StateSpace(true_rules(space.rules))
     return solve(build(true_space), discount=1.0)
 
 
 class PlayerGroup:
-    """Players by name or file, and the game that they play.
+    """Players given by name or file, and the game that they play.
 
-    The rules always have the true redeal. The information model is the finest of all players; players of the view are
-    lifted to it and play as before.
+    The rules always have the true redeal. The information model is the finest among the players; the policies of all
+    other players are lifted to it, which does not change how they play.
     """
 
     def __init__(self, arguments: list[str], rules: Rules | None = None) -> None:
-        """Look up the players; by default, the rules are taken from the first file, if any, or ``tabletop``."""
+        """Look up the players; by default, use the rules of the first file, or ``tabletop`` if there are no files."""
         self.names = names_of(arguments)
         self._players = [Player(argument) for argument in arguments]
         found = (player.rules for player in self._players if player.rules is not None)
@@ -290,15 +294,15 @@ class PlayerGroup:
     ) -> tuple[Graph, list[PolicyPlayer]]:
         """Build the graph of the game and the players' policies in it.
 
-        ``stage`` returns the context of each of the stages ``agents`` and ``graph``, given its name.
+        ``stage`` returns a context manager for a stage, given its name: ``agents`` or ``graph``.
         """
         with stage("agents"):
-            # Before the graph, which takes longer, so that damaged files are reported early.
+            # Read the files before building the graph, which takes longer, so that damaged files are reported early.
             space, players = self.in_game()
         with stage("graph"):
             return Graph(space), players
 
     def in_game(self) -> tuple[StateSpace, list[PolicyPlayer]]:
-        """Return the states of the game, and the players in it."""
+        """Return the states of the game, and the players with their policies in these states."""
         space = StateSpace(self.rules, self.information)
         return space, [player.in_game(space, name) for name, player in zip(self.names, self._players, strict=True)]

@@ -5,19 +5,19 @@ strength (1952): with ``p[i, j] = 1 / (1 + exp(t[j] - t[i]))``, the strengths ``
 
     sum over pairs of w[i, j] log p[i, j] + w[j, i] log p[j, i]
 
-where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on Elo's scale, where a difference of 400
-points means ten wins to one loss, and their mean is 0. One number per agent cannot show cycles: ``i`` may beat ``j``,
-``j`` beat ``k`` and ``k`` beat ``i``.
+where ``w[i, j]`` is the probability that ``i`` beats ``j``. Ratings are on the Elo scale, where a difference of 400
+points means ten wins to one loss; the mean rating is 0. A single number per agent cannot show cycles: ``i`` may beat
+``j``, ``j`` beat ``k`` and ``k`` beat ``i``.
 
-*Prior.* The maximum is finite only if no group of agents wins all of its games against the others (Ford, 1957). So half
-a win and half a loss are added to the games of each pair: for ``n`` games with a share ``s`` of wins,
+*Prior.* The maximum is finite only if no group of agents wins all of its games against the others (Ford, 1957).
+Therefore, half a win and half a loss are added to the games of each pair: for ``n`` games with a share ``s`` of wins,
 ``w = (n s + 1/2) / (n + 1)``. Exact probabilities count as 10^12 games, so an agent that cannot lose is rated as if it
-lost one game in 2 * 10^12, which is 4,920 points between two agents.
+lost one game in 2 * 10^12; between two agents, this is a difference of 4,920 points.
 
 *Margins.* If ``w`` is estimated from games, with standard errors ``e[i, j]``, ratings also have standard errors. At the
 maximum the gradient is 0, so to first order the covariance of ``t`` is ``H^-1 B H^-1`` with the Hessian ``H`` and the
-covariance ``B`` of the gradient. This holds even if the model does not fit, and for paired games. Intervals of win
-rates are Wilson's (1927), for the number of independent games that has the same standard error.
+covariance ``B`` of the gradient. This holds even if the model does not fit, and for paired games. Win rates have
+Wilson intervals (1927), computed for the number of independent games that would have the same standard error.
 """
 
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ from punish_fast.runtime.intervals import Z_95, wilson_interval
 _POINTS = 400 / np.log(10)
 # Number of games that an exact probability counts as in the prior. With many more, float64 is not accurate enough.
 _EXACT_GAMES = 1e12
-# Newton's method stops when strengths change by less, or after this number of iterations.
+# Newton's method stops when the norm of a step is below the first number, or after the second number of iterations.
 _CHANGE = 1e-10
 _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Rank of an agent."""
+    """Win rate and rating of an agent."""
 
     agent: str
     # Mean win probability against the other agents.
@@ -56,8 +56,8 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 
     Args:
         win: float64 ``[n, n]``, probability that the row agent beats the column agent; ``win + win.T`` is 1.
-        error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, and above 0 for results of games,
-            with ``1 / n`` if one agent won all ``n`` games.
+        error: float64 ``[n, n]``, standard errors of ``win``: 0 for exact results, above 0 for simulated results, and
+            ``1 / n`` if one agent won all ``n`` games.
     """
     n, others = len(agents), ~np.eye(len(agents), dtype=np.bool_)
     games = _games(win, error)
@@ -80,9 +80,9 @@ def rank(agents: list[str], win: np.ndarray, error: np.ndarray) -> list[Standing
 def strengths(win: np.ndarray) -> np.ndarray:
     """Return Bradley-Terry strengths in natural units, float64 ``[n]``, with mean 0; ``win`` must be inside (0, 1).
 
-    Uses Newton's method with the step lengths for which generalized self-concordance proves convergence (T. Sun and
-    Q. Tran-Dinh, 2019). Only gradients are computed: they are accurate even if differences of the likelihood are lost
-    to rounding.
+    Uses Newton's method with step lengths for which convergence follows from generalized self-concordance (T. Sun and
+    Q. Tran-Dinh, 2019). The likelihood is never computed, because differences between its values can be lost to
+    rounding; gradients remain accurate.
     """
     strength = np.zeros(len(win))
     for _ in range(_ITERATIONS):
@@ -112,7 +112,8 @@ def _probabilities(strength: np.ndarray) -> np.ndarray:
 def _hessian(p: np.ndarray) -> np.ndarray:
     """Return the Hessian for win probabilities ``p``, float64 ``[n, n]``.
 
-    Strengths are determined only up to a constant; adding a constant matrix also fixes their sum.
+    Strengths are determined only up to a constant, so the Hessian is singular. A constant matrix is added, which makes
+    it invertible and fixes the sum of the strengths.
     """
     weight = _off_diagonal(p * p.T)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight + weight.max())
@@ -120,7 +121,7 @@ def _hessian(p: np.ndarray) -> np.ndarray:
 
 def _strength_errors(strength: np.ndarray, error: np.ndarray) -> np.ndarray:
     inverse = np.linalg.inv(_hessian(_probabilities(strength)))
-    # A sum of squares, so that no variance is negative.
+    # Variances are sums of squares, so none of them is negative.
     effects = (inverse[:, :, np.newaxis] - inverse[:, np.newaxis]) * error
     return np.asarray(np.sqrt((effects**2).sum(axis=(1, 2)) / 2))
 

@@ -1,7 +1,7 @@
-"""Record simulated games in the form of games between people, for logs and databases.
+"""Record simulated games in the same form as games between people, for logs and databases.
 
-The games are the same as in `simulate`. They are imported into a database like any other log: checked breath by breath,
-in a single transaction.
+The games are the same as in `simulate`. They are imported into a database like any other log: every breath is checked,
+and all games are stored in a single transaction.
 """
 
 import time
@@ -25,7 +25,7 @@ MAX_RECORDED_GAMES = 100_000
 
 
 def check_recording(names: list[str], games: int, database: Path) -> None:
-    """Check that the games of a tournament can be recorded, before any game is played."""
+    """Check, before any game is played, that the games of a tournament can be recorded."""
     total = len(names) * (len(names) - 1) // 2 * games
     if total > MAX_RECORDED_GAMES:
         raise TournamentError(f"games: {total:,} are too many to record; the maximum is {MAX_RECORDED_GAMES:,}")
@@ -42,7 +42,7 @@ def check_recording(names: list[str], games: int, database: Path) -> None:
 
 
 def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, seed: int, database: Path) -> ImportReport:
-    """Store the games of every pair of different policies in a database, created if necessary."""
+    """Simulate games of every pair of different policies and store them in a database, created if necessary."""
     check_recording([player.name for player in players], games, database)
     pairs = [pair for pair in pairs_of([digest_of(each.policy) for each in players]) if pair[0] != pair[1]]
     recorded = [game for i, j in pairs for game in record_match(graph, (players[i], players[j]), games, seed)]
@@ -52,7 +52,14 @@ def record_tournament(graph: Graph, players: list[PolicyPlayer], games: int, see
 def record_match(
     graph: Graph, players: tuple[PolicyPlayer, PolicyPlayer], n_games: int, seed: int = 0
 ) -> list[RecordedGame]:
-    """Play pairs of games on a graph of the view, with the same deals and swapped seats; record every breath."""
+    """Play pairs of games with the same deals and swapped seats; record every breath.
+
+    Args:
+        graph: The game under ``view``.
+        players: The two players.
+        n_games: Number of games, even.
+        seed: Random seed, 0 to 2^64 - 1.
+    """
     own, enemy = players
     for player in players:
         policy_of(player.policy, graph.space)

@@ -1,8 +1,8 @@
 """Round-robin tournaments, by exact duels or by simulated games.
 
-Seats do not matter: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``. Half of
-the pairs therefore suffice. An agent wins half of its games against itself, so only their length is computed. Simulated
-games come in pairs, with the same cards and the seats swapped.
+Seats do not matter: the probability that ``b`` beats ``a`` is 1 minus the probability that ``a`` beats ``b``, so each
+pair plays only once. An agent wins half of its games against itself, so only the length of these games is used.
+Simulated games come in pairs with the same cards and swapped seats.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ def round_robin(
         if i != j:
             win[i, j], win[j, i] = won, 1 - won
             if batch is not None:
-                # A few pairs can have equal results by chance, and an agent that won every game could lose the next.
+                # If all pairs of games have equal results, the estimated error is 0, but the next pair could differ.
                 error[i, j] = error[j, i] = max(batch.standard_error, 1 / batch.games)
                 lengths = added(lengths, batch.lengths)
         if progress is not None:
@@ -87,7 +87,7 @@ def round_robin(
 def _play(
     graph: Graph, own: np.ndarray, enemy: np.ndarray, games: int | None, seed: int
 ) -> tuple[float, float, Batch | None]:
-    """Return win probability and mean length of a match, and its games if they are simulated."""
+    """Return the win probability and mean length of a match, and the batch of games if they are simulated."""
     if games is None:
         duel = head_to_head(graph, own, enemy, _TOLERANCE)
         return duel.win_probability, duel.length, None
@@ -109,7 +109,10 @@ def digest_of(policy: np.ndarray) -> str:
 
 
 def pairs_of(digests: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield all pairs, each in the order of the digests, so that results do not depend on the order of the agents."""
+    """Yield all pairs, including each agent with itself.
+
+    Each pair is in the order of its digests, so that results do not depend on the order of the agents.
+    """
     for i, one in enumerate(digests):
         for j, other in enumerate(digests[: i + 1]):
             yield (i, j) if one < other else (j, i)

@@ -1,9 +1,9 @@
 """The veteran: an opponent for the standard rules, included in the package.
 
-It is an approximate equilibrium strategy of the view (``equilibrium/solver.py``, 80 iterations), compressed:
-probabilities are multiples of 1 / 15, and states that self-play visits less than once in ten million games are played
-uniformly. The file stores a bit for each state, set if the state is covered, and the fifteenths of rows of covered
-states, in the order of `StateSpace` of ``tabletop``. ``bench/make/veteran.py`` writes it.
+The veteran is an approximate equilibrium strategy under ``view`` (``equilibrium/solver.py``, 80 iterations). It is
+compressed: probabilities are multiples of 1 / 15, and states that self-play visits less than once in ten million games
+are played uniformly. The file stores one bit per state, set if the state is covered, and the probabilities in covered
+states in units of 1 / 15, in the order of the `StateSpace` of ``tabletop``. It is written by ``bench/make/veteran.py``.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from punish_fast.punish.strategy import uniform_policy
 from punish_fast.runtime.errors import PunishFastError
 
 NAME = "veteran"
-# Win rate of the exploiter ``true`` against the veteran: the best response found, not an upper bound.
+# Win rate of the exploiter ``true`` against the veteran: the strongest response found, not an upper bound.
 EXPLOITER_WINS = 0.545
 
 FILE = Path(__file__).with_name("veteran.npz")

@@ -1,27 +1,28 @@
 """The choice model: a logit of human choices by information state, updated with the choices recorded in each state.
 
-Most states are never seen in recorded games, and most of those seen only once, so states must share information. A
-multinomial logit (McFadden, 1974) gives the action of card ``c`` and feint ``f`` (0 or 1) in a state with features
-``x`` (see `features_of`) the utility and the probability
+Most states are never seen in recorded games, and most of the others are seen only once, so states must share
+information. A multinomial logit (McFadden, 1974) assigns to the action with card ``c`` and feint ``f`` (0 or 1), in a
+state with features ``x`` (see `features_of`), the utility and the probability
 
     u(c, f) = x . (alpha_c + f (beta + gamma_c)),      pi(a | s) = exp u(a) / sum over legal b of exp u(b).
 
-The weights maximise the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of their squares
-(le Cessie and van Houwelingen, 1992): a concave problem with one maximum. With the penalty, a feint with a card is like
-that card and like any feint, unless the choices say otherwise.
+The coefficients maximise the log-likelihood of the choices minus a ridge penalty, ``r / 2`` times the sum of the
+squared coefficients (le Cessie and van Houwelingen, 1992): a concave problem with one maximum. The penalty makes a
+feint with a card similar to playing that card and to other feints, unless the choices suggest otherwise.
 
 A logit is overconfident about rare actions, so it is mixed with uniform play at a small lapse rate ``e`` (Wichmann and
 Hill, 2001):
 
     m(a | s) = (1 - e) pi(a | s) + e / number of legal actions in s.
 
-This is the mean of a Dirichlet prior with concentration ``k``, where PARLESS has a uniform mean (the hierarchical
-Dirichlet model of MacKay and Peto, 1995). With ``n(s, a)`` choices recorded in the state, the strategy is
+This is the mean of a Dirichlet prior with concentration ``k`` (the hierarchical Dirichlet model of MacKay and Peto,
+1995); in PARLESS, the mean of the prior is uniform. If action ``a`` was chosen ``n(s, a)`` of ``n(s)`` times in the
+recorded games, the strategy is
 
     p(a | s) = (k m(a | s) + n(s, a)) / (k + n(s)).
 
-The concentration maximises the likelihood of held-out choices, by cross-validation over games; on the choices that the
-weights were fitted to it would come out too large.
+The concentration maximises the likelihood of held-out choices in cross-validation over games; if it were fitted to the
+same choices as the coefficients, it would be too large.
 """
 
 import math
@@ -37,16 +38,16 @@ from punish_fast.punish.rules import Rules
 from punish_fast.punish.states.space import StateSpace
 from punish_fast.punish.strategy import legal_mask, policy_of_table
 
-# Ridge penalty on the weights.
+# Factor ``r`` of the ridge penalty.
 RIDGE = 5.0
 LAPSE = 0.01
-# Folds of games, to find the concentration.
+# Number of folds of games in the cross-validation that determines the concentration.
 FOLDS = 5
 
 _N_CARDS = 5
 _CONCENTRATIONS = (0.1, 10_000.0)
 _STEP_TOLERANCE = 1e-10
-_STATES_AT_ONCE = 256  # keeps matrix products on one thread, so sums have one order
+_STATES_AT_ONCE = 256  # few enough that each matrix product uses one thread, so that the order of sums is fixed
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class ChoiceModel:
     """A fitted choice model."""
 
     weights: np.ndarray  # float64 ``[11, n_features]``; ``weights @ x`` are the utilities of all actions
-    lapse: float  # Lapse rate
-    concentration: float  # Pseudo-counts of the prior
-    counts: Counts  # The choices it was fitted to
+    lapse: float  # lapse rate
+    concentration: float  # total pseudo-counts of the prior
+    counts: Counts  # counts of the choices that the model was fitted to
 
 
 def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, game: np.ndarray) -> ChoiceModel:
@@ -72,7 +73,7 @@ def fit_choice_model(space: StateSpace, row: np.ndarray, column: np.ndarray, gam
     counts = count_located(space, row, column)
     if not _is_free(counts).any():
         raise CountsError(
-            f"choices: 0 of {len(row):,} were between two legal actions; at least 1 is needed to learn from"
+            f"choices: 0 of {len(row):,} were between two or more legal actions; at least 1 is needed to learn from"
         )
     weights = _fit_weights(space, counts)
     return ChoiceModel(weights, LAPSE, _fit_concentration(space, row, column, fold), counts)
@@ -83,7 +84,7 @@ def choice_probabilities(space: StateSpace, model: ChoiceModel, rows: np.ndarray
 
     Args:
         space: The states of the game.
-        model: A choice model fitted to the game.
+        model: A choice model that was fitted for the same game.
         rows: int64 ``[k]``, rows of the states.
         legal: bool ``[k, 11]``, True for legal actions in these states.
     """
@@ -136,12 +137,12 @@ def _loadings() -> np.ndarray:
 
 
 def _is_free(counts: Counts) -> np.ndarray:
-    """Return a mask of the states with choices between at least two legal actions, bool ``[n]``."""
+    """Return a mask of the states with legal choices between at least two actions, bool ``[k]``."""
     return np.asarray((counts.legal.sum(axis=1) > 1) & (counts.count.sum(axis=1) > 0))
 
 
 def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
-    """Return the weights of all actions, ``[11, n_features]``, that maximise the penalised likelihood."""
+    """Return the weights of all actions that maximise the penalised likelihood, ``[11, n_features]``."""
     is_free = _is_free(counts)
     x = _blocks(features_of(space.rules, digits_of(space, counts.state[is_free])))
     # Padding rows have one legal action and no choices, so they have no effect.
@@ -175,8 +176,8 @@ def _fit_weights(space: StateSpace, counts: Counts) -> np.ndarray:
 
 
 def _blocks(array: np.ndarray) -> np.ndarray:
-    """Split an array into blocks of rows, padded with zeros; each matrix product then stays on one thread."""
-    # At least one block, so that the weights are zero without any choices.
+    """Split an array into blocks of rows, padded with zeros; matrix products of a single block use one thread."""
+    # Create at least one block, so that the weights are zero if there are no choices.
     missing = -len(array) % _STATES_AT_ONCE if len(array) else _STATES_AT_ONCE
     padded = np.concatenate([array, np.zeros((missing, array.shape[1]), dtype=array.dtype)])
     return padded.reshape(-1, _STATES_AT_ONCE, array.shape[1])
@@ -184,7 +185,8 @@ def _blocks(array: np.ndarray) -> np.ndarray:
 
 def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, fold: np.ndarray) -> float:
     """Return the concentration with the maximum held-out likelihood."""
-    # Sorted, so that sums do not depend on the order of the choices: the likelihood is flat near its maximum.
+    # Sort the choices so that sums do not depend on their order: the likelihood is so flat near its maximum that
+    # rounding errors would shift the maximum.
     row, column, fold = np.stack([row, column, fold])[:, np.lexsort((row, column, fold))]
     held_out = []
     for number in range(fold.max() + 1):
@@ -208,13 +210,14 @@ def _fit_concentration(space: StateSpace, row: np.ndarray, column: np.ndarray, f
 
 
 def features_of(rules: Rules, digits: np.ndarray) -> np.ndarray:
-    """Return features of states from 0 to 1, float64 ``[k, n]`` with ``n`` the same for all states of a game.
+    """Return features of states, each from 0 to 1, float64 ``[k, n]``; ``n`` depends only on the rules.
 
     The features are a constant 1; indicators for each value of breath, own HP and enemy HP; feints made by either
-    player; 1 if the enemy is exhausted; sizes of both hands; and for each card: copies in hand, 1 if there is one,
-    copies in the discard pile, unseen copies, and the probability that the enemy can play one. This is 0 for an
-    exhausted enemy. Otherwise, if ``u`` of ``U`` unseen cards are of the kind, an enemy with ``H`` cards holds none
-    with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards are equally likely.
+    player; 1 if the enemy is exhausted; sizes of both hands; and for each card, copies in hand, 1 if there is at least
+    one, copies in the discard pile, unseen copies, and the probability that the enemy can play the card. This
+    probability is 0 if the enemy is exhausted. Otherwise, if ``u`` of ``U`` unseen cards are of this kind, an enemy
+    with ``H`` cards holds none of them with probability ``C(U - u, H) / C(U, H)``, since all deals of the unseen cards
+    are equally likely.
 
     Args:
         rules: The rules of the game.

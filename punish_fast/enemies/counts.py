@@ -1,7 +1,7 @@
 """Recorded choices as counts of actions by state, and folds of games for cross-validation.
 
-Records can contain illegal choices and unreachable states, because the programs that wrote them made mistakes. An
-illegal choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
+Records can contain illegal choices and unreachable states, because the programs that wrote them had bugs. An illegal
+choice is not counted, but its state counts as seen; choices in unreachable states are ignored.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def count_choices(space: StateSpace, decimals: np.ndarray, actions: np.ndarray) 
 
 
 def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Counts:
-    """Count choices that `locate_choices` has located."""
+    """Count choices by the rows and columns that `locate_choices` returned."""
     is_known = row >= 0
     state, place = np.unique(row[is_known], return_inverse=True)
     column = column[is_known]
@@ -64,7 +64,7 @@ def count_located(space: StateSpace, row: np.ndarray, column: np.ndarray) -> Cou
 
 
 class FoldsError(PunishFastError, ValueError):
-    """Raised when the number of folds is impossible."""
+    """Raised when the number of folds is below 2 or too large for the number of groups."""
 
 
 def require_folds(n_folds: int) -> None:
@@ -79,9 +79,9 @@ def folds_of(group: np.ndarray, n_folds: int, seed: int = 0, groups: str = "grou
     Args:
         group: ``[n]``, the group of each item; items of the same group share a fold.
         n_folds: From 2 to the number of groups.
-        seed: Random seed; the order of the items does not matter.
-        groups: Name of the groups in messages.
-        needed: Minimum number of groups, if it is above ``n_folds``.
+        seed: Random seed; the fold of a group does not depend on the order of the items.
+        groups: Name of the groups in error messages.
+        needed: Minimum number of groups if more than ``n_folds`` are needed.
     """
     found, place = np.unique(group, return_inverse=True)
     require_folds(n_folds)

@@ -1,17 +1,18 @@
 """Cross-validation of models of human choices.
 
-Games are split into folds. Each model is fitted to all folds but one and predicts the choices of that fold; folds
-consist of whole games, so no game is on both sides. The log loss of a choice is ``- log p`` nats, where ``p`` is the
-probability that the model gave it. Choices with a single legal action have no loss and are omitted.
+Games are split into folds. For each fold, a model is fitted to all other folds and predicts the choices of this fold.
+Folds consist of whole games, so no game is used both to fit and to test a model. The log loss of a choice is
+``- log p`` nats, where ``p`` is the probability that the model assigns to the choice. Choices in states with a single
+legal action have no loss and are omitted.
 
-The choices of one game are not independent, so the standard error of the mean over ``n`` choices treats it as a ratio
-estimator over games (Cochran, Sampling Techniques, 1977): with the loss ``c_g`` and the number ``n_g`` of choices of
-game ``g``, and the mean ``m``, it is
+The choices of one game are not independent, so the mean ``m`` over ``n`` choices is treated as a ratio estimator over
+``G`` games (Cochran, Sampling Techniques, 1977). If game ``g`` has ``n_g`` choices with a total loss of ``c_g``, the
+standard error of ``m`` is
 
     sqrt(G / (G - 1) sum_g (c_g - m n_g)^2) / n.
 
-The 95% interval is the mean plus or minus 1.96 standard errors. Models are compared on the same choices, so the
-difficulty of a game, which they share, cancels out.
+The 95% interval is the mean plus or minus 1.96 standard errors. All models predict the same choices, so differences in
+difficulty between games cancel out when models are compared.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ class Located:
     game: np.ndarray  # int64 ``[n]``, the game of each choice
 
     def part(self, which: np.ndarray) -> Located:
-        """Return the choices of an index or a mask."""
+        """Return the choices selected by an index array or a mask."""
         return Located(self.row[which], self.column[which], self.game[which])
 
 
 @dataclass(frozen=True)
 class GameMean:
-    """A mean over choices."""
+    """A mean over choices, with its standard error over games."""
 
     value: float
     error: float  # standard error over games
@@ -60,7 +61,7 @@ class GameMean:
         return self.value - QUANTILE * self.error, self.value + QUANTILE * self.error
 
 
-# A function from rows of states and their legal actions to probabilities.
+# A function that maps rows of states and a mask of their legal actions to action probabilities.
 Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 Learn = Callable[[StateSpace, Located], Predict]
 
@@ -100,7 +101,10 @@ def free_choices(space: StateSpace, choices: Located) -> np.ndarray:
 
 
 def games_needed(models: Iterable[str], n_folds: int) -> int:
-    """Return the minimum number of games for `held_out_losses`; a choice model splits its training games again."""
+    """Return the minimum number of games for `held_out_losses`.
+
+    A choice model splits its training games into folds again, so it needs more games.
+    """
     require_folds(n_folds)
     inner = FOLDS if "choice-model" in models else 1
     return next(n for n in count(n_folds) if n - -(-n // n_folds) >= inner)
@@ -119,7 +123,7 @@ def held_out_losses(
     Args:
         space: The states of the game.
         choices: Recorded choices.
-        models: Names of `MODELS`.
+        models: Names of models in `MODELS`.
         n_folds: Number of folds of games.
         seed: Random seed of the folds.
         on_fold: Called after each fold with the model, the number of folds done and the total.
@@ -132,7 +136,9 @@ def held_out_losses(
     is_free = free_choices(space, choices)
     if not is_free.any():
         n = len(is_free)
-        raise CountsError(f"choices: 0 of {n:,} were between two legal actions; at least 1 is needed to predict")
+        raise CountsError(
+            f"choices: 0 of {n:,} were between two or more legal actions; at least 1 is needed to predict"
+        )
     losses = {}
     for name in models:
         if name not in MODELS:
@@ -153,7 +159,7 @@ def mean_by_games(loss: np.ndarray, game: np.ndarray) -> GameMean:
     """Return the mean loss of a choice and its standard error over games, which is infinite for a single game.
 
     Args:
-        loss: float64 ``[n]``, at least one.
+        loss: float64 ``[n]``, losses of at least one choice.
         game: ``[n]``, the game of each choice.
     """
     _, place = np.unique(game, return_inverse=True)

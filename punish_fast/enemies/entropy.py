@@ -23,7 +23,7 @@ class Entropies:
     uniform: np.ndarray  # float64 ``[n_layers]``, mean entropy of uniform play over the covered states
 
     def overall(self) -> tuple[float, float]:
-        """Return the mean entropies of the strategy and of uniform play over all covered states; NaN if none is."""
+        """Return the mean entropies of the strategy and of uniform play over all covered states, or NaN if none is."""
         n_all = int(self.n_covered.sum())
         if n_all == 0:
             return np.nan, np.nan

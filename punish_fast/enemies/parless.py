@@ -5,9 +5,9 @@ strategy have a symmetric Dirichlet prior with a total of ``c`` pseudo-counts. I
 
     p(a | s) = (n(s, a) + c / |A(s)|) / (n(s) + c),        n(s) = sum_a n(s, a).
 
-With no choices the strategy is uniform, and with many it tends to their frequencies; ``c`` choices weigh as much as the
-prior. States that were never seen are played uniformly. Counts of all choices give the *general* enemy; counts of the
-choices of winners give the *champion*.
+Without choices in a state, the strategy is uniform there; with many, it approaches their frequencies. ``c`` choices
+have the same weight as the prior. Counts of all choices result in the *general* enemy; counts of the winners' choices
+result in the *champion*.
 """
 
 import math
@@ -22,10 +22,10 @@ PRIOR = 3.0
 
 
 def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarray:
-    """Return the policy of PARLESS, float64 ``[n_rows]``; uniform in all states but ``counts.state``.
+    """Return the policy of PARLESS, float64 ``[n_rows]``; it is uniform in all states except ``counts.state``.
 
     Args:
-        space: The states of the game, under the rules that ``counts`` was made with.
+        space: The states of the game, for which ``counts`` was computed.
         counts: Counts of choices, from `count_choices`.
         prior: Total pseudo-counts of the prior, above 0.
     """
@@ -36,6 +36,6 @@ def parless(space: StateSpace, counts: Counts, prior: float = PRIOR) -> np.ndarr
 
 
 def check_prior(prior: float) -> None:
-    """Check the prior before any work."""
+    """Check that the prior is finite and above 0."""
     if not (math.isfinite(prior) and prior > 0):
         raise CountsError(f"prior: {prior} is not allowed; it must be above 0")

@@ -1,14 +1,14 @@
-"""A small network from the digits of a state to action probabilities, evaluated on every state: PAWNN.
+"""PAWNN: a small network that computes action probabilities from the digits of a state.
 
-PAWNN ("PARLESS augmented with neural networks") generalises from the states seen in recorded games to all others. With
-``x`` the encoded 18 digits of a state's decimal code, the network is
+PAWNN ("PARLESS augmented with neural networks") generalises from the states seen in recorded games to all others. If
+``x`` encodes the 18 digits of a state's decimal code, the network is
 
     h_0 = x,    h_l = max(0, h_(l-1) W_l + b_l),    z = h_(L-1) W_L + b_L,    y = softmax(z)
 
-with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. As a strategy, the outputs of illegal
-actions are zeroed and the others normalised. With a softmax that equals the softmax over the legal actions, which is
-computed instead because it cannot underflow. If the network has no softmax, negative outputs count as zero, and a state
-without a positive output is played uniformly.
+with eleven outputs, one for each of the actions 10, 11, 20, 21, ..., 51, 90. For a strategy, the outputs of illegal
+actions are set to zero and the others are normalised. If the network has a softmax, the result is the softmax over the
+legal actions, which is computed directly because it cannot underflow. If the network has no softmax, negative outputs
+count as zero, and all legal actions are equally likely if none has a positive output.
 
 The forward pass takes the array module as an argument, so training (JAX) and evaluation (NumPy) share it.
 """
@@ -29,7 +29,7 @@ ENCODINGS = ("raw", "scaled", "one-hot")
 
 Layers = tuple[tuple[np.ndarray, np.ndarray], ...]
 
-# Few enough that BLAS uses one thread for a matrix product.
+# Few enough states that BLAS uses one thread for a matrix product.
 _STATES_AT_ONCE = 256
 
 
@@ -51,7 +51,7 @@ def network_of(rules: Rules, layers: Sequence[tuple[Any, Any]], encoding: str = 
     n_in = n_inputs(rules, encoding)
     checked = []
     for number, (weight, bias) in enumerate(layers, 1):
-        with np.errstate(over="ignore"):  # overflow gives infinities, which are refused below
+        with np.errstate(over="ignore"):  # overflow results in infinities, which are rejected below
             w, b = np.asarray(weight).astype(np.float32), np.asarray(bias).astype(np.float32)
         if w.ndim != 2 or w.shape[0] != n_in or b.shape != w.shape[1:]:
             raise NetworkError(
@@ -87,8 +87,8 @@ def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
     Args:
         rules: The rules of the game.
         digits: uint8 ``[k, 18]``, the digits of states.
-        encoding: ``"raw"``: the digits; ``"scaled"``: the digits divided by their largest values; ``"one-hot"``: an
-            input for every value of every digit.
+        encoding: ``"raw"``: the digits; ``"scaled"``: the digits divided by their largest values; ``"one-hot"``: one
+            input for each value of each digit.
     """
     n = n_inputs(rules, encoding)
     largest = largest_digits(rules)
@@ -103,13 +103,13 @@ def encode(rules: Rules, digits: np.ndarray, encoding: str) -> np.ndarray:
 
 
 def forward(numerics: Any, layers: Any, x: Any, kept: Sequence[Any] = ()) -> Any:
-    """Return the last layer's sums ``z``, ``[..., 11]``.
+    """Return the outputs ``z`` of the last layer, before any softmax, ``[..., 11]``.
 
     Args:
         numerics: NumPy or `jax.numpy`.
         layers: Layers of a `Network`, as arrays of ``numerics``.
         x: ``[..., n_inputs]``, encoded states.
-        kept: Dropout factors of the units of the first hidden layers, ``[..., n]`` each.
+        kept: Dropout factors of the units in the first hidden layers, one array ``[..., n]`` per layer.
     """
     for number, (weight, bias) in enumerate(layers[:-1]):
         x = numerics.maximum(x @ weight + bias, 0)

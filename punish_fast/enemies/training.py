@@ -6,12 +6,13 @@ Given states with encodings ``x_i`` and action probabilities ``t_i``, the optimi
 
 where ``y`` is the network's output with dropout: after a hidden layer with rate ``r``, every unit is zeroed with
 probability ``r`` and the others are multiplied by ``1 / (1 - r)``, independently for each example (Srivastava et al.,
-2014). Reported losses are without dropout. Weights start uniform within ``sqrt(6 / (n_in + n_out))`` of zero, biases at
-zero (Glorot and Bengio, 2010); the optimisers are Adam (Kingma and Ba, 2015) and plain gradient descent.
+2014). Reported losses are computed without dropout. Initial weights are uniform between
+``-sqrt(6 / (n_in + n_out))`` and ``sqrt(6 / (n_in + n_out))``, and initial biases are zero (Glorot and Bengio, 2010).
+The optimisers are Adam (Kingma and Ba, 2015) and plain gradient descent.
 
-With networks this small and one example a step, the overhead between two operations dominates. So an epoch is one
-compiled loop, and all weights are one vector, which the optimiser updates in one operation. Random numbers (weights,
-order, dropout) are counter-based, so the same random seed gives the same bits.
+With networks this small and one example per step, the overhead of each operation dominates. Each epoch is therefore one
+compiled loop, and all weights form one vector, which the optimiser updates in one operation. Random numbers (weights,
+order, dropout) are counter-based, so equal random seeds produce bitwise equal results.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ OPTIMISERS = {"adam": 0.001, "descent": 0.1}  # with their default learning rate
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Options of training; the defaults are the options of the published final model."""
+    """Training options; the defaults are the options of the published final model."""
 
     hidden: tuple[int, ...] = (36, 24, 16)  # units of each hidden layer
-    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each hidden layer; may be shorter than ``hidden``
+    dropout: tuple[float, ...] = (0.5,)  # dropout rate after each of the first hidden layers; 0 after the others
     encoding: str = "raw"  # see `Network`
     softmax: bool = True  # see `Network`
     loss: str = "mse"  # ``"mse"`` or ``"cross-entropy"``
@@ -75,7 +76,7 @@ class TrainingOptions:
 _INITIAL = TrainingOptions(hidden=(36,), dropout=(), loss="cross-entropy")
 _DEEP = TrainingOptions(dropout=())
 # The published experiments. Only the final model is known in every detail. Most others are known only by name, so each
-# changes the experiment that it extends as its name says.
+# of them changes another experiment in the way that its name suggests.
 PRESETS: dict[str, TrainingOptions] = {
     "final": TrainingOptions(),
     "initial": _INITIAL,
@@ -96,7 +97,7 @@ if TYPE_CHECKING:
     import jax
     import optax
 
-_LEAST_OUTPUT = 1e-7  # lower bound of outputs under a logarithm, without softmax
+_LEAST_OUTPUT = 1e-7  # lower bound of outputs before logarithms are taken, if the network has no softmax
 
 OnEpoch = Callable[[int, int], None]
 
@@ -112,7 +113,7 @@ class Examples:
         return len(self.p)
 
     def part(self, which: np.ndarray) -> Examples:
-        """Return the examples of an index or a mask."""
+        """Return the examples selected by an index array or a mask."""
         return Examples(self.digits[which], self.p[which])
 
 
@@ -123,7 +124,7 @@ class Trained:
     network: Network
     # float64 ``[epochs, 2]``, the loss and the mean squared error on the training examples after each epoch
     train: np.ndarray
-    test: np.ndarray  # losses on the held-out examples, in the shape of `train`; empty if there are none
+    test: np.ndarray  # float64 ``[epochs, 2]``, losses on the held-out examples; ``[0, 2]`` if there are none
 
 
 def examples_of(space: StateSpace, policy: np.ndarray, state: np.ndarray) -> Examples:
@@ -151,8 +152,8 @@ def train(
     Args:
         rules: The rules of the game.
         examples: Training examples, at least one.
-        options: How to train.
-        held_out: Examples on which losses are measured, too.
+        options: Training options.
+        held_out: Examples on which losses are also measured.
         on_epoch: Called after each epoch with the number of epochs done and the total.
     """
     require("learn", "jax", "optax")
@@ -183,12 +184,12 @@ def train(
 def cross_validate(
     rules: Rules, examples: Examples, options: TrainingOptions, n_folds: int = 5, on_epoch: OnEpoch | None = None
 ) -> list[Trained]:
-    """Train a network for each fold of the examples on all other folds, and test it on this fold.
+    """For each fold of the examples, train a network on all other folds and test it on this fold.
 
     Args:
         rules: The rules of the game.
         examples: States and their action probabilities.
-        options: How to train; the split follows from the same random seed.
+        options: Training options; their random seed also determines the folds.
         n_folds: Number of folds.
         on_epoch: Called after each epoch with the number of epochs done and the total, over all folds.
     """
@@ -220,7 +221,7 @@ def _optimiser(options: TrainingOptions) -> optax.GradientTransformation:
 
 
 def _first_weights(key: jax.Array, sizes: tuple[int, ...]) -> jax.Array:
-    """Return all weights and biases as one vector: the weights of each layer, then its biases."""
+    """Return initial weights and biases as one vector: for each layer, its weights and then its biases."""
     import jax
     import jax.numpy as jnp
 
@@ -268,7 +269,10 @@ def _measure(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., 
 
 @lru_cache(maxsize=64)
 def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., Any]:
-    """Return the compiled epoch: (weights and optimiser state, key, inputs, targets) to weights and optimiser state."""
+    """Return the compiled function of an epoch.
+
+    It maps a state (weights and optimiser state), a random key, inputs and targets to the state after the epoch.
+    """
     import jax
     import jax.numpy as jnp
     import optax
@@ -294,7 +298,10 @@ def _epoch(options: TrainingOptions, sizes: tuple[int, ...]) -> Callable[..., An
 
 
 def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
-    """Return a random order in batches, and weights; the last batch is padded with examples of weight 0."""
+    """Return the examples in random order, split into batches, and their weights, both ``[n_batches, batch]``.
+
+    The last batch is padded with examples of weight 0.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -305,7 +312,7 @@ def _batches(key: jax.Array, n: int, batch: int) -> tuple[jax.Array, jax.Array]:
 
 
 def _kept(key: jax.Array, options: TrainingOptions, sizes: tuple[int, ...], shape: tuple[int, ...]) -> list[jax.Array]:
-    """Return the dropout factors of every example of an epoch."""
+    """Return the dropout factors of each layer for all examples of an epoch."""
     import jax
     import jax.numpy as jnp
 

@@ -4,12 +4,12 @@ A recorded choice ``a`` in an information state ``s`` loses
 
     max over b of Q(s, b) - Q(s, a)
 
-where ``Q(s, b)`` is the win probability after action ``b`` if both sides continue by the policy, and the enemy's hand
-is distributed as the policy and the deals imply. This is the loss against an enemy that plays the policy, not against
-the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible states
-(``reconstruction.py``).
+where ``Q(s, b)`` is the win probability after action ``b`` if both sides then follow the policy, and the enemy's hand
+has the distribution that the deals and the policy imply. This is the loss against an enemy that follows the policy, not
+against the actual opponent. If the record does not determine the information state, ``Q`` is a mean over all possible
+states (``reconstruction.py``).
 
-Standard errors of means are clustered by game, since choices of one game are not independent.
+Standard errors of means are clustered by game, since choices in one game are not independent.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class DeviationError(PunishFastError, ValueError):
 
 
 class Cost(NamedTuple):
-    """Loss of choices of one kind, in win probability."""
+    """Losses of one kind of choices, in win probability."""
 
     grouping: str  # name of the grouping
     label: str  # kind of choices
@@ -54,7 +54,7 @@ class AssessedChoices:
     """Recorded choices between at least two legal actions."""
 
     row: np.ndarray  # int64 ``[n]``, states of the view
-    column: np.ndarray  # int64 ``[n]``, index of the chosen action in 10, 11, 20, 21, ..., 51, 90
+    column: np.ndarray  # int64 ``[n]``, index of the chosen action among 10, 11, 20, 21, ..., 51, 90
     game: np.ndarray  # int64 ``[n]``, id of the game
     values: np.ndarray  # float64 ``[n, 11]``, win probability after each action; NaN for illegal ones
     policy: np.ndarray  # float64 ``[n, 11]``, probability of each action under the policy
@@ -71,7 +71,7 @@ class AssessedChoices:
 
     @property
     def policy_loss(self) -> np.ndarray:
-        """Mean loss of the policy itself in the same states, float64 ``[n]``."""
+        """Mean loss of the policy itself in the state of each choice, float64 ``[n]``."""
         mean = np.where(self.policy > 0, self.policy * self.values, 0.0).sum(axis=1)
         return np.asarray(np.nanmax(self.values, axis=1) - mean)
 
@@ -85,7 +85,7 @@ class Deviations:
     per_game_error: float  # standard error of the mean; infinite for a single game
     policy_per_choice: float  # mean loss of the policy itself in the same states, per choice
     costs: list[Cost]  # losses by situation and by play
-    worst: list[Cost]  # losses by combinations of breath, HP and hand, largest mean first
+    worst: list[Cost]  # losses by combination of breath, HP and hand, largest mean first; rare ones are omitted
 
 
 def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoices:
@@ -100,7 +100,9 @@ def assess(play: SelfPlay, view: StateSpace, choices: Choices) -> AssessedChoice
     is_free = (column >= 0) & (row < int(view.layer_ptr[view.rules.breaths]))
     is_free[is_free] = np.diff(view.state_ptr)[row[is_free]] > 1
     if not is_free.any():
-        raise DeviationError(f"records: none of {len(choices):,} choices is between legal actions under these rules")
+        raise DeviationError(
+            f"records: none of {len(choices):,} choices is between two or more legal actions under these rules"
+        )
     found = reconstruct(play, view, np.where(is_free, row, -1), choices)
     values, policy = _means(play, found, len(choices))
     return AssessedChoices(

@@ -1,8 +1,8 @@
 """Frequencies of cards and feints under a policy, in situations that a player recognizes at a glance.
 
 There are six *plays*: each of the five cards, and a feint with any card. A situation is a set of information states
-with more than one legal action. A play ``k`` has two frequencies in it, among all choices and among the choices that
-allow it:
+with more than one legal action. In a situation, a play ``k`` has a frequency among all choices and a frequency among
+the choices for which ``k`` is possible:
 
     sum over s of R(s) x(s, k) / sum over s of R(s)        and        ... / sum over s that allow k of R(s)
 
@@ -19,7 +19,7 @@ from punish_fast.study.observations import Observations, columns_of_rows, observ
 from punish_fast.study.selfplay import SelfPlay
 
 PLAYS = (*CARDS, "feint")
-# Index of the play of each of the actions 10, 11, 20, 21, ..., 51, 90; -1 for rest.
+# Index of the play for each of the actions 10, 11, 20, 21, ..., 51, 90; -1 for rest.
 PLAY_OF = np.array([0, 5, 1, 5, 2, 5, 3, 5, 4, 5, -1])
 
 _N_KINDS = len(CARDS)
@@ -41,13 +41,13 @@ class SituationFrequencies(NamedTuple):
     label: str  # name of the situation
     choices: float  # expected number of a player's choices in the situation per game
     shares: np.ndarray  # float64 ``[6]``, frequencies of `PLAYS` among all choices; they sum to 1
-    possible: np.ndarray  # float64 ``[6]``, share of the choices that allow each play
-    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices that allow the play; NaN if there are none
-    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are none
+    possible: np.ndarray  # float64 ``[6]``, share of the choices for which each play is possible
+    when_possible: np.ndarray  # float64 ``[6]``, frequencies among choices for which the play is possible, or NaN
+    given: np.ndarray  # float64 ``[5]``, share of each card among feints; NaN if there are no feints
 
 
 def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
-    """Return the groupings: all states together, by breath, by HP, by the enemy's status, and by hand."""
+    """Return the groupings: all states, by breath, by HP, by the threat of a punish, and by punishes in hand."""
     unseen = np.array(rules.copies)[_PUNISH] - observed.hand[:, _PUNISH] - observed.gone[:, _PUNISH]
     threats = ["the enemy may hold a punish", "the enemy holds no punish", "the enemy must rest"]
     threat = np.where(observed.enemy_exhausted > 0, 2, np.where(unseen > 0, 0, 1))
@@ -65,7 +65,7 @@ def groupings(rules: Rules, observed: Observations) -> list[Grouping]:
 
 
 def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
-    """Return the possible plays in states with more than one legal action, bool ``[n_states, 6]``."""
+    """Return a mask of the possible plays, bool ``[n_states, 6]``; False in states with a single legal action."""
     feints = observed.own_feinted < rules.feints
     return np.asarray(np.column_stack([observed.hand > 0, feints]) & observed.chooses[:, np.newaxis])
 
@@ -73,7 +73,7 @@ def possible_plays(observed: Observations, rules: Rules) -> np.ndarray:
 def frequencies(play: SelfPlay, observed: Observations | None = None) -> list[SituationFrequencies]:
     """Return the frequencies of plays in all situations that occur in self-play.
 
-    ``observed`` holds the observations of the information states if they are already known.
+    ``observed`` holds the observations in the information states if they have been computed.
     """
     space = play.graph.space
     observed = observed or observe(space)

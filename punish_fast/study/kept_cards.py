@@ -1,14 +1,14 @@
 """Value of keeping a card over the redeal.
 
 After a measure, the remaining cards stay in hand and the hands are filled up. Remove one of the cards that a player
-keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. With the
-card ``Y`` in its place, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to drawing
-that card first, so with a card from the pool in its place
+keeps, each with the same probability, and let ``B`` be the remaining situation, as it occurs in self-play. If card
+``Y`` replaces the removed card, the player wins with probability ``w(B + Y)``. Drawing one extra card is equivalent to
+drawing that card first, so if a random card from the pool replaces it, the win probability is
 
     w(B) = sum over Y of P(Y) w(B + Y),        P(Y) in proportion to the copies of Y in the pool.
 
-The gain from keeping ``Y`` over a fresh card is ``w(B + Y) - w(B)``, and the gain from keeping ``X`` over ``Y`` is
-``w(B + X) - w(B + Y)``, each averaged over all ``B`` whose pool contains the cards compared.
+The gain from keeping ``Y`` instead of a fresh card is ``w(B + Y) - w(B)``, and the gain from keeping ``X`` instead of
+``Y`` is ``w(B + X) - w(B + Y)``, each averaged over all ``B`` whose pool contains the cards compared.
 """
 
 from typing import NamedTuple
@@ -24,25 +24,25 @@ _N_KINDS = len(CARDS)
 
 
 class Kept(NamedTuple):
-    """Gains of keeping cards, as differences of win probabilities; NaN for impossible events."""
+    """Gains from keeping cards, as differences in win probability; NaN for impossible events."""
 
     # float64 ``[5]``, probability that a player keeps at least one copy, after a measure that both survive.
     share: np.ndarray
-    over_fresh: np.ndarray  # float64 ``[5]``, gain of keeping the card over a fresh card
-    over_other: np.ndarray  # float64 ``[5, 5]``, gain of keeping the row card over the column card
+    over_fresh: np.ndarray  # float64 ``[5]``, gain from keeping the card instead of a fresh card
+    over_other: np.ndarray  # float64 ``[5, 5]``, gain from keeping the row card instead of the column card
 
 
 class _Gaps(NamedTuple):
-    """Hands between two measures, with one own card removed."""
+    """Kept hands between two measures, with one card of the player removed."""
 
-    own: np.ndarray  # int64 ``[n, 5]``, remaining cards of the own hand
+    own: np.ndarray  # int64 ``[n, 5]``, the player's remaining cards
     enemy: np.ndarray  # int64 ``[n, 5]``, the enemy's hand
     hps: np.ndarray  # int64 ``[n]``, own and enemy HP as one number, ``hp (own - 1) + enemy - 1``
     weight: np.ndarray  # float64 ``[n]``, expected visits
 
 
 def kept_cards(play: SelfPlay) -> Kept:
-    """Return the gains of keeping cards in self-play."""
+    """Return the gains from keeping cards in self-play."""
     graph = play.graph
     own, enemy, hps = hands_of_nodes(graph)
     gaps = _open_gaps(graph, _Gaps(own, enemy, hps, play.nodes))
@@ -59,7 +59,7 @@ def kept_cards(play: SelfPlay) -> Kept:
 
 
 def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return own and enemy's kept hands, int64 ``[n_nodes, 5]`` each, and both HP as one int64 ``[n_nodes]``."""
+    """Return the cards kept by player and enemy, int64 ``[n_nodes, 5]`` each, and ``hps`` of `_Gaps`, ``[n_nodes]``."""
     layout, layer, redeal = graph.space.layout, graph.space.layers[0], graph.redeal
     own, enemy = split_pairs(layout, redeal.pair[redeal.node_pair])
     status = split_statuses(layout, layer.status[redeal.node_status])
@@ -67,7 +67,7 @@ def hands_of_nodes(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _open_gaps(graph: Graph, nodes: _Gaps) -> _Gaps:
-    """Remove one kept card, every copy with the same probability, and merge equal hands."""
+    """Remove one kept card, chosen uniformly among all copies, and merge equal hands."""
     layout = graph.space.layout
     keys, weights = [], []
     for kind in range(_N_KINDS):

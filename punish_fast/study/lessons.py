@@ -1,7 +1,7 @@
 """Lessons from a policy that plays both sides of the two-player game, and key figures of the game.
 
-All numbers come from the exact graph of the game: the value of HP before the cards are dealt and later, the value of
-opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
+All numbers come from the exact graph of the game: win probabilities by HP before and after the cards are dealt, the
+value of opening hands, the value of keeping a card over the redeal (``kept_cards.py``), and the frequencies of plays
 (``frequencies.py``). ``deviations.py`` compares recorded games with the policy.
 """
 
@@ -23,7 +23,7 @@ from punish_fast.study.kept_cards import Kept, kept_cards
 from punish_fast.study.observations import Observations, observe
 from punish_fast.study.selfplay import SelfPlay, self_play
 
-# Function that returns the context of a stage of the work, given its name.
+# Function that returns a context manager for a stage of the work, given its name.
 Stage = Callable[[str], AbstractContextManager[object]]
 
 
@@ -110,23 +110,23 @@ def _by_hands(openings: Openings, value: np.ndarray) -> Hands:
 
 
 def study_game(graph: Graph, policy: np.ndarray, stage: Stage = nullcontext) -> dict[str, Any]:
-    """Study a game by a policy that plays both sides.
+    """Return key figures of a game in which a policy plays both sides.
 
     Args:
         graph: The game.
         policy: float64 ``[n_rows]``, the probability of each row of the state space in its state.
-        stage: Function that returns the context of the stage ``self-play``.
+        stage: Function that returns a context manager for the stage ``self-play``, given its name.
 
     Returns:
         ``length``, the expected number of breaths; ``first_deal``, the probability that a game ends before cards are
-        dealt again; by card ``in_hand``, the average gain of one more copy in the opening hand, and ``kept``, the gain
-        of keeping the card over a fresh one, both in win probability; and ``plays``, the share of each card and of
-        feints in all choices. Values of impossible events are None.
+        dealt again; for each card, ``in_hand``, the average gain from one more copy in the opening hand, and ``kept``,
+        the gain from keeping the card instead of a fresh one, both in win probability; and ``plays``, the share of each
+        card and of feints in all choices. Values of impossible events are None.
     """
     with stage("self-play"):
         play = self_play(graph, policy)
         found = lessons(play)
-        # Only the first measure is needed.
+        # Only the probabilities of the first measure are needed.
         first = outcome_distribution(graph, policy, policy, rest=1.0)[0]
     hands = [worth(found.openings.hand[:, kind], found.openings.p, found.value).step for kind in range(len(CARDS))]
     always = found.frequencies[0].shares if found.frequencies else np.full(len(PLAYS), np.nan)

@@ -31,18 +31,18 @@ _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
 
 
 def draw_lessons(found: Lessons, people: Deviations | None, title: str, path: Path, rows: Sequence[str] = ROWS) -> None:
-    """Draw lessons into a PNG or SVG file.
+    """Plot lessons to a PNG or SVG file.
 
-    Rows of panels: win rates by HP, before a deal and later, and the worth of kept cards; the best and worst opening
-    hands, and the worth of copies of a card in them; the frequencies of plays; and, with recorded games, the plays and
-    losses of people.
+    The rows of panels show win rates by HP, before a deal and later, and the worth of kept cards; the best and worst
+    opening hands, and the worth of each number of copies of a card in them; the frequencies of plays; and, if
+    ``people`` is given, the plays and losses of people.
 
     Args:
         found: The lessons.
         people: Deviations of people, or None.
-        title: Headline; none if empty.
+        title: Headline; omitted if empty.
         path: Output file; the suffix determines the format.
-        rows: Rows to draw, some of `ROWS`.
+        rows: Rows to draw, a subset of `ROWS`.
     """
     with picture(path, "lessons") as figure:
         shown = [situation for situation in found.frequencies if situation.grouping != "hand"]
@@ -114,7 +114,7 @@ def _draw_hands(row: SubFigure, found: Lessons) -> None:
 
 
 def _places_of(kinds: Sequence[Any]) -> list[float]:
-    """Return the heights of rows, downwards, with gaps between groupings."""
+    """Return the vertical positions of rows, from top to bottom, with gaps between groupings."""
     places = [0.0]
     for before, after in pairwise(kinds):
         places.append(places[-1] - (1.0 if before.grouping == after.grouping else 1.6))

@@ -1,7 +1,8 @@
 """Observations of a player in every information state, under any information model.
 
-A model determines which states are distinguished. In each state, a player observes the own hand, the cards revealed or
-played, and both statuses. States of a block share their cards, so cards are decoded once per block.
+An information model determines which states are distinguished. In each state, a player observes their own hand, the
+cards that were revealed or played, and both statuses. All states of a block have the same cards, so cards are decoded
+once per block.
 """
 
 from typing import NamedTuple
@@ -14,11 +15,11 @@ from punish_fast.punish.strategy import COLUMN
 
 
 class Observations(NamedTuple):
-    """Observations in each information state of the breaths of a measure."""
+    """Observations in each information state, except for states between two measures."""
 
-    breath: np.ndarray  # uint8 ``[n_states]``, from 1
-    hand: np.ndarray  # uint8 ``[n_states, 5]``, copies in the own hand
-    gone: np.ndarray  # uint8 ``[n_states, 5]``, copies that were revealed or played
+    breath: np.ndarray  # uint8 ``[n_states]``, breath of the measure, from 1
+    hand: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card in the player's hand
+    gone: np.ndarray  # uint8 ``[n_states, 5]``, copies of each card that were revealed or played
     own_hp: np.ndarray  # uint8 ``[n_states]``
     enemy_hp: np.ndarray  # uint8 ``[n_states]``
     own_exhausted: np.ndarray  # uint8 ``[n_states]``, 1 or 0
@@ -29,7 +30,7 @@ class Observations(NamedTuple):
 
 
 def observe(space: StateSpace) -> Observations:
-    """Return the observations in the states of ``space``, in order, without states between two measures."""
+    """Return the observations in the states of ``space``, in order, except for states between two measures."""
     layers = space.layers[: space.rules.breaths]
     hands, gone, breaths = [], [], []
     for number, layer in enumerate(layers, 1):
@@ -50,11 +51,11 @@ def observe(space: StateSpace) -> Observations:
 
 
 def columns_of_rows(space: StateSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the state and column of every legal action of the breaths of a measure.
+    """Return the state and column of every legal action, except for states between two measures.
 
     Returns:
-        int32 ``[n_rows]``, the information state; and uint8 ``[n_rows]``, the index in the actions 10, 11, 20, 21, ...,
-        51, 90.
+        int32 ``[n_rows]``, the information state; and uint8 ``[n_rows]``, the index of the action among 10, 11, 20, 21,
+        ..., 51, 90.
     """
     n_states = int(space.layer_ptr[space.rules.breaths])
     lengths = np.diff(space.state_ptr[: n_states + 1])

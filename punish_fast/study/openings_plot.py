@@ -22,10 +22,10 @@ _LEAST_STEP = 0.05
 
 
 def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: str, path: Path) -> None:
-    """Draw openings into a PNG or SVG file.
+    """Plot openings to a PNG or SVG file.
 
-    Four panels: the distribution of values, the best and worst openings, and the mean value by the number of copies of
-    each card in hand and among the revealed cards.
+    The four panels show the distribution of values, the best and worst openings, and the mean value by the number of
+    copies of each card, in hand and among the revealed cards.
 
     Args:
         found: The openings.
@@ -38,7 +38,7 @@ def draw_openings(found: Openings, value: np.ndarray, is_chance: bool, title: st
     with picture(path, "openings") as figure:
         figure.set_size_inches(11, 7.8)
         set_headline(figure, title)
-        # Two rows of panels that need not be aligned.
+        # Draw the rows as subfigures, because their panels need not be aligned.
         rows: Any = figure.subfigures(2, 1)
         top, bottom = rows
         distribution, extremes = top.subplots(1, 2)
@@ -68,7 +68,7 @@ def _draw_distribution(axes: Axes, p: np.ndarray, value: np.ndarray, unit: str) 
 
 
 def draw_extremes(axes: Axes, labels: list[str], value: np.ndarray) -> None:
-    """Draw the best and the worst items, given their ``labels`` and ``value``."""
+    """Draw the best and the worst of some items, given the ``labels`` and the ``value`` of all of them."""
     order = np.argsort(-value, kind="stable")
     shown = np.unique(np.concatenate([np.arange(len(order))[:_SHOWN], np.arange(len(order))[-_SHOWN:]]))
     # Leave a gap between the best and the worst.

@@ -1,11 +1,12 @@
 """Reconstruct the information states in which recorded choices were made.
 
-A record contains the view: the discard pile, but not which side played which card. For a policy that remembers more,
-the information state of a choice is reconstructed from the earlier breaths of the measure. The player's own pick is
-recorded, and the enemy's pick too if the record includes that side; the draws of feints are not. Every draw is
-therefore tried, and the draws that lead to the cards and statuses of the next record are kept, which in most cases
-leaves a single state. Several states are weighted by the probability that deals and enemy lead to them. If no state is
-left, or a breath is missing, all states with the same view are used, with the same weights.
+A record contains only the view, which includes the discard pile but not which side played which card. For a policy that
+remembers more, the information state of a choice is reconstructed from the earlier breaths of the measure. The player's
+own pick is recorded, and so is the enemy's pick if the record includes that side; the cards drawn for feints are not
+recorded. Therefore, all possible draws are tried, and draws that lead to the cards and statuses of the next record are
+kept, which in most cases leaves a single state. If several states are left, they are weighted by the probability that
+the deals and the enemy lead to them. If no state is left or a breath is missing, all states with the same view are used
+and weighted in the same way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,19 +25,19 @@ from punish_fast.punish.strategy import belongs_to
 from punish_fast.records.choices import Choices
 from punish_fast.study.selfplay import SelfPlay
 
-# Columns of a status in a record's digits, by side.
+# Indices of each side's status among the digits of a record.
 _OWN, _ENEMY = [6, 7, 8], [9, 11, 12]
 # The cards that a player remembers: one digit per kind.
 Cards = tuple[int, ...]
 
 
 class Reconstruction(NamedTuple):
-    """Information states in which choices may have been made."""
+    """Possible information states of recorded choices."""
 
     choice: np.ndarray  # int64 ``[m]``, index of the choice, ascending
-    state: np.ndarray  # int64 ``[m]``, state of the policy's information model
+    state: np.ndarray  # int64 ``[m]``, row of the state in the policy's information model
     weight: np.ndarray  # float64 ``[m]``, probability of the state; sums to 1 for each choice
-    n_exact: int  # number of choices with a single state
+    n_exact: int  # number of choices with a single possible state
 
 
 def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choices) -> Reconstruction:
@@ -45,7 +46,7 @@ def reconstruct(play: SelfPlay, view: StateSpace, row: np.ndarray, choices: Choi
     Args:
         play: Self-play of the policy.
         view: The states of the view, under the same rules.
-        row: int64 ``[n]``, the states of the view in which the choices were made, or -1 to skip a choice.
+        row: int64 ``[n]``, rows of the states of the view in which the choices were made, or -1 to skip a choice.
         choices: The choices.
     """
     space = play.graph.space
@@ -78,7 +79,7 @@ class _Reconstructor:
         self._weight = self._places.weight.tolist()
 
     def states_of(self, choices: Choices) -> list[list[int]]:
-        """Return the possible states of each choice; empty if the record determines none."""
+        """Return the states of each choice that agree with the earlier breaths; empty if a breath is missing."""
         digits = split_digits(choices.decimal).astype(np.int64)
         found: list[list[int]] = []
         for own, enemy in _sides(choices):
@@ -101,7 +102,7 @@ class _Reconstructor:
         return set() if -1 in digits else {digits}
 
     def _after(self, known: set[Cards], before: int, other: int | None, after: int, choices: Choices) -> set[Cards]:
-        """Return the cards remembered one breath later; ``other`` is the record of the enemy's side."""
+        """Return the possible remembered cards one breath later; ``other`` indexes the enemy's record, if any."""
         seen, then = split_digits(choices.decimal[[before, after]]).astype(np.int64)
         action = int(choices.action[before])
         if self._status(seen) is None or self._status(then) is None or action not in ACTIONS:
@@ -162,7 +163,7 @@ class _Reconstructor:
 
 
 def _sides(choices: Choices) -> Iterator[tuple[list[int], list[int]]]:
-    """Pair the choices of each side of each game with the other side's choices, in order."""
+    """Yield the indices of the choices of each side of each game and those of the other side, in order."""
     is_new = np.ones(len(choices), dtype=np.bool_)
     is_new[1:] = (np.diff(choices.game) != 0) | (choices.won[1:] != choices.won[:-1])
     begins = np.flatnonzero(is_new).tolist()

@@ -1,8 +1,9 @@
-"""Self-play: a policy that plays both sides of the two-player game, with values and expected visits of every position.
+"""Self-play: a policy plays both sides of the two-player game; values and expected visits of every position.
 
 Values are computed backward, by an exact duel of the policy with itself. The expected number of visits to a full state
 is computed forward: it is the sum over all measures of the probability that the game is in this state. Passing the sum
-of the deals of all measures through one measure yields the visits to every full state, so only deals are summed.
+of the deals of all measures through one measure yields the visits to every full state, so only the deals are summed
+over measures.
 """
 
 from dataclasses import dataclass
@@ -37,9 +38,9 @@ class SelfPlay:
 
     @cached_property
     def beliefs(self) -> np.ndarray:
-        """Unnormalised probability that deals and enemy lead to each full state, float64 ``[n_full]``.
+        """Unnormalised probability that the deals and the enemy lead to each full state, float64 ``[n_full]``.
 
-        Own choices since the deal are omitted because they carry no information about the enemy's hand.
+        The player's choices since the deal are omitted because they carry no information about the enemy's hand.
         """
         graph = self.graph
         belief = np.zeros(graph.n_full)
@@ -51,7 +52,7 @@ class SelfPlay:
 
     @cached_property
     def action_values(self) -> np.ndarray:
-        """Win probability after each action if both sides continue by the policy, float64 ``[n_rows]``.
+        """Win probability after each action if both sides then follow the policy, float64 ``[n_rows]``.
 
         The distribution of the enemy's hand follows from `beliefs`.
         """

@@ -95,7 +95,7 @@ def test_a_file_may_be_called_like_a_built_in_agent(run, equilibria):
     ("arguments", "text"),
     [
         (["view.h5", "--records", "bots.db"], "bots.db: 0 games between people selected"),
-        (["view.h5", "--records", "strange.db"], "--records: none of 1 choices is between legal actions"),
+        (["view.h5", "--records", "strange.db"], "--records: none of 1 choices is between two or more legal actions"),
         (["tensor.h5"], "is a tensor"),
     ],
 )

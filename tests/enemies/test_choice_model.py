@@ -114,7 +114,7 @@ def test_nothing_to_learn_is_said(space):
     forced = np.flatnonzero(legal_mask(space).sum(axis=1) == 1)[:6]
     column = legal_mask(space)[forced].argmax(axis=1)
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 6 were between two legal actions; at least 1 is needed to learn"
+        CountsError, match=r"^choices: 0 of 6 were between two or more legal actions; at least 1 is needed to learn"
     ):
         fit_choice_model(space, forced, column, np.arange(6))
 

@@ -101,7 +101,7 @@ def test_wrong_wishes_are_refused(space, choices):
         held_out_losses(space, choices, n_folds=1)
     nobody = Located(np.array([-1, -1]), np.array([-1, -1]), np.arange(2))
     with pytest.raises(
-        CountsError, match=r"^choices: 0 of 2 were between two legal actions; at least 1 is needed to predict"
+        CountsError, match=r"^choices: 0 of 2 were between two or more legal actions; at least 1 is needed to predict"
     ):
         held_out_losses(space, nobody, ["uniform"], n_folds=2)
 

@@ -1,7 +1,7 @@
-"""Compare play of a game under two sets of rules.
+"""Compare equilibrium play under two sets of rules.
 
-All numbers come from an approximate equilibrium under each set. Short runs leave both sides exploitable, so differences
-of about the size of the exploitability mean little.
+All numbers come from an approximate equilibrium under each set. After few iterations, the strategies remain
+exploitable, so differences that do not clearly exceed the exploitability mean little.
 """
 
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ from punish_fast.punish.rules import Rules, true_rules
 DEFAULT_ITERATIONS = 40
 _GROUPS = ("in_hand", "kept", "plays")
 _SIDES = ("base", "changed")
-# Smaller changes, of a win probability or a share, are never the main finding.
+# Smaller changes of a win probability or a share are not mentioned in the finding.
 _LEAST = 0.001
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number under both sets of rules."""
+    """A number with its values under both sets of rules."""
 
     group: str  # ``game``, ``in_hand``, ``kept`` or ``plays``
-    name: str  # name of the card, play or number
+    name: str  # name of the card, the play or the number
     standard: float | None  # value under the rules to compare with; None if unknown
-    changed: float | None  # value under the changed rules
+    changed: float | None  # value under the changed rules; None if unknown
 
     @property
     def difference(self) -> float | None:
@@ -49,7 +49,7 @@ class Balance:
 
     @property
     def change(self) -> str:
-        """The change in words, such as ``damage.strike=3 instead of 2``."""
+        """The changes of the rules in words, such as ``damage.strike=3 instead of 2``."""
         found = changes_of(self.rules, self.base).items()
         told = [
             f"{change_text(name, value)} instead of {value_text(value_of(self.base, name))}" for name, value in found
@@ -58,7 +58,7 @@ class Balance:
 
     @property
     def measures(self) -> list[Measure]:
-        """All numbers; empty unless both games could be studied."""
+        """All measures; empty unless both games could be studied."""
         standard, changed = self.standard.result, self.changed.result
         if standard is None or changed is None:
             return []
@@ -89,7 +89,7 @@ class Balance:
 
 
 def balance(rules: Rules, base: Rules, iterations: int = DEFAULT_ITERATIONS, watch: Watch | None = None) -> Balance:
-    """Compare equilibria, after a number of ``iterations``, under two sets of rules with the true redeal."""
+    """Compare equilibria under two sets of rules, both with the true redeal and after ``iterations`` iterations."""
     pair = true_rules(base), true_rules(rules)
     jobs = [equilibrium_job(name, each, iterations) for name, each in zip(_SIDES, pair, strict=True)]
     return Balance(*pair, iterations, *run_jobs(jobs, watch=watch))

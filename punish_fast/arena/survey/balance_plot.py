@@ -20,13 +20,13 @@ _TITLES = {
     "plays": ("How often cards are played", "share of all choices, in per cent"),
 }
 _HEIGHT = 0.38
-# Maximum characters in a line of the headline.
+# Maximum number of characters in a line of the headline.
 _LINE = 105
 _NEAR: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 8}
 
 
 def draw_balance(found: Balance, path: Path) -> None:
-    """Draw a balance into a PNG or SVG file: two bars for each card, with the difference next to them."""
+    """Plot a balance to a PNG or SVG file: two bars for each card, with the difference next to them."""
     measures = found.measures
     if not measures:
         raise FigureError(f"{path}: there is nothing to draw, because a game could not be studied")

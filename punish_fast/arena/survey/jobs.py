@@ -1,8 +1,8 @@
 """Run jobs and store their results, in this process or on the workers of a Dask cluster.
 
-A stored result is not computed again, so an interrupted run resumes, and runs can share results. A failed job
-stores its error message; other jobs continue. Dask reassigns the jobs of a worker that died; the result of a job does
-not depend on the number of workers and threads.
+A stored result is not computed again, so an interrupted run can be resumed, and runs can share results. A failed job
+stores its error message; other jobs continue. Dask reassigns the jobs of a worker that died. The result of a job does
+not depend on the number of workers or threads.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Job:
 
     label: str  # name in progress messages
     key: dict[str, Any]  # everything that the result depends on, JSON-like
-    # Called as ``function(*arguments, stage)``, where ``stage(name)`` returns the context of a stage of the work. Must
-    # be importable by workers and return a JSON-like result.
+    # Called as ``function(*arguments, stage)``, where ``stage(name)`` returns a context manager for a stage of the
+    # work. Must be importable by workers and return a JSON-like result.
     function: Callable[..., dict[str, Any]]
     arguments: tuple[Any, ...]  # must be picklable
 
@@ -47,9 +47,9 @@ class Job:
 class Watch:
     """Progress callbacks."""
 
-    # Called as ``done(n, total)`` when ``n`` of the missing jobs are done, and with 0 before the first.
+    # Called as ``done(n, total)`` when ``n`` of the ``total`` missing jobs are done, and as ``done(0, total)`` first.
     done: Callable[[int, int], None] = lambda _done, _total: None
-    # Returns the context of a stage of a job in this process, given the job and the name of the stage.
+    # Returns a context manager for a stage of a job, given the job and the name of the stage; used in this process.
     stage: Callable[[Job, str], AbstractContextManager[object]] = lambda _job, _name: nullcontext()
 
 
@@ -59,7 +59,7 @@ def run_jobs(
     """Run all jobs that have no stored result; return the outcomes of all jobs, in order.
 
     Args:
-        jobs: The jobs; equal jobs are run once.
+        jobs: The jobs; jobs with equal keys are run once.
         results: Stored results, to which new ones are added, or None to store nothing.
         client: The Dask cluster on which to run the jobs, or None to run them in this process.
         watch: Progress callbacks.
@@ -92,7 +92,7 @@ def _do_here(jobs: list[Job], watch: Watch) -> Generator[tuple[Job, Outcome], No
 def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], None, None]:
     def submit_all(jobs: list[Job]) -> list[Future[Any]]:
         with warnings.catch_warnings():
-            # Jobs may contain an enemy's policy.
+            # Jobs may contain an enemy's policy, which is large.
             warnings.filterwarnings("ignore", "Sending large graph")
             return [submit(client, work_on, job, retries=_RETRIES) for job in jobs]
 
@@ -100,7 +100,7 @@ def _do_on(client: Client, jobs: list[Job]) -> Generator[tuple[Job, Outcome], No
 
 
 def work_on(job: Job, stage: JobStage = nullcontext) -> Outcome:
-    """Run a job."""
+    """Run a job; if it fails with one of the errors in `IMPOSSIBLE`, return the message as the reason."""
     begin = time.perf_counter()
     try:
         result = job.function(*job.arguments, stage)

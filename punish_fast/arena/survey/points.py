@@ -4,19 +4,20 @@
 
     base = "tabletop"                       # a preset or a TOML file of rules
     enemies = ["random"]
-    objectives = ["win-probability"]        # and "discounted", with
-    discounts = [0.95]
+    objectives = ["win-probability", "discounted"]
+    discounts = [0.95]                      # for the objective "discounted"
 
     [grid]                                  # every combination of these values
     hp = [2, 3]
     damage.strike = [2, 3]
 
-    [[points]]                              # and these
+    [[points]]                              # additional rules
     hp = 4
     copies = { strike = 2, punish = 4 }
 
-Every list of ``[grid]`` contains alternatives, each written as in a rules file; ``copies`` and ``damage`` can instead
-have a list for each of some cards. A table of ``[[points]]`` changes fields of ``base``. Duplicate points count once.
+Each list in ``[grid]`` contains alternative values, written as in a rules file; ``copies`` and ``damage`` can instead
+have separate lists for individual cards. Each ``[[points]]`` table changes fields of ``base``. Duplicate points count
+once.
 """
 
 import tomllib
@@ -35,7 +36,7 @@ from punish_fast.runtime.files import fault_of_input
 from punish_fast.runtime.json_values import brief, is_number
 
 MOST_POINTS = 10_000
-# Maximum size of a file: the time to parse dotted keys grows with the square of their length.
+# Maximum size of a file in bytes: the time to parse dotted keys grows with the square of their length.
 _MOST_BYTES = 16_384
 _KEYS = ("base", "enemies", "objectives", "discounts", "grid", "points")
 _OWN = ("enemy", "objective", "discount")
@@ -47,7 +48,7 @@ class SurveyError(PunishFastError, ValueError):
 
 @dataclass(frozen=True)
 class Point:
-    """A game against an enemy."""
+    """A game against an enemy, and the objective of the agent."""
 
     rules: Rules
     enemy: str = "random"  # the enemy's name or file, an argument of `punish_fast.arena.players.Player`

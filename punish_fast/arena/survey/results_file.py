@@ -1,7 +1,7 @@
 """Store results in a file of JSON lines, and look them up by their keys.
 
-A *key* is a JSON object of everything that a result depends on: rules, enemy, method, versions. Each result is a line
-that is appended as soon as it is known::
+A *key* is a JSON object with everything that a result depends on: rules, enemy, method, versions. Each result is a line
+that is appended as soon as the result is known::
 
     {"key": {...}, "result": {...}, "reason": null, "seconds": 1.5, "checksum": "3f0c..."}
 
@@ -32,7 +32,7 @@ class Outcome:
 
 
 class ResultsFile:
-    """A file of results; created with the first result if it does not exist."""
+    """A file of results, created when the first result is stored."""
 
     def __init__(self, path: Path) -> None:
         check_output(path)
@@ -44,7 +44,7 @@ class ResultsFile:
             raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
         found = [_read(line) for line in lines]
         self._found = dict(pair for pair in found if pair is not None)
-        # A crash may have truncated the only line.
+        # Accept a file with a single truncated line, which a crash may have left.
         if lines and not self._found and not lines[0].startswith(b'{"key": '):
             raise OutputError(f"{path}: is not a file of results and will not be extended")
         if damaged := found.count(None):

@@ -1,9 +1,9 @@
 """Studies of games under house rules, point by point.
 
-A *point* is a game against an enemy (``points.py``). Its agent is solved and then plays the two-player game against
-itself and against a best response. An approximate equilibrium of the same game shows play between players who know each
-other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points under the same rules share their
-equilibrium, and stored results are not computed again.
+A *point* is a game against an enemy (``points.py``). For each point, an agent is solved and then plays the two-player
+game against itself and against a best response. An approximate equilibrium of the same game shows play between players
+who know each other's strategy. Agent and equilibrium are separate jobs (``jobs.py``), so points with the same rules
+share an equilibrium, and stored results are not computed again.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ from punish_fast.study.lessons import Stage, study_game
 
 # Increment when results change but the kernels do not.
 _VERSION = 1
-# Share of games against a best response when learning an equilibrium.
+# Share of games against a best response while an equilibrium is learned.
 BEST_RESPONSE_SHARE = default_response_share("view")
 
 
@@ -57,7 +57,7 @@ class PointResult:
 
     @property
     def reason(self) -> str | None:
-        """Reason why a result is missing; None if both exist."""
+        """Reason why a result is missing; None if no result is missing."""
         reasons = [part.reason for part in (self.agent, self.equilibrium) if part is not None]
         return next((reason for reason in reasons if reason is not None), None)
 
@@ -70,7 +70,7 @@ def run_survey(
     watch: Watch | None = None,
     jobs: list[list[Job]] | None = None,
 ) -> list[PointResult]:
-    """Study all points without stored results.
+    """Return the results of all points; study the points without stored results.
 
     Args:
         survey: The points.
@@ -78,7 +78,7 @@ def run_survey(
         iterations: Iterations of the equilibrium of each game, or None to study only agents.
         client: A `distributed.Client` on whose workers to run, or None to run in this process.
         watch: Progress callbacks.
-        jobs: Result of `jobs_of`, if it is known.
+        jobs: Result of `jobs_of`, if already computed.
     """
     jobs = jobs_of(survey, iterations) if jobs is None else jobs
     outcomes = iter(run_jobs([job for of_point in jobs for job in of_point], results, client, watch))
@@ -88,7 +88,7 @@ def run_survey(
 
 
 def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
-    """Return the job for the agent of each point, followed by the job of its equilibrium if ``iterations`` is given."""
+    """Return the jobs of each point: for its agent and, if ``iterations`` is given, for its equilibrium."""
     players = {enemy: _look_up(enemy) for enemy in dict.fromkeys(point.enemy for point in survey.points)}
     jobs = []
     for point in survey.points:
@@ -101,7 +101,7 @@ def jobs_of(survey: Survey, iterations: int | None) -> list[list[Job]]:
 
 
 def n_missing(jobs: list[list[Job]], results: ResultsFile) -> int:
-    """Count the points without stored results; ``jobs`` lists the jobs of each point."""
+    """Count the points of which a result is not stored; ``jobs`` lists the jobs of each point."""
     return sum(any(results.find(job.key) is None for job in of_point) for of_point in jobs)
 
 
@@ -125,12 +125,14 @@ def study_agent(point: Point, policy: np.ndarray | None, stage: Stage) -> dict[s
 
     Args:
         point: The point.
-        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file.
-        stage: Function that returns the context of the stages ``model``, ``graph``, ``self-play``, ``best response``.
+        policy: The enemy's policy, float64 ``[n_rows]``, if it comes from a file; otherwise None.
+        stage: Function that returns a context manager for each of the stages ``model``, ``graph``, ``self-play`` and
+            ``best response``, given its name.
 
     Returns:
-        The size of the model; the agent's mean ``value`` over all openings, against its enemy; the results of
-        `study_game`; and the win probability of the ``best_response`` to it.
+        The sizes of model and graph; the agent's mean ``value`` over all openings, against its enemy, with sweeps,
+        error bound and fingerprint of the solution; the results of `study_game`; and ``best_response``, the win
+        probability of the best response to the agent.
     """
     with stage("model"):
         space = StateSpace(point.rules, most_states=most_states(memory_limit(None)))
@@ -156,12 +158,13 @@ def study_equilibrium(rules: Rules, iterations: int, stage: Stage) -> dict[str, 
 
     Args:
         rules: The rules, with the true redeal.
-        iterations: Number of iterations of the equilibrium.
-        stage: Function that returns the context of the stages ``graph``, ``equilibrium`` and ``self-play``.
+        iterations: Number of iterations of the equilibrium solver.
+        stage: Function that returns a context manager for each of the stages ``graph``, ``equilibrium`` and
+            ``self-play``, given its name.
 
     Returns:
-        The results of `study_game`; the ``exploitability`` in percentage points, and the win probability of the
-        ``best_response``.
+        The number of ``full_states``; the number of ``iterations``; the results of `study_game`; ``best_response``, the
+        win probability of the best response; and the ``exploitability`` in percentage points.
     """
     with stage("graph"):
         graph = _graph(rules, BEST_RESPONSE_SHARE)
@@ -184,7 +187,7 @@ def _look_up(enemy: str) -> tuple[Player, dict[str, Any]]:
 
 
 def _key(study: str, rules: Rules) -> dict[str, Any]:
-    """Return the common part of all keys: the rules, and the versions of the code."""
+    """Return the entries that all keys have: the study, the rules, and the versions of the code."""
     versions = {"study_version": _VERSION, "package": __version__, "kernels": _jit.source_digest()}
     return {"study": study, "rules": to_mapping(rules)} | versions
 
