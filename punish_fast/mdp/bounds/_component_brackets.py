@@ -1,6 +1,6 @@
 """In-place sweeps of total rewards and of their lower and upper bounds; see ``component_brackets.py``.
 
-Bounds include rounding errors, in proportion to the size of the terms, and the error of products that underflow.
+The bounds allow for rounding errors, which are proportional to the size of the terms, and for products that underflow.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from punish_fast.mdp._bellman import NONE, ONE
 from punish_fast.runtime._jit import kernel, routine
 
-# Roundings in addition to one per entry of a row: stored probability, product, reward, and the bound itself.
+# Roundings in addition to one per entry of a row: of the stored probability, the product, the reward and the bound.
 FURTHER_ROUNDINGS = 8
 _UNIT_ROUNDOFF = float(np.finfo(np.float64).eps) / 2
 # Largest error of a product that underflows.
@@ -29,19 +29,21 @@ class ValueRange(NamedTuple):
 class Bounds(NamedTuple):
     """Bounds on values, and the progress of their proof."""
 
-    lower: np.ndarray  # float64 ``[n_columns]``, lower bounds once every state of a component has a row in ``choice``
-    upper: np.ndarray  # float64 ``[n_columns]``, upper bounds once every state of a component is marked in ``is_above``
-    choice: np.ndarray  # int64 ``[n_states]``, row by which a policy attains the lower bound, or -1
-    is_above: np.ndarray  # bool ``[n_states]``, True once a backup of the upper bounds did not exceed the bound
+    # Bounds, float64 ``[n_columns]``; the lower bounds of a component are valid once all its states have a row in
+    # ``choice``, and the upper bounds once all its states are marked in ``is_above``.
+    lower: np.ndarray
+    upper: np.ndarray
+    choice: np.ndarray  # int64 ``[n_states]``, row by which a policy attains the lower bound; -1 if none is known
+    is_above: np.ndarray  # bool ``[n_states]``, True if a backup of the upper bounds did not exceed the state's bound
 
 
 @routine
 def relax_run(first, last, is_descending, tensor, v):
     """Back up the states from ``first`` to ``last`` in place, in either direction; return the largest change.
 
-    A row with a self-loop is solved for its own state: the reward plus the values of other successors is divided by the
-    probability of leaving. This probability is computed as a sum, since one minus the probability of staying loses all
-    digits if the state is hardly ever left.
+    A row with a self-loop is solved for the value of its state: the reward plus the weighted values of other successors
+    is divided by the probability of leaving. This probability is computed as a sum, since one minus the probability of
+    staying loses all digits if the state is hardly ever left.
     """
     state_ptr, indptr, indices, data, reward = tensor
     largest = 0.0
@@ -69,9 +71,9 @@ def relax_run(first, last, is_descending, tensor, v):
 
 @kernel
 def relax_components(begin, end, boundary, tensor, v, goal, most):
-    """Solve components in order, in place: sweep each until no change exceeds ``goal``, at most ``most`` times.
+    """Solve components in order, in place: sweep each until no change exceeds ``goal``, but at most ``most`` times.
 
-    A component of one state takes a single backup.
+    A component of one state needs only one backup.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + 1]
@@ -84,7 +86,7 @@ def relax_components(begin, end, boundary, tensor, v, goal, most):
 
 @kernel
 def begin(first, last, distance, limits, v, bounds):
-    """Set the bounds of states to ``v`` minus and plus ``distance``, float64 ``[n_states]``, with no proof yet."""
+    """Set the bounds of states to ``v`` minus and plus ``distance``, float64 ``[n_states]``; mark them as unproved."""
     for state in range(first, last):
         bounds.lower[state] = max(v[state] - distance[state], limits.least)
         bounds.upper[state] = min(v[state] + distance[state], limits.most)
@@ -128,7 +130,7 @@ def narrow_run(first, last, is_descending, tensor, limits, bounds):
 def narrow(begin, end, boundary, tensor, limits, bounds, most):
     """Sweep the bounds of components in order until they are proved, each at most ``most`` times.
 
-    Returns the index of the first component whose bounds are not proved, or ``end``.
+    Stop at the first component whose bounds are not proved, and return its index, or ``end`` if there is none.
     """
     for component in range(begin, end):
         first, last = boundary[component], boundary[component + ONE]

@@ -1,10 +1,10 @@
 """Bellman backups of MDPs without layers, restricted to the rows that may still be optimal.
 
 `improve` backs up all states from one ``v``. It skips rows that an earlier backup proved to be suboptimal
-(``improvement.py``): the *candidates* of each state, which come first in its part of ``candidate``, shrink in place.
-Each state is therefore updated by a single thread, and nothing is copied.
+(``improvement.py``). The other rows, the *candidates* of a state, are moved to the beginning of the state's part of
+``candidate``, so nothing is copied, and each state is updated by one thread only.
 
-Sums are computed within a chunk in a fixed order, as in ``_bellman.py``.
+Sums within a chunk are computed in a fixed order, as in ``_bellman.py``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from punish_fast.runtime._prefetch import prefetch
 class Candidates(NamedTuple):
     """The rows of each state that may be optimal."""
 
-    rows: np.ndarray  # uint32 ``[n_rows]``, ascending; the rows of state ``s`` begin at ``state_ptr[s]``
-    number: np.ndarray  # uint32 ``[n_states]``, number of candidates
+    rows: np.ndarray  # uint32 ``[n_rows]``; the candidates of state ``s``, ascending, begin at ``state_ptr[s]``
+    number: np.ndarray  # uint32 ``[n_states]``, number of candidates of each state
 
 
 class Greedy(NamedTuple):
@@ -35,8 +35,9 @@ class Greedy(NamedTuple):
 
 @kernel
 def improve(begin, end, chunks, tensor, discount, slack, candidates, v, greedy, statistics):
-    """Back up states from ``v`` over their candidates, after dropping candidates that are worse by more than ``slack``.
+    """Back up states from ``v`` over their candidates.
 
+    First drop candidates whose value in the last backup was more than ``slack`` below the best one of their state.
     ``statistics[chunk]`` receives the smallest and the largest change of a state, the number of states whose choice
     changed, and the number of entries read.
     """

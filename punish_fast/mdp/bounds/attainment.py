@@ -1,18 +1,18 @@
 """Policies that attain the computed values without a discount.
 
-Even if values are within ``d`` of the optimum, the greedy policy may be poor: without a discount, a row that loses less
-than ``d`` might be repeated forever. Let ``F`` be a sweep under one policy, in an MDP in which every policy terminates,
-and let ``e`` bound its rounding error. As in ``interval_iteration.py``,
+Even if values are within ``d`` of the optimum, their greedy policy may be poor: without a discount, a row that loses
+less than ``d`` might be taken many times. In an MDP in which every policy terminates, let ``F`` be a sweep under one
+policy, and let ``e`` bound its rounding error. As in ``interval_iteration.py``,
 
     F^k(l) - k e >= l   =>   the policy earns at least l
 
 so a policy is verified by sweeps from ``l = v - d / 2``. If the layers form a cycle, the condition is required only in
 the first layer; elsewhere the policy earns ``F^k(l)``, which must be at least ``v - d``.
 
-If this fails, another policy is constructed. Raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the best rows,
-and let the policy take, in each state, the row that last raised its bound. Bounds only increase, so each chosen row
-still earns ``l`` at its state, and once every state has a chosen row, the policy earns at least ``l``. Sweeps find a
-policy if they can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
+If this fails, another policy is constructed. Repeatedly raise ``l`` to ``max(l, T l - e)``, where ``T`` backs up the
+best rows, and let the policy take, in each state, the row that last raised the state's bound. Bounds only increase, so
+each row taken still earns at least the bound of its state, and once a row is taken in every state, the policy earns at
+least ``l``. Sweeps find a policy if they can find values at all: from any ``l <= v*``, these bounds increase to ``v*``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Aim(NamedTuple):
 
 
 def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
-    """Return True if ``sweeps`` sweeps prove that policy ``choice``, int64 ``[n_states]``, attains its aim."""
+    """Return True if ``sweeps`` sweeps prove that the policy ``choice``, int64 ``[n_states]``, attains the aim."""
     n, payment, weight = mdp.n_states, Payment(aim.reward, 1.0), np.zeros(mdp.n_rows)
     weight[choice] = 1.0
     n_carried = int(mdp.layer_ptr[1]) if mdp.is_cycle else n
@@ -60,7 +60,7 @@ def attains(mdp: MDP, aim: Aim, choice: np.ndarray, sweeps: int) -> bool:
 
 
 def attaining_choice(mdp: Process, aim: Aim) -> np.ndarray | None:
-    """Find a policy with the required values, int64 ``[n_states]``; None if sweeps prove none. Play must end."""
+    """Find a policy that attains the aim, int64 ``[n_states]``; return None if sweeps prove none. Play must end."""
     payment, backups, n = Payment(aim.reward, 1.0), mdp.backups, mdp.n_states
     lower, out = aim.lower.copy(), np.empty(mdp.n_columns)
     found = RowChoices(np.zeros(mdp.n_rows), np.zeros(n, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Undiscounted total rewards, component by component, each with proved bounds before the next one is solved.
+"""Undiscounted total rewards, component by component; the bounds of each are proved before the next one is solved.
 
 Strongly connected components are solved in topological order (``topological_order.py``), so a component is never
 revisited. Each component goes through two stages:
@@ -6,22 +6,23 @@ revisited. Each component goes through two stages:
 * *Values* are computed by in-place sweeps in alternating directions; in a large component, pairs of sweeps are
   extrapolated (``anderson.py``). This stage proves nothing.
 * *Bounds*, which start a small distance below and above the values, are swept in the same way. Let ``T`` back up the
-  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be bounds of which each sweep keeps the better
-  of old and new. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains true once it was
-  true when ``s`` was backed up. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a`` that last
-  raised ``l(s)``. Once this holds in all states of a component, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <=
+  best rows, let ``e`` bound its rounding error, and let ``u`` and ``l`` be the bounds; a sweep replaces a bound only by
+  a tighter one. Since ``T`` is monotone and ``u`` only decreases, ``(T u)(s) + e <= u(s)`` remains true once a backup
+  of ``s`` has found it to be true. In the same way, ``l(s) <= (T_a l)(s) - e`` remains true for the row ``a`` that last
+  raised ``l(s)``. Once both hold in all states of a component, ``T u <= u`` and ``T_a l >= l``, so ``l <= v_a <= v* <=
   u``, where ``v_a`` is the value of the policy that takes these rows [optimistic value iteration: Hartmanns and
   Kaminski 2020, CAV].
 
-If episodes are long, bounds at a constant distance need many sweeps, since they improve only where the episode may end.
-After 1,000 sweeps, the caller tries policy iteration (``exact_iteration.py``). If the MDP is too large for that,
-further sweeps use a distance that decreases with each step (`Effort.is_patient`): ``k + c h``, where ``k`` is the
-largest distance in earlier components, and ``h`` is approximately the maximum expected number of remaining steps, so
-that ``h >= P_a h + 1/2`` for every row ``a``. A backup tightens such bounds by ``c / 2``, less the change of the
-values. No ``h`` satisfies this if play might continue forever, although at a cost; then nothing is proved.
+If episodes are long, bounds at a constant distance from the values need many sweeps, since a sweep improves them only
+in states from which the episode may soon end. After 50 to 1,000 sweeps, the caller therefore tries policy iteration
+(``exact_iteration.py``). If the MDP is too large for that, further sweeps use a distance that grows with the number of
+remaining steps (`Effort.is_patient`): ``k + c h``, where ``k`` is the largest distance in earlier components, and ``h``
+is approximately the maximum expected number of remaining steps, so that ``h >= P_a h + 1/2`` for every row ``a``. A
+backup tightens such bounds by at least ``c / 2``, less the change of the values. If play might continue forever, even
+at a cost, no ``h`` satisfies this, and nothing is proved.
 
 The method requires that sweeps from any start converge to ``v*``: either every policy terminates, or some policy
-terminates and every other policy has unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
+terminates and every policy that does not has unbounded cost [Bertsekas and Tsitsiklis 1991, Math. Oper. Res. 16].
 """
 
 from dataclasses import replace
@@ -41,15 +42,15 @@ from punish_fast.mdp.process import Payment, RowChoices, tensor_of
 from punish_fast.mdp.solve_options import Effort
 from punish_fast.runtime.parallel import balanced_chunks
 
-# Number of states from which a component is worth extrapolating.
+# Components of at least this many states are extrapolated.
 _LARGE = 1024
 # Largest change of converged values in a sweep, as a share of the distance to their bounds.
 _SHARE = 0.001
-# Largest change of converged step counts in a sweep; less than half of their decrease per step, which is 1.
+# Largest change of converged step counts in two sweeps; less than half of their decrease per step, which is 1.
 _SHARE_OF_STEP = 0.25
-# Share of the remaining tolerance that a slow component uses.
+# Share of the remaining tolerance that a slowly converging component uses.
 _SHARE_OF_REST = 0.25
-# Largest change of converged values in two sweeps, as a share of the progress of bounds in two steps; less than half.
+# Largest change of converged values in two sweeps, as a share of ``c``; less than half, the progress of a backup.
 _SHARE_OF_FALL = 0.125
 _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 
@@ -57,8 +58,8 @@ _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS = 1024, 64
 def bracketed(mdp: MDP, reward: Payoff, effort: Effort) -> Exact:
     """Compute the maximum total reward, and a policy that attains it within the error bound.
 
-    ``mdp`` is not compact, and its own rewards are ignored. Every policy must terminate, or every policy that does not
-    must have unbounded cost. If sweeps do not prove the bound, it is infinite and the policy is greedy.
+    ``mdp`` must not be compact, and its own rewards are ignored. Every policy must either terminate or have unbounded
+    cost. If sweeps do not prove the tolerance, the error bound is infinite, and the policy might be only greedy.
     """
     order = Order(mdp)
     ordered = replace(order.mdp, reward=reward.row[order.rows])
@@ -87,10 +88,10 @@ class _Sweeps:
         n = mdp.n_states
         self._v = np.concatenate([np.zeros(n) if effort.start is None else effort.start, reward.end])
         self._distance = np.full(n, effort.tolerance / 2)
-        # Proved so far
+        # Bounds of all components, proved or not.
         self.bounds = Bounds(self._v.copy(), self._v.copy(), np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=bool))
-        self.is_proved = True  # After a component fails, values of later components are swept, but not bracketed
-        self.n_sweeps = 1  # Sweeps of components that were swept individually, plus 1 for all others
+        self.is_proved = True  # False after a component fails; later components are then swept, but not bracketed
+        self.n_sweeps = 1  # Number of sweeps of components that were swept individually, plus 1 for all others
 
     def result(self) -> tuple[np.ndarray, np.ndarray, float]:
         """Return values ``[n_columns]``, rows of a policy, and the error bound of both, infinite if not proved."""
@@ -106,7 +107,7 @@ class _Sweeps:
         return v, self.bounds.choice, float(np.nextafter(distance, np.inf))
 
     def prove_each(self, boundary: np.ndarray) -> None:
-        """Bracket components in order."""
+        """Bracket small components in order."""
         # In chunks, so that an interrupt is handled soon.
         for begin, end in pairwise(balanced_chunks(boundary, 64).tolist()):
             self._relax(self._tensor, self._v, boundary[begin : end + 1], self._change, self._effort.max_sweeps)
@@ -126,7 +127,7 @@ class _Sweeps:
         return _SHARE * self._tolerance / 2
 
     def _prove_slowly(self, boundary: np.ndarray) -> bool:
-        """Bracket a component by bounds whose distance from the values decreases with the remaining steps."""
+        """Bracket a component by bounds whose distance from the values grows with the number of remaining steps."""
         inside = slice(*boundary.tolist())
         steps, one = np.zeros(len(self._v)), self._tensor._replace(reward=np.ones(len(self._tensor.reward)))
         self._extrapolate(one, steps, ValueRange(0.0, np.inf), boundary, _SHARE_OF_STEP)
@@ -144,7 +145,10 @@ class _Sweeps:
     def _extrapolate(
         self, tensor: Tensor, v: np.ndarray, limits: ValueRange, boundary: np.ndarray, change: float
     ) -> bool:
-        """Sweep both ways and extrapolate until values change by at most ``change``; return False at the limit."""
+        """Sweep in both directions and extrapolate until values change by at most ``change``.
+
+        Return False if the maximum number of sweeps is reached first.
+        """
         acceleration, values = Anderson(), v[slice(*boundary.tolist())]
         for _ in range(0, self._effort.max_sweeps, 2):
             before = values.copy()
@@ -168,7 +172,7 @@ class _Sweeps:
         begin, end = int(boundary[first]), int(boundary[last])
         _component_brackets.begin(begin, end, self._distance, self._limits, self._v, self.bounds)
         n_open, lower, upper = -1, self.bounds.choice[begin:end], self.bounds.is_above[begin:end]
-        # If a batch of sweeps proves no further bounds, more sweeps would not either.
+        # Stop when a batch of sweeps proves no further bounds, because more sweeps are not likely to.
         for _ in range(0, _MOST_SWEEPS_OF_BOUNDS, _SWEEPS_OF_BOUNDS):
             args = boundary.view(np.uint64), self._tensor, self._limits, self.bounds, _SWEEPS_OF_BOUNDS
             first = int(_component_brackets.narrow(first, last, *args))

@@ -1,20 +1,21 @@
-"""Values on the way to the optimum, and the backup that certifies them.
+"""Values that approach the optimum, and the backup that certifies them.
 
 Every method for MDPs without layers alternates two steps: *advance* the values toward the optimum by any means, then
 *improve* them by one backup of all states, which finds the greedy policy and proves an error bound. The bound depends
 only on the backup, so an advance needs no proof.
 
 **Bounds of a backup.** Let ``d = T v - v`` for the Bellman operator ``T`` with discount ``g``, and ``low <= d <= high``
-in every column; a terminal never changes, so if there are terminals, 0 lies between them. Rows sum to one, so adding a
-constant to ``v`` adds ``g`` times the constant to ``T v``, and repeated backups give [MacQueen 1966; Puterman 1994,
-sec. 6.6]
+in every column. The value of a terminal never changes, so ``low <= 0 <= high`` if there are terminals. Rows sum to one,
+so adding a constant to ``v`` adds ``g`` times the constant to ``T v``, and repeated backups give [MacQueen 1966;
+Puterman 1994, sec. 6.6]
 
     T v + g low / (1 - g)   <=   v*   <=   T v + g high / (1 - g).
 
-The midpoint of the two has an error of at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low``
+The midpoint of these bounds has an error of at most ``g (high - low) / (2 (1 - g))``. Only the *span* ``high - low``
 matters: if play mixes fast, all changes soon become nearly equal, and the span decreases by far more than a factor of
-``g`` per sweep, while the largest change does not. In an MDP that never reaches a terminal, the modulus of the span is
-``g`` times the second eigenvalue. Every row that is worse than the best row of its state by more than
+``g`` per sweep, while the largest change does not. If play under the policy never reaches a terminal, the span
+eventually shrinks per sweep by ``g`` times the absolute value of the second eigenvalue of the policy's transitions.
+Every row that is worse than the best row of its state by more than
 
     (g (high - low) + 2 e) / (1 - g)
 
@@ -55,7 +56,7 @@ class SpanBound(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of backed-up values, shifted to the midpoint of their bounds, including rounding."""
+        """Upper bound, including rounding, on the error of backed-up values shifted to the midpoint of their bounds."""
         return (self.discount * self.span / 2 + 2 * self.rounding) / (1 - self.discount)
 
     @property
@@ -64,7 +65,10 @@ class SpanBound(NamedTuple):
         return (self.discount * self.high + 2 * self.rounding) / (1 - self.discount)
 
     def error_from_below(self, tie: float) -> float:
-        """Bound the loss, against backed-up values, of a policy whose rows are worse than the best by up to ``tie``."""
+        """Bound the amount by which backed-up values exceed the values of a policy.
+
+        The rows of the policy are worse than the best rows by up to ``tie``.
+        """
         return (tie - self.discount * self.low + 2 * self.rounding) / (1 - self.discount)
 
     def tie_within(self, allowed: float) -> float:
@@ -78,7 +82,7 @@ class SpanBound(NamedTuple):
 
     @property
     def is_at_floor(self) -> bool:
-        """True if rounding could make the changes differ as they do."""
+        """True if rounding could explain the span of the changes."""
         return self.discount * self.span <= 4 * self.rounding
 
 
@@ -108,7 +112,7 @@ class Improvement:
         self.candidates = Candidates(np.arange(mdp.n_rows, dtype=np.uint32), np.diff(mdp.state_ptr).astype(np.uint32))
         self.bound: SpanBound | None = None  # Proved by the last backup
         self.n_changed = n  # States whose choice changed in the last backup
-        # Entries read, and their limit for an evaluation, which makes at least one step.
+        # Number of entries read so far, and the number at which a Krylov evaluation stops, after at least one step.
         self.work, self.most_work = 0, np.inf
         self._q = np.empty(0)
         self._out = self.v.copy()
@@ -134,7 +138,7 @@ class Improvement:
 
     @property
     def error(self) -> float:
-        """Upper bound on the error of `v` after `improve`, shifted to the midpoint of its bounds."""
+        """Upper bound on the error of the result of `improve` after a shift to the midpoint of its bounds."""
         return np.inf if self.bound is None else self.bound.error
 
     @property
@@ -144,7 +148,7 @@ class Improvement:
 
     @property
     def goal_of_changes(self) -> float:
-        """Half the span of changes at which the goal is reached."""
+        """Half of the span of changes at which the goal is reached."""
         return self.goal * (1 - self.discount) / max(self.discount, 1 - self.discount)
 
     def improve(self) -> np.ndarray:
@@ -168,7 +172,7 @@ class Improvement:
         return (min(low, 0.0), max(high, 0.0)) if len(self.mdp.terminal_reward) else (low, high)
 
     def _row_values(self) -> np.ndarray:
-        """Return the array for row values, a new one if `close` handed out the last one."""
+        """Return the array for row values; allocate a new one if `close` has returned the last one."""
         if len(self._q) < self.mdp.n_rows:
             self._q = np.zeros(self.mdp.n_rows)
         return self._q
@@ -184,7 +188,7 @@ class Improvement:
         """Back up all rows once more; shift the values to the midpoint of their bounds if their error exceeds the goal.
 
         The policy takes the first of tied rows (``policy.py``) that keep its loss within the goal, or within the loss
-        of the best rows and rounding.
+        of the best rows plus rounding.
         """
         backups, n = self.mdp.backups, self.mdp.n_states
         before, self.v, self._out = self.v, self._out, self.v

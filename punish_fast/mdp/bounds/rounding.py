@@ -2,10 +2,10 @@
 
 The value of a row of ``n`` entries has an error of at most ``(n + 8) u`` times the sum of its absolute terms, ``|r| + g
 sum P |v|``, with unit roundoff ``u`` [Higham 2002, ch. 3]. This includes up to four roundings of stored probabilities.
-The best value of a state lies between the largest lower end and the largest upper end of its rows, so a row that is far
-worse than the best one does not matter. The largest reward and value of an MDP bound the terms of all rows without
-reading them, but then one large reward limits the accuracy of all values. `rounding_of_backup` reads all rows, and is
-used if that bound is too large.
+The best value of a state lies between the largest lower bound and the largest upper bound on the values of its rows, so
+a row that is far worse than the best one does not matter. The largest reward and value of an MDP bound the terms of all
+rows without reading them, but then one large reward loosens the bound for all values. If that bound is too large,
+`rounding_of_backup` reads all rows for a tighter one.
 """
 
 import numpy as np

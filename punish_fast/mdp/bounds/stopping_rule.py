@@ -4,7 +4,8 @@ With a discount ``g`` below 1, backing up every state once contracts by ``g`` in
 layers contracts by ``g^L``. Undiscounted sweeps contract because episodes end. Let ``U`` be the operator ``(U
 w)(s) = max_a sum_t P(t | s, a) w(t)``, where ``t`` runs over the states but not the terminals. Any weights ``w > 0``
 with ``U w <= m w`` make the undiscounted Bellman operator a contraction with modulus ``m`` in the norm ``max_s |x(s)| /
-w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, for a last change ``d`` and a rounding error ``e``,
+w(s)`` [Bertsekas and Tsitsiklis 1996, sec. 2.3]. Hence, if the last change is at most ``d`` and the rounding error of a
+sweep is at most ``e``,
 
     |v - v*|  <=  k (m d + e) / (1 - m)          k = max w / min w
 
@@ -23,17 +24,17 @@ from punish_fast.mdp.policy import best_values
 from punish_fast.mdp.process import Process
 from punish_fast.runtime.errors import PunishFastError
 
-# A smaller limit would give a slightly smaller modulus, but need more sweeps.
+# Growth of weights at which sweeps stop; a smaller one would give a slightly smaller modulus, but need more sweeps.
 _GROWTH = 0.1
 _MOST_SWEEPS = 1000
-# Sweep at which a weight that still grows by nearly 1 triggers a check whether play can continue forever.
+# If a weight still grows by nearly 1 in this sweep, check whether play can continue forever.
 _DOUBT = 50
 _HARDLY_ENDS = 1 - 1e-6
-# Far larger than the rounding error of the modulus.
+# Added to the modulus; far larger than its rounding error.
 _ALLOWANCE = 1e-9
-# Ratio of the smallest to the largest reward above which the smallest may be a penalty.
+# The smallest reward may be a penalty if its absolute value exceeds the largest reward by this factor.
 _PENALTY = 10.0
-# Values of larger penalties might exceed `LARGEST_VALUE`.
+# Larger penalties might give values above `LARGEST_VALUE`.
 _LARGE_REWARD = 1e150
 # Sums of a few such values and of their rounding errors are finite.
 LARGEST_VALUE = 1e305
@@ -42,7 +43,7 @@ BackUp = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class SolveError(PunishFastError, ValueError):
-    """Raised when an MDP cannot be solved, or not with the given options; the message gives the reason."""
+    """Raised when an MDP cannot be solved, at least not with the given options; the message gives the reason."""
 
 
 class LargeValueError(SolveError):
@@ -69,7 +70,7 @@ class Contraction(NamedTuple):
         return self.spread * (self.modulus * change + rounding) / (1 - self.modulus)
 
     def is_at_floor(self, change: float, rounding: float) -> bool:
-        """Return True if rounding could cause a change this small, and more sweeps gain nothing."""
+        """Return True if rounding could cause a change this small, so that more sweeps would gain nothing."""
         return self.modulus * change <= 2 * rounding
 
 
@@ -81,11 +82,12 @@ def discounted(mdp: Process, discount: float, n_steps: int, weight: np.ndarray |
     """Return the contraction of sweeps that look ``n_steps`` ahead, with a discount below 1.
 
     Optimal values lie between ``low / (1 - g)`` and ``high / (1 - g)``, where ``low`` and ``high`` are the smallest and
-    the largest of the states' largest rewards. Rows whose reward is less than twice the lower end are never optimal, so
-    penalties do not count; the code looks only for large penalties.
+    the largest of the states' largest rewards, the rewards of terminals, and 0. A row with a reward below ``-2 L`` is
+    never optimal, where ``L`` is the larger absolute value of these limits, so large penalties do not count. Unless
+    there may be large penalties, ``low`` and ``high`` are simply taken over all rewards.
 
     Args:
-       weight: float64 ``[n_rows]``, a policy to evaluate. If None, values are optimal.
+        weight: float64 ``[n_rows]``, a policy to evaluate. If None, values are optimal.
     """
     reward = mdp.reward if weight is None else mdp.reward[weight > 0]
     (low, high), ends = _extremes(reward), _extremes(mdp.terminal_reward)

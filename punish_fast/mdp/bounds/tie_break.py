@@ -14,12 +14,13 @@ from punish_fast.mdp.policy import TIE, preferring
 
 # Largest difference of equal values after rounding, as a share of the largest value.
 _ROUNDING = 1e-15
-# Permitted loss of a tie, in error bounds; rational arithmetic bounds values, but not always policy values.
+# Permitted loss from taking tied rows, in multiples of the error bound; rational arithmetic bounds the values, but not
+# always those of the policy.
 _MOST_BOUNDS = 4
 
 
 class TieBreak(NamedTuple):
-    """Functions that choose and evaluate the first of tied rows."""
+    """Functions that choose the first of tied rows and evaluate the policy that takes them."""
 
     # Returns a policy, int64 ``[n_states]``, given a mask of tied rows, bool ``[n_rows]``
     first: Callable[[np.ndarray], np.ndarray]
@@ -32,14 +33,15 @@ def settle_ties(
 ) -> tuple[Exact, np.ndarray]:
     """Take the first of tied rows if the proved loss is at most the tolerance or four times the error bound.
 
-    Rows are tied as in ``policy.py``. If that loses too much, rows are tied within 1e-15 of the largest value.
+    Rows are tied as in ``policy.py`` or, if the policy then loses too much, within 1e-15 of the largest value.
 
     Args:
         tolerance: Allowed difference between the values and those earned by the policy.
         scale: Lower bound on the largest value.
 
     Returns:
-        Values and policy; and values of rows, float64 ``[n_rows]``, whose first maximum in each state is the policy.
+        Values and policy, and row values, float64 ``[n_rows]``, for which the policy takes the first best row of each
+        state.
     """
     least, n = found.v[states_of_rows(mdp)], mdp.n_states
     largest = max(float(np.abs(found.v).max(initial=0)), scale, np.finfo(np.float64).tiny)

@@ -13,8 +13,8 @@ from punish_fast.runtime._jit import kernel
 def read_backwards(indptr, indices, data, column_ptr, into):
     """List the rows that lead to each column with a positive probability, in ascending order.
 
-    ``column_ptr`` must be zeros, ``[n_columns + 2]``, on entry. When done, ``into[column_ptr[c]:column_ptr[c + 1]]``
-    lists the rows of column ``c``; ``into`` has room for ``n_entries``.
+    ``column_ptr``, ``[n_columns + 2]``, must contain zeros on entry. On return, ``into[column_ptr[c]:column_ptr[c +
+    1]]`` lists the rows that lead to column ``c``; ``into`` must have room for ``n_entries`` rows.
     """
     for k in range(len(indices)):
         column_ptr[indices[k] + 2] += data[k] != 0.0
@@ -32,7 +32,7 @@ def read_backwards(indptr, indices, data, column_ptr, into):
 def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
     """Mark in ``reached`` all states from which allowed rows may lead to a marked column.
 
-    ``row[state]`` receives the row that may lead closer. ``queue``, ``[n_columns]``, is overwritten.
+    ``row[state]`` receives an allowed row that may lead closer. ``queue``, ``[n_columns]``, is overwritten.
     """
     n = 0
     for column in range(len(reached)):
@@ -56,8 +56,8 @@ def find_ways(column_ptr, into, state_of, allowed, reached, row, queue):
 def find_forced(column_ptr, into, state_of, n_free, forced, risky, queue):
     """Mark in ``forced`` all states whose every row may lead to a marked column.
 
-    ``n_free[state]`` counts the rows that cannot lead there; the others are marked in ``risky``, bool ``[n_rows]``.
-    ``queue``, ``[n_columns]``, is overwritten.
+    The rows that may lead to one are marked in ``risky``, bool ``[n_rows]``, and subtracted from ``n_free[state]``, the
+    number of other rows. ``queue``, ``[n_columns]``, is overwritten.
     """
     n = 0
     for column in range(len(forced)):

@@ -7,9 +7,9 @@ from punish_fast.runtime._jit import kernel
 
 @kernel
 def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_indices, to_data):
-    """Copy ``rows[i]`` to row ``i``, with column ``c`` renumbered to ``column[c]``.
+    """Copy row ``rows[i]`` to row ``i``, with column ``c`` renumbered to ``column[c]``.
 
-    A row of -1 leads to the last entry of ``column`` with probability 1.
+    If ``rows[i]`` is -1, the new row leads to the last entry of ``column`` with probability 1.
     """
     for i in range(begin, end):
         to, row = to_indptr[i], rows[i]
@@ -23,7 +23,7 @@ def copy_rows(begin, end, rows, column, indptr, indices, data, to_indptr, to_ind
 
 @kernel
 def measure_rows(begin, end, rows, indptr, lengths):
-    """Set ``lengths[i]`` to the number of entries of ``rows[i]``, or to 1 if that is -1."""
+    """Set ``lengths[i]`` to the number of entries of row ``rows[i]``, or to 1 if ``rows[i]`` is -1."""
     for i in range(begin, end):
         row = rows[i]
         lengths[i] = 1 if row < 0 else indptr[row + 1] - indptr[row]

@@ -1,22 +1,23 @@
 """Collapse of end components, so that an MDP in which play can continue forever becomes one that terminates.
 
-An *end component* is a set of states and of rows that never leave it, in which all states can reach each other: a
-policy can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its
-states have the same value; but every constant solves its equations, and sweeps might not find the right one. A policy
-can leave by any row of any of the states, or stay forever, which earns nothing. The *quotient* therefore has one state
-for each maximal end component, with the rows that leave it and an additional row that leads to a terminal of value 0
-[de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be repeated forever, every
-policy of the quotient terminates, and error bounds that assume this hold for the quotient, hence for the original MDP.
+An *end component* is a set of states, with rows that never leave it, in which all states can reach each other: a policy
+can remain there forever and visit all states. If its rows have no reward, moving within it is free, so all its states
+have the same value; but every sufficiently large constant solves its equations, and sweeps might not find the right
+one. A policy can leave by any other row of these states, or stay forever, which earns nothing. The *quotient* therefore
+has one state for each maximal end component, with the rows that may leave it and an additional row that leads to a
+terminal of value 0 [de Alfaro 1997; Haddad and Monmege 2018, Theor. Comput. Sci. 735]. If no other rows can be repeated
+forever, every policy of the quotient terminates, and error bounds that assume this hold for the quotient, hence for the
+original MDP.
 
-Maximal end components are found from strongly connected components. First drop rows that cannot be part of infinite
-play, then rows that lead to states in which only dropped rows or self-loops remain. Find the components of the
-remaining rows, drop the rows that might leave their component, and repeat until no row is dropped.
+Maximal end components are found from strongly connected components. First drop the rows that may lead to a terminal, or
+to a state with no remaining rows except self-loops, until there are none. Then find the components of the remaining
+rows, drop the rows that might leave their component, and repeat both steps until no row is dropped.
 
 **Greedy policies leave.** Staying in a component for one more step has the same value as leaving it, so a greedy policy
 might never leave. The returned policy leaves by the row that the policy of the quotient takes, and in other states of
-the component it takes rows that lead closer to that row. The values of preceding rows are set two ties (``policy.py``)
-below the value of their state, but never below 0, the value of staying, so a greedy policy takes the same rows unless
-the value of the component is within a tie of 0.
+the component it takes rows that lead closer to that row. The values of rows that precede the row taken in their state
+are set two ties (``policy.py``) below the value of the state, but never below 0, the value of staying. A greedy policy
+therefore takes the same rows, unless the value of the component is within a tie of 0.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +37,8 @@ from punish_fast.runtime.parallel import cumulated
 class Quotient:
     """An MDP whose end components have been collapsed."""
 
-    mdp: MDP  # The quotient. Its last terminal follows staying forever; a component is in the layer of its first state
+    # The quotient. Its last terminal represents staying forever. A component is in the layer of its first state.
+    mdp: MDP
     original: MDP
     number: np.ndarray  # int64 ``[n_states]``, quotient state of each original state
     first: np.ndarray  # int64 ``[n_quotient_states]``, first original state of each quotient state
@@ -46,9 +48,9 @@ class Quotient:
     def lifted(self, v: np.ndarray, q: np.ndarray, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return values of the original states and rows, float64 ``[n_states]`` and ``[n_rows]``, and `lifted_choice`.
 
-        ``q``, float64 ``[n_quotient_rows]``, has the maximum ``v`` in each state; ``choice`` contains rows of the
-        quotient. A state has the value of its component, and so do the rows inside, unless they precede the row taken
-        by the policy.
+        The maximum of ``q``, float64 ``[n_quotient_rows]``, in each state is ``v``; ``choice`` contains rows of the
+        quotient. States of a component and rows inside it have the value of the component, except for rows that precede
+        the row taken by the policy.
         """
         is_row, state = self.row >= 0, states_of_rows(self.original)
         lifted, rows, taken = v[self.number], np.empty(len(state)), self.lifted_choice(choice)
@@ -57,7 +59,7 @@ class Quotient:
         return lifted, preferring(self.original.state_ptr, rows, taken, lifted), taken
 
     def lifted_choice(self, choice: np.ndarray) -> np.ndarray:
-        """Return the policy that takes the exits chosen in the quotient, or stays, int64 ``[n_states]``."""
+        """Return the policy, int64 ``[n_states]``, that takes the exits chosen in the quotient or stays as chosen."""
         state, rows = states_of_rows(self.original), self.row[choice]
         lifted: np.ndarray = rows[self.number]
         leaving = _marks(len(lifted), state[rows[rows >= 0]])
@@ -99,7 +101,7 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
     owner = np.concatenate([number[state[outside]], staying])
     order = np.argsort(owner, kind="stable")
     row = np.concatenate([outside, np.full(len(staying), -1)])[order]
-    # Entries whose columns become equal are not added, so nothing is rounded.
+    # Entries of a row that now have the same column are not added up, so nothing is rounded.
     column = np.concatenate([number, n_states + np.arange(len(mdp.terminal_reward) + 1)]).astype(np.int32)
     quotient = MDP(
         state_ptr=cumulated(np.bincount(owner, minlength=n_states)),
@@ -115,8 +117,9 @@ def collapsed(mdp: MDP, endless: np.ndarray, pays: bool, stays: bool = True) -> 
 def end_components(mdp: MDP, states: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the maximal end components of some states and rows, given as masks.
 
-    Return the component of each state, int64 ``[n_states]``, in the order of first states, where a state outside forms
-    its own component; the first state of each component; and the rows of all end components, int64 ``[k]``.
+    Return the component of each state, int64 ``[n_states]``; the first state of each component; and the rows of all end
+    components, int64 ``[k]``. Components are numbered in the order of their first states, and each state outside all
+    end components forms its own component.
     """
     kept = rows & rows_of_states(mdp, states)
     while True:
@@ -158,7 +161,7 @@ def _stays(rows: Any, label: np.ndarray, state: np.ndarray) -> np.ndarray:
 
 
 def _graph(rows: Any, state: np.ndarray) -> Any:
-    """Return a CSR matrix of the columns that the states' rows, in ascending order, lead to."""
+    """Return the graph, a CSR matrix ``[n_columns, n_columns]``; ``state``, ascending, is the state of each row."""
     from scipy.sparse import csr_array
 
     n = rows.shape[1]

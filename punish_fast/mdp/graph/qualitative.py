@@ -1,13 +1,13 @@
 """Qualitative reachability: states that can reach or avoid others, with certainty or almost surely.
 
 Whether a probability is 0 or 1 depends only on the graph, so no arithmetic is needed [Baier and Katoen 2008, sec. 10.6;
-Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. With ``goal`` a set of columns and ``avoid`` states in which
-play stops without reaching it:
+Forejt, Kwiatkowska, Norman and Parker 2011, sec. 4.1]. The goal is a set of columns; play may also stop in other
+columns without reaching it. The states with each of these properties are found as follows:
 
-* *some* policy may reach the goal: search backward from it;
-* some policy *never* reaches it: remove states whose every row may lead to a removed state, starting with the goal;
-* some policy reaches it *almost surely* (with probability 1): among the states that may reach it, keep those that can
-  stay among these forever and still reach it; repeat until none is dropped.
+* some policy *may* reach the goal: search backward from it;
+* some policy *never* reaches it: starting with the goal, remove states whose every row may lead to a removed column;
+* some policy reaches it *almost surely* (with probability 1): of the states that may reach it, keep those that can
+  reach it by rows that never leave this set; repeat until none is dropped.
 
 The corresponding policies are found as well.
 """
@@ -41,7 +41,7 @@ class TransitionGraph:
         self._mdp = mdp
         self._state_of = states_of_rows(mdp)
         self._goes_on = ~stops[self._state_of]
-        # In states where play stops, no row is free, and none can become risky.
+        # In states where play stops, no row is free, and all rows are risky from the beginning.
         self._n_free = count_rows(mdp, self._goes_on)
         self._queue = np.empty(mdp.n_columns, dtype=np.int32)
 
@@ -65,10 +65,10 @@ class TransitionGraph:
         return ~self._forced(goal)[0]
 
     def goes_round(self) -> np.ndarray:
-        """Return the rows that may be part of infinite play, bool ``[n_rows]``.
+        """Return the rows that may be part of an end component, bool ``[n_rows]``.
 
-        Rows are eliminated if they may lead to a column in which play stops, or to a state whose other rows are all
-        eliminated; self-loops are never eliminated.
+        Rows are eliminated if they may lead to a column in which play stops, or to a state whose rows are all
+        eliminated or self-loops; self-loops are never eliminated.
         """
         mdp, stays = self._mdp, self._stays
         stuck = np.append(
@@ -86,7 +86,7 @@ class TransitionGraph:
         """Return the states from which some policy reaches a goal column with probability 1."""
         found, row = self.may_reach(goal)
         while True:
-            # Self-loops do not help; with them, this could take one iteration per state.
+            # Self-loops do not help to reach the goal; with them, this could take one iteration per state.
             forced, risky = self._forced(~found, self._stays)
             found = self._reach(goal, ~risky, row)
             # No state is forced to leave this set, and every state in it reaches the goal.
@@ -96,7 +96,7 @@ class TransitionGraph:
                 return Ways(found, np.where(row >= 0, self.first_rows(goal, allowed), row))
 
     def first_rows(self, goal: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        """Return the first ``allowed`` row of each state, or one that leads closer if these cannot reach the goal."""
+        """Return the first ``allowed`` row of each state, or one that leads closer if the first rows miss the goal."""
         mdp, n, first = self._mdp, self._mdp.n_states, first_marked(self._mdp.state_ptr, allowed)
         taken, unused = np.zeros(mdp.n_rows, dtype=bool), np.empty(n, dtype=np.int64)
         taken[first] = True
@@ -116,7 +116,7 @@ class TransitionGraph:
         return first
 
     def reaches(self, goal: np.ndarray, choice: np.ndarray) -> bool:
-        """Return True if a policy, int64 ``[n_states]``, reaches the goal almost surely from every state."""
+        """Return True if a policy, int64 ``[n_states]``, almost surely reaches the goal from every state."""
         taken, row = np.zeros(self._mdp.n_rows, dtype=bool), np.empty(self._mdp.n_states, dtype=np.int64)
         taken[choice] = True
         return bool(self._reach(goal, taken & self._goes_on, row)[: self._mdp.n_states].all())
@@ -129,10 +129,10 @@ class TransitionGraph:
         return reached
 
     def _forced(self, columns: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the columns from which every policy may reach given columns, bool ``[n_columns]``.
+        """Return the columns from which every policy may reach the given columns, bool ``[n_columns]``.
 
-        Also return the rows, bool ``[n_rows]``, that may lead there, belong to a state in which play stops, or are in
-        ``out``, which no policy takes.
+        Policies do not take the rows ``out``, bool ``[n_rows]``. Also return the rows, bool ``[n_rows]``, that may lead
+        to one of the returned columns, belong to a state in which play stops, or are in ``out``.
         """
         forced, risky, n_free = columns.copy(), ~self._goes_on, self._n_free
         if out is not None:
@@ -152,7 +152,7 @@ class TransitionGraph:
 
 
 def columns_of(mdp: MDP, name: str, marks: np.ndarray | None) -> np.ndarray:
-    """Convert a mask of states or of columns to a mask of columns, bool ``[n_columns]``; None is the empty set."""
+    """Convert a mask of states or of columns to a mask of columns, bool ``[n_columns]``; None means no columns."""
     columns = np.zeros(mdp.n_columns, dtype=bool)
     if marks is None:
         return columns
@@ -174,7 +174,7 @@ def endless_states(mdp: MDP) -> np.ndarray:
 
 
 def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
-    """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely, else a policy that does."""
+    """Return ``choice``, int64 ``[n_states]``, if it terminates almost surely; otherwise return a policy that does."""
     ends = np.zeros(mdp.n_columns, dtype=bool)
     ends[mdp.n_states :] = True
     graph = TransitionGraph(mdp, ends)
@@ -182,7 +182,7 @@ def ending_choice(mdp: MDP, choice: np.ndarray) -> np.ndarray:
 
 
 def approaching_choice(mdp: MDP) -> np.ndarray:
-    """Return the row of each state, int64 ``[n_states]``, that most probably reduces the distance to the terminals."""
+    """Return the row of each state, int64 ``[n_states]``, that is most likely to reduce the distance to a terminal."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -199,7 +199,7 @@ def approaching_choice(mdp: MDP) -> np.ndarray:
 
 
 def reachable_states(mdp: MDP, first: np.ndarray) -> np.ndarray:
-    """Return the states that some policy reaches from ``first``, int64 ``[k]``, including these."""
+    """Return the states, int64 ``[k]`` in ascending order, that can be reached from ``first``, including ``first``."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
 

@@ -21,8 +21,8 @@ class SelectedRows(NamedTuple):
 def select_rows(mdp: MDP, rows: np.ndarray, column: np.ndarray) -> SelectedRows:
     """Copy some rows of an MDP and renumber their columns.
 
-    In ``rows``, int64 ``[k]``, -1 leads to the last entry of ``column`` with probability 1. ``column``, int32, contains
-    the new index of each column.
+    ``column``, int32, contains the new index of each column. An entry of -1 in ``rows``, int64 ``[k]``, adds a row that
+    leads to the last entry of ``column`` with probability 1.
     """
     lengths = np.empty(len(rows), dtype=np.int64)
     for_each(_row_selection.measure_rows, len(rows), rows, mdp.indptr, lengths)
@@ -48,7 +48,7 @@ def count_rows(mdp: MDP, rows: np.ndarray) -> np.ndarray:
 
 
 def first_marked(state_ptr: np.ndarray, marked: np.ndarray) -> np.ndarray:
-    """Return the first row of each state that is marked, int64 ``[n_states]``; every state must have one."""
+    """Return the first marked row of each state, int64 ``[n_states]``; every state must have one."""
     rows = np.flatnonzero(marked)
     return rows[np.searchsorted(rows, state_ptr[:-1])]
 
@@ -65,8 +65,8 @@ class Restriction:
 def restriction(mdp: MDP, rows: np.ndarray, terminal: np.ndarray, worth: np.ndarray, reward: np.ndarray) -> Restriction:
     """Restrict an MDP to some rows, bool ``[n_rows]``, and the states that have at least one of them.
 
-    ``terminal``, ``[n_columns]``, is the index of the terminal that replaces a column outside; the new terminals have
-    the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the rewards of rows.
+    ``terminal``, ``[n_columns]``, contains the index of the new terminal that replaces each column outside; the new
+    terminals have the rewards ``worth``. ``reward``, float64 ``[n_rows]``, replaces the rewards of rows.
     """
     taken = np.flatnonzero(rows)
     counts = count_rows(mdp, rows)

@@ -1,7 +1,7 @@
 """Anderson acceleration of a fixed-point iteration ``x -> g(x)``.
 
 Near the fixed point, the step ``f = g(x) - x`` is nearly linear in ``x``, so the combination of past points with the
-smallest combined step is usually a better guess than the last point. Let the columns of ``dF`` and ``dG`` be the
+smallest combined step is usually a better guess than the last point. The columns of ``dF`` and ``dG`` are the
 differences of successive steps ``f`` and of successive images ``g(x)``. The next point is
 
     x' = g(x) - dG c,        c = argmin | f - dF c |
