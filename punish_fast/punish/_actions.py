@@ -1,7 +1,7 @@
 """Legal actions of a state.
 
-A player who is exhausted or holds no card must rest. Any other player picks a card from the hand, which can be a feint
-while the player has feints left.
+A player who is exhausted or holds no card must rest. Any other player picks a card from the hand; the pick can be a
+feint while the player has feints left.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from punish_fast.punish._multisets import N_KINDS
 from punish_fast.runtime._jit import routine
 
-# Codes of other actions have two digits: the card (1 to 5), then 1 for a feint or 0.
+# Codes of other actions have two digits: the card (1 to 5), then 1 for a feint and 0 otherwise.
 REST_ACTION = 90
 N_ACTIONS = 2 * N_KINDS + 1
 
@@ -28,13 +28,13 @@ def deck_left(layout, status):
 
 @routine
 def count_enemy_hand(layout, status, sizes):
-    """Return the size of the enemy's hand during a measure; ``sizes`` holds the sizes of own hand and discard pile."""
+    """Return the size of the enemy's hand during a measure, given the sizes of the player's hand and discard pile."""
     return layout.n_cards - sizes[0] - sizes[1] - deck_left(layout, status)
 
 
 @routine
 def rests(status, hand_size):
-    """Return whether the player must rest."""
+    """Return True if the player must rest."""
     return status.own_exhausted != 0 or hand_size == 0
 
 
@@ -53,7 +53,7 @@ def own_mode(layout, status, hand_size):
 
 @routine
 def enemy_mode(layout, status, sizes):
-    """Return the mode of the enemy; ``sizes`` holds the sizes of own hand and discard pile."""
+    """Return the mode of the enemy, given the sizes of the player's hand and discard pile."""
     return mode_of(layout, status.enemy_exhausted, status.enemy_feinted, count_enemy_hand(layout, status, sizes))
 
 
@@ -76,7 +76,7 @@ def list_actions(hand, mode, actions):
 
 @routine
 def split_action(action):
-    """Return the kind picked (5 for rest), and 1 for a feint or 0."""
+    """Return the kind picked (5 for rest), and 1 for a feint, otherwise 0."""
     if action == REST_ACTION:
         return N_KINDS, 0
     return action // 10 - 1, action % 10

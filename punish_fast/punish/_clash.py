@@ -68,7 +68,7 @@ def effects_of(rules, is_last, own, enemy):
 
 @routine
 def winner(rules, own_hp, enemy_hp, own_resolved, enemy_resolved):
-    """Return `WIN`, `LOSS`, or 0 if no player falls. If both fall, the lower priority wins."""
+    """Return `WIN`, `LOSS`, or 0 if no player falls. If both fall, the card with the lower priority wins."""
     if own_hp > 0 and enemy_hp > 0:
         return 0
     if own_hp <= 0 and enemy_hp <= 0:
@@ -81,7 +81,7 @@ def next_status(rules, layout, status, is_last, own_resolved, enemy_resolved, ow
     """Return the code of the status after a clash in ``status`` (a `Status`), or `WIN` or `LOSS`.
 
     ``own_feints`` and ``enemy_feints`` (0 or 1) count feints in this breath. After the last breath of a measure, the
-    new status lies between two measures, with the code of `between_status`.
+    new status lies between two measures and is encoded by `between_status`.
     """
     own = effects_of(rules, is_last, own_resolved, enemy_resolved)
     enemy = effects_of(rules, is_last, enemy_resolved, own_resolved)

@@ -6,9 +6,9 @@ The code of a state under the model ``view`` has three digits, most significant 
 
 ``layer`` is the breath minus one; the layer after the last breath lies between two measures.
 
-``cards`` has one digit for each kind, guard first. Under ``view`` the digit packs the copies ``h`` in the own hand and
-``d`` in the discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so a kind with ``c`` copies has
-``(c + 1)(c + 2) / 2`` digits, all of them used::
+``cards`` has one digit for each kind, guard first. Under ``view`` the digit packs the copies ``h`` in the player's hand
+and ``d`` in the discard pile; with ``t = h + d`` it is ``t (t + 1) / 2 + h``, so the digit of a kind with ``c`` copies
+takes all values below ``(c + 1)(c + 2) / 2``::
 
             h=0  1  2  3
     t = 0 :   0                    a card moving from hand to discard keeps t and lowers the digit by one;
@@ -23,10 +23,10 @@ are stored as tables (`Places`) and the same kernels serve every model.
 
 During a measure, ``status`` has the digits ``own_hp - 1, enemy_hp - 1, own_exhausted, own_feinted, enemy_exhausted,
 enemy_feinted`` with radices ``hp, hp, 2, feints + 1, 2, feints + 1``. Between two measures, nobody is exhausted and no
-feint counts, so the only other digit is the number of cards that feints drew from the deck: ``drawn, own_hp - 1,
-enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``.
+feint counts, so the digits are ``drawn, own_hp - 1, enemy_hp - 1`` with radices ``2 feints + 1, hp, hp``, where
+``drawn`` is the number of cards that feints drew from the deck.
 
-The enemy's hand size is not a digit: it follows from own hand, discard pile and deck.
+The enemy's hand size is not a digit: it follows from the sizes of the player's hand, the discard pile and the deck.
 
 A *block* is the run of states of one layer that share their cards. Codes are sorted by layer, then cards, then
 status, so a block is contiguous, and cards and status can be advanced independently.
@@ -61,10 +61,10 @@ class Places(NamedTuple):
     """The digits of the cards under an information model; all arrays are int64, and -1 stands for no digit."""
 
     weight: np.ndarray  # [5], place value of the digit of each kind in a cards code
-    hand: np.ndarray  # [n_digits], copies in the own hand
+    hand: np.ndarray  # [n_digits], copies in the player's hand
     discard: np.ndarray  # [n_digits], copies in all places together
     move: np.ndarray  # [3, n_digits], digit after `OWN_PICK`, `OWN_DRAW` or `ENEMY_CARD`
-    joined: np.ndarray  # [n_digits, 4], digit after 0 to 3 cards from out of sight (`ENEMY_CARD`)
+    joined: np.ndarray  # [n_digits, 4], digit after 0 to 3 cards have joined from out of sight (`ENEMY_CARD`)
     mirror: np.ndarray  # [n_digits, copies + 1], digit seen by an enemy who holds this number of copies
     dealt: np.ndarray  # [copies + 1, copies + 1], digit after a deal, by copies in hand and copies revealed
 

@@ -1,13 +1,14 @@
 """Hands as multisets: counting, enumeration, and the number of ways to draw them.
 
-A multiset of cards is five counts. When ``sum x`` cards are drawn from a pile with counts ``m``, the multiset ``x``
-results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely draws (multivariate hypergeometric
-distribution). Numerators and denominators are kept as separate integers in float64, exact below 2**53, so a
-probability is rounded once.
+A multiset of cards is represented by five counts, one for each kind of card. When ``sum x`` cards are drawn from a pile
+with counts ``m``, the multiset ``x`` results from ``prod_k C(m_k, x_k)`` of the ``C(sum m, sum x)`` equally likely
+draws (multivariate hypergeometric distribution). Numerators and denominators are kept as separate integers in float64,
+exact below 2**53, so a probability is rounded only once.
 
-At most three cards join the discard pile from out of sight in one breath: the card drawn by the own feint, the enemy's
-pick and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in lexicographic order
-of their counts, which is also the order of the codes after they have joined. A set of these multisets is a bit mask.
+At most three cards join the discard pile from out of sight in one breath: the card drawn by the player's feint, the
+enemy's pick and the card drawn by the enemy's feint. The 56 multisets of up to three cards are numbered in
+lexicographic order of their counts, which is also the order of the cards codes after these cards have joined the pile.
+A set of these multisets is represented by a bit mask.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ ADDED = np.array(_small, dtype=np.int64)
 
 
 def _added_after() -> np.ndarray:
-    """Return ``[a, kind]``, the index of multiset ``a`` plus a card of ``kind`` (5: none); -1 for more than 3 cards."""
+    """Tabulate the multisets after one more card, int64 ``[56, 6]``.
+
+    Element ``[a, kind]`` is the index of multiset ``a`` plus a card of ``kind`` (5: none), or -1 if the sum has more
+    than three cards.
+    """
     number = {counts: a for a, counts in enumerate(_small)}
     table = np.full((N_ADDED, N_KINDS + 1), -1, dtype=np.int64)
     for a, counts in enumerate(_small):
@@ -66,7 +71,7 @@ def count_subsets(pile, size):
 
 @routine
 def fill_from(first, size, pile, drawn):
-    """Fill ``drawn[first:]`` with the lexicographically first multiset of ``size`` cards; False if too few are left."""
+    """Fill ``drawn[first:]`` with the lexicographically first ``size`` cards; return False if too few are left."""
     for kind in range(N_KINDS - 1, first - 1, -1):
         drawn[kind] = min(size, pile[kind])
         size -= drawn[kind]
@@ -75,13 +80,13 @@ def fill_from(first, size, pile, drawn):
 
 @routine
 def first_subset(pile, size, drawn):
-    """Set ``drawn`` to the lexicographically first multiset of ``size`` cards of ``pile``; False if there is none."""
+    """Set ``drawn`` to the lexicographically first ``size`` cards of ``pile``; return False if it has too few."""
     return fill_from(0, size, pile, drawn)
 
 
 @routine
 def next_subset(pile, drawn):
-    """Replace ``drawn`` with the next multiset of the same size; False if it was the last."""
+    """Replace ``drawn`` with the next multiset of the same size; return False if it was the last."""
     behind = 0
     for kind in range(N_KINDS - 1, -1, -1):
         if behind > 0 and drawn[kind] < pile[kind]:

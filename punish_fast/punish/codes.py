@@ -10,7 +10,8 @@ mixed-radix code; the functions here convert whole arrays. The notebook's decima
     |   own hand: guard, rush, dodge, strike, punish
     breath
 
-Win is -1 and loss is -2. A decimal action code is the card (1 to 5), then 1 for a feint or 0; rest is 90.
+Win is -1 and loss is -2. A decimal action code is the card (1 to 5), followed by 1 for a feint and 0 otherwise; rest is
+90.
 """
 
 from typing import NamedTuple, Protocol
@@ -171,7 +172,7 @@ def _cards_problem(layout: Layout, state: State) -> str | None:
 
 
 def _drawn(layout: Layout, state: State) -> int:
-    """Return the number of cards drawn from the deck in this measure, counted from all other cards."""
+    """Return the number of cards drawn from the deck in this measure, computed from the numbers of all other cards."""
     deck = layout.n_cards - sum(state.hand) - state.enemy_hand - sum(state.discard)
     return layout.deck_size - deck
 
@@ -318,7 +319,7 @@ def _digits_of_codes(layout: Layout, codes: np.ndarray) -> np.ndarray:
 
 
 def _status_tables(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Return the middle digits of all statuses during and between measures, with cards drawn as enemy's hand."""
+    """Return the middle digits of all statuses during and between measures, with cards drawn as the enemy's hand."""
     codes = np.arange(layout.n_statuses)
     play, between = np.zeros((2, layout.n_statuses, N_DIGITS), dtype=np.int16)
     status = split_statuses(layout, codes)

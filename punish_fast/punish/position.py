@@ -1,7 +1,7 @@
 """Positions in words: hands as initials of cards, exhaustion and feints by player.
 
 During a measure, the number of feints determines the size of the deck, and the enemy holds all cards that are not in
-the own hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
+the player's hand, the discard pile or the deck. The size of the enemy's hand can therefore be omitted.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def position(
         raise StateError(f"discard: {sum(gone)} cards, but breath 1 begins with {rules.reveal_size} revealed cards")
     if enemy_hand is None:
         if breath > rules.breaths:
-            raise StateError(f"enemy_hand: missing, needed after breath {rules.breaths}")
+            raise StateError(f"enemy_hand: missing; it is required after breath {rules.breaths}")
         enemy_hand = _enemy_hand(rules, sum(own), sum(gone), own_feinted + enemy_feinted)
     enemy = (enemy_hp, enemy_hand, enemy_exhausted, enemy_feinted)
     state = State(breath, own, own_hp, own_exhausted, own_feinted, *enemy, gone)
@@ -104,7 +104,7 @@ def _flags(field: str, players: str | tuple[int, int] | None) -> tuple[int, int]
 
 
 def _enemy_hand(rules: Rules, own: int, gone: int, feints: int) -> int:
-    """Return the size of the enemy's hand during a measure, counted from all other cards."""
+    """Return the size of the enemy's hand during a measure, computed from the numbers of all other cards."""
     deck = rules.deck_size - feints
     left = rules.n_cards - own - gone - deck
     if not 0 <= left <= rules.hand_size:

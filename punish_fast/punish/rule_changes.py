@@ -30,7 +30,7 @@ def value_of(rules: Rules, name: str) -> Any:
 
 
 def change_text(name: str, value: Any) -> str:
-    """Format a change as ``damage.strike=3``."""
+    """Format a change, such as ``damage.strike=3``."""
     return f"{name}={value_text(value)}"
 
 

@@ -57,7 +57,7 @@ class Rules(NamedTuple):
     copies: Annotated[Five, Field(BY_CARD, 0, 9, "copies of each card in play")] = (3, 3, 3, 3, 3)
     hand_size: Annotated[int, Field(NUMBER, 1, 9, "cards in a full hand")] = 5
     reveal_size: Annotated[int, Field(NUMBER, 0, 45, "cards revealed at the start of a measure")] = 3
-    hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and the most that healing restores")] = 3
+    hp: Annotated[int, Field(NUMBER, 1, 9, "HP at the start, and maximum HP after healing")] = 3
     healing: Annotated[int, Field(NUMBER, 0, 9, "HP that each survivor regains after a measure")] = 1
     breaths: Annotated[int, Field(NUMBER, 1, 8, "breaths per measure")] = 4
     feints: Annotated[int, Field(NUMBER, 0, 9, "feints of each player per measure")] = 1
@@ -128,7 +128,7 @@ def _error(field: str, value: object, told: str) -> RulesError:
 
 
 def _check(field: str, value: object) -> None:
-    """Raise `RulesError` if ``value`` is invalid in a field."""
+    """Raise `RulesError` if ``value`` is not a valid value of a field."""
     form, low, high, _ = FIELDS[field]
     if form == CHOICE:
         if value not in REDEALS:

@@ -4,7 +4,7 @@ A *policy* is float64 ``[n_rows]`` along `StateSpace.action`: the probability of
 agent or the enemy. The enemy looks up its actions in the mirrored state, in which its own hand and status come first.
 
 A *table* is float64 ``[k, 11]``: the probabilities of the actions 10, 11, 20, 21, ..., 51, 90 in ``k`` states. Files,
-recorded choices and networks use tables; in states without an entry, actions have equal probability.
+recorded choices and networks use tables; in states without an entry, all legal actions have equal probability.
 """
 
 from hashlib import blake2b
@@ -38,7 +38,7 @@ def checked_policy(space: StateSpace, policy: np.ndarray) -> np.ndarray:
     """Check a policy, and normalize its probabilities in states where they do not add up to 1."""
     policy = check_policy(space.state_ptr, policy)
     sums = np.add.reduceat(policy, space.state_ptr[:-1])
-    # Ignore rounding errors, so that a normalized policy is returned bit for bit.
+    # Ignore rounding errors, so that a normalized policy is returned unchanged.
     is_off = np.abs(sums - 1) > 32 * _ROUNDING
     if not is_off.any():
         return policy
@@ -131,8 +131,8 @@ def belongs_to(fine: StateSpace, coarse: StateSpace) -> np.ndarray:
 def lift(fine: StateSpace, coarse: StateSpace, weight: np.ndarray) -> np.ndarray:
     """Convert a policy for a coarser information model to one for a finer model, float64 ``[n_rows]``.
 
-    Each state of ``fine`` is played like its state under ``coarse``, for the same rules; ``weight``, float64
-    ``[n_rows]``, is the policy by rows of ``coarse``.
+    The policy in each state of ``fine`` is that of its state under ``coarse``, for the same rules. ``weight``, float64
+    ``[n_rows]`` along ``coarse.action``, is the policy to convert.
 
     Raises:
         InformationError: If ``coarse`` distinguishes states that ``fine`` does not.

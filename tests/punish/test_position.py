@@ -84,7 +84,7 @@ def test_several_feints_are_given_as_numbers():
         ({"hand": "rrspp", "discard": "ddd", "enemy_hand": 4}, "1 cards were drawn from the deck"),
         ({"hand": "rrspp", "discard": "ddd", "exhausted": "me"}, "exhausted: 'me' is invalid; use own,"),
         ({"hand": "rrspp", "discard": "ddd", "exhausted": "1-0"}, "exhausted: '1-0' is invalid"),
-        ({"hand": "rr", "discard": "dddg", "breath": 5}, "enemy_hand: missing, needed after breath 4"),
+        ({"hand": "rr", "discard": "dddg", "breath": 5}, "enemy_hand: missing; it is required after breath 4"),
         ({"hand": "rr", "discard": "dddg", "breath": 7}, "breath is 7; it must be from 1 to 5"),
         ({"hand": "rr", "discard": "dddg", "breath": 0}, "breath is 0; it must be from 1 to 5"),
     ],

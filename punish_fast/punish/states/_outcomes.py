@@ -1,10 +1,10 @@
 """Outcomes of one breath by status, tabulated once for all cards.
 
 A breath changes cards and status independently. The pick leaves the hand, and up to three cards come from out of sight
-(the own feint's draw, the enemy's pick, the enemy's draw). The next status depends on the previous status and the two
-resolved cards. For every status and every *way* to act (resolve one of five cards, feint, rest), the successors are
-therefore listed once as *outcomes*: pairs of the cards that *join* and the next status, or win, or loss. Different
-*plays* (own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
+(the player's draw for a feint, the enemy's pick, the enemy's draw). The next status depends on the previous status and
+the two resolved cards. For every status and every *way* to act (resolve one of five cards, feint, rest), the successors
+are therefore listed once as *outcomes*: a win, a loss, or the cards that *join* and the next status. Different *plays*
+(own draw, enemy pick, enemy draw) with the same outcome are merged here and nowhere else.
 
 The cards that join are numbered ``56 * draw + multiset``. Under ``view`` they all go to the discard pile: ``draw``
 is 0 and the multiset holds all three. If a model distinguishes own and enemy cards, ``draw`` is the kind of the own
@@ -63,7 +63,7 @@ class BreathOutcomes(NamedTuple):
 class PlayList(NamedTuple):
     """Plays of a status and way, int64 ``[186]`` each, sorted by key: undecided games, then wins, then losses."""
 
-    key: np.ndarray  # ``joined * n_statuses + next status``, or `end_key` for a win and one more for a loss
+    key: np.ndarray  # ``joined * n_statuses + next status``; `end_key` for a win, and `end_key` + 1 for a loss
     play: np.ndarray
     multiset: np.ndarray  # all cards that come from out of sight
 
@@ -102,7 +102,7 @@ def end_key(layout):
 
 @routine
 def add_play(key, play, multiset, n, plays):
-    """Insert a play into the first ``n``, keeping the keys sorted."""
+    """Insert a play into the first ``n`` plays, keeping the keys sorted."""
     place = n
     while place > 0 and plays.key[place - 1] > key:
         plays.key[place] = plays.key[place - 1]

@@ -1,7 +1,7 @@
 """Redeal after a measure: the possible deals of hand and revealed cards, with their probabilities.
 
-The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins it: ``d`` of the unseen cards ``U``,
-with all subsets equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
+The pool is the discard pile ``M``. If the rules reshuffle, the deck ``K`` joins it; ``K`` consists of ``d`` of the
+unseen cards ``U``, and all subsets are equally likely. The player draws ``D`` from the pool, then ``R`` is revealed::
 
     ways(D, R) = sum_K  C(U, K) C(M + K, D) C(M + K - D, R)            (products of binomials over the kinds)
 
@@ -12,9 +12,10 @@ A sum of products over the kinds is a coefficient of a product of polynomials, o
 so a depth-first search over the kinds that keeps partial products lists every deal once, in the order of the codes,
 with its weight. Under the notebook's rules the deck does not join the pool, so ``d = 0``.
 
-Deals are counted without weights. The polynomial of a kind has a term for every ``j`` from the number of cards that the
-pile lacks, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if no kind lacks more than ``U_k`` and
-all kinds together lack at most ``d``. These deals are counted by dynamic programming over the kinds.
+Deals are counted without computing weights. The polynomial of a kind has a term for every ``j`` from the number of
+cards that the pile lacks, ``max(0, D_k + R_k - M_k)``, to ``U_k``. A deal is therefore possible if the pile lacks at
+most ``U_k`` cards of each kind, and at most ``d`` cards in total. These deals are counted by dynamic programming over
+the kinds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from punish_fast.runtime._jit import kernel, routine
 
 @routine
 def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
-    """Set ``product[kind + 1]`` to ``product[kind]`` times the polynomial of the kind; return False if it is zero."""
+    """Set ``product[kind + 1]`` to ``product[kind]`` times the kind's polynomial; return False if the latter is 0."""
     degree = product.shape[1] - 1
     product[kind + 1, :] = 0.0
     positive = False
@@ -48,9 +49,9 @@ def multiply_kind(product, kind, in_discard, unseen, drawn, shown):
 def redeal(layout, piles, sizes, joining, codes, weights):
     """List the cards codes and weights of all deals; return their number and the sum of the weights.
 
-    ``piles`` holds the counts of own hand, discard pile and unseen cards, ``sizes`` the sizes of the first two;
-    ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the pool, ``drawn`` of them
-    for the hand; ``left`` holds the numbers of cards still to draw and to reveal.
+    ``piles`` holds the counts of the player's hand, the discard pile and the unseen cards; ``sizes`` holds the sizes of
+    the first two; ``joining`` unseen cards join the pool. In the search, ``both`` cards of a kind leave the pool,
+    ``drawn`` of them for the hand; ``left`` holds the numbers of cards still to be drawn and to be revealed.
     """
     product = np.zeros((N_KINDS + 1, joining + 1))
     product[0, 0] = 1.0
@@ -131,7 +132,7 @@ def joining_cards(layout, reshuffles, drawn):
 
 @kernel
 def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, owner):
-    """Count the possible deals after each state of the given blocks, and find the first state with the same deals.
+    """Count the possible deals after each state of the given blocks, and find the first state that shares its deals.
 
     Indices into ``lengths`` and ``owner``, and the owners themselves, are relative to state ``first_state``.
     """
@@ -158,7 +159,7 @@ def count_redeals(begin, end, layout, reshuffles, layer, first_state, lengths, o
 
 @kernel
 def fill_redeals(begin, end, layout, reshuffles, layers, first_state, indptr, data_ptr, indices, data):
-    """Fill the rows of the given blocks of the layer between two measures; ``layers`` are this layer and the first.
+    """Fill the rows of the given blocks of the layer between two measures; ``layers`` is this layer and the first one.
 
     Both pointer arrays begin with state ``first_state``. States that differ only in HP share their deals.
     """

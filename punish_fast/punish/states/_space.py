@@ -7,7 +7,7 @@ codes, so the row of a state is the first row of its block plus the rank of its 
 
 If a table with one slot for each cards code takes at most 16 MiB, the hash table of a layer has this size, so a lookup
 never collides. Otherwise it has two slots per block and uses linear probing. The rank table takes two bytes for each
-status, reachable or not, about as much memory as the codes of the states.
+status of each block, reachable or not, which is about as much memory as the codes of the states take.
 
 A *move* from a block is a pick (5: rest) and the cards that join (see ``_outcomes.py``). It determines the cards code
 of the next block: the code after the cards of the multiset have joined, plus a change of the digit of the picked kind.
@@ -48,7 +48,8 @@ class Moves(NamedTuple):
     reach: np.ndarray  # [6, n_draws], bit masks of the multisets that do not end the game, by pick and own draw
     possible: np.ndarray  # [n_draws], bit masks of the multisets that the unseen cards contain, by own draw
     joined: np.ndarray  # [56], cards codes after each multiset has joined
-    change: np.ndarray  # [56], of which 4 used: change of these codes by a pick, by joined cards of the picked kind
+    # [56], of which 4 are used: change of these codes by a pick, by the number of cards of the picked kind that join
+    change: np.ndarray
     number: np.ndarray  # [6 * 56 * n_draws], moves as ``(pick * n_draws + draw) * 56 + multiset``
     cards: np.ndarray  # [6 * 56 * n_draws], cards code after each move in `number`
     target: np.ndarray  # [6 * 56 * n_draws], block of the next layer after a move, indexed by the move itself
@@ -100,7 +101,7 @@ def insert_cards(cards, slots, found, n_found):
 
 @kernel
 def deal_openings(layout, places, found):
-    """List the cards codes of all deals of hand and revealed cards, as far as they fit; return the number of deals."""
+    """List the cards codes of the deals of a hand and revealed cards, as many as fit; return the number of deals."""
     hand = np.zeros(N_KINDS, dtype=np.int64)
     revealed = np.zeros(N_KINDS, dtype=np.int64)
     left = np.zeros(N_KINDS, dtype=np.int64)
@@ -209,7 +210,7 @@ def join_multisets(places, digits, joining, joined):
 
 @routine
 def pick_card(places, digits, pick, change):
-    """Write the change of a cards code by a pick, by the number of cards of its kind that join (0 to 3)."""
+    """Write the change of a cards code by a pick, for each number of cards of its kind that can join (0 to 3)."""
     before, picked = digits[pick], places.move[OWN_PICK, digits[pick]]
     for n in range(places.joined.shape[1]):
         change[n] = places.weight[pick] * (places.joined[picked, n] - places.joined[before, n])
@@ -263,7 +264,7 @@ def find_targets(layout, places, outcomes, layer, after, block, moves):
 
 @kernel
 def discover_cards(begin, end, layout, places, outcomes, layer, slots, found, n_found):
-    """Find the cards codes that follow the blocks from ``begin`` to ``end``, until the hash table might overflow.
+    """Find the cards codes that follow the blocks from ``begin`` to ``end``; stop before the hash table might overflow.
 
     Returns the next block and the number of codes found.
     """
@@ -316,7 +317,10 @@ def mark_states(begin, end, layout, places, outcomes, layer, after, reached):
 
 @kernel
 def number_states(begin, end, first, reached, rank, status):
-    """Write the rank of every reached state of the given blocks, and its status from ``status[first[block]]`` on."""
+    """Write the ranks and statuses of the reached states of the given blocks.
+
+    The statuses of a block begin at ``status[first[block]]``.
+    """
     for block in range(begin, end):
         n = 0
         for candidate in range(reached.shape[1]):

@@ -1,7 +1,7 @@
 """Information models: how much of a measure a player remembers.
 
-Both players see all cards that are played in a measure. An information model defines how much of it they remember, by
-the *places* of a card that they distinguish:
+Both players see all cards that are played in a measure. An information model defines how much of this they remember:
+it lists the *places* of a card that they distinguish.
 
 *view*: only the cards in the discard pile. The states of one player's decision process use this model.
 
@@ -27,7 +27,7 @@ class InformationError(PunishFastError, ValueError):
 
 
 class Information(NamedTuple):
-    """An information model: the place of revealed, own and enemy cards."""
+    """An information model: the places of revealed cards, of the player's cards and of the enemy's cards."""
 
     name: str
     revealed: int  # index of the place of revealed cards
@@ -97,7 +97,7 @@ def places_of(information: Information, rules: Rules) -> Places:
 
 
 def revealed_cards(information: Information, rules: Rules, cards: np.ndarray) -> np.ndarray:
-    """Encode the revealed cards of each cards code as an integer, int64 ``[n]``; the model must keep them."""
+    """Encode the revealed cards of each cards code as an integer, int64 ``[n]``; the model must remember them."""
     revealed = np.array([t[1 + information.revealed] for t in tuples_of(information, rules)])
     counts = revealed[cards_digits(places_of(information, rules).weight, cards)]
     return np.asarray(counts @ (int(revealed.max()) + 1) ** np.arange(counts.shape[1] - 1, -1, -1))

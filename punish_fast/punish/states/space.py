@@ -37,7 +37,7 @@ from punish_fast.runtime.parallel import cumulated, for_chunks
 MOST_STATES = 2**31 - 3
 _DIRECT_SLOTS = 1 << 22
 _FIRST_CAPACITY = 1 << 16
-# Large enough to make the overhead of a call negligible, small enough to handle interrupts soon.
+# Large enough to make the overhead of a call negligible, and small enough to handle interrupts promptly.
 _BLOCKS_AT_ONCE = 1 << 14
 
 Progress = Callable[[str, int, int], None]
@@ -91,7 +91,7 @@ class StateSpace:
 
     def _tabulate(self, is_last: bool) -> BreathOutcomes:
         n_statuses = self.layout.n_statuses
-        # Feints have up to N_PLAYS plays; the other ways have no own draw.
+        # A feint has up to N_PLAYS plays; each other way has up to N_ENEMY_PLAYS, because the player draws no card.
         n_most = n_statuses * (N_PLAYS + (N_WAYS - 1) * N_ENEMY_PLAYS)
         n_draws = 1 if self.information.own == self.information.enemy else N_KINDS + 1
         outcomes = BreathOutcomes(

@@ -2,8 +2,8 @@
 
 Given the unseen cards ``U``, of which ``n`` are the enemy's hand ``E`` and ``d`` the deck ``K = U - E``, the hand has
 probability ``prod_k C(U_k, E_k) / C(n + d, n)``, the enemy plays action ``a`` with probability ``strategy(E, a)``,
-and a feint draws from the deck without replacement. Summed over the hands, the probability of every *play* (own draw,
-enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of the state::
+and a feint draws from the deck without replacement. The *marginal* of the state consists of the probabilities of all
+*plays* (own draw, enemy pick, enemy draw; numbered as in ``_outcomes.py``), summed over the hands::
 
     P(no own draw, pick j)            = sum_E P(E) strategy(E, j)
     P(no own draw, feint j draws r)   = sum_E P(E) strategy(E, j feint) K_r / d
@@ -11,7 +11,8 @@ enemy pick, enemy draw; numbered as in ``_outcomes.py``) is the *marginal* of th
     P(own draw o, feint j draws r)    = sum_E P(E) strategy(E, j feint) K_o (K_r - [o = r]) / (d (d - 1))
 
 Marginals are stored as numerators over the common denominator ``C(n + d, n) d (d - 1) 2520``. Since 2520 is divisible
-by 1 to 10, every numerator against the uniform enemy is an integer, and the quotient is rounded once.
+by every integer from 1 to 10, every numerator against the uniform enemy is an integer, and the quotient is rounded only
+once.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def list_hands(layout, layer, discard, unseen, hands):
             if n == len(hands.deck[drawn]):
                 break
             begun, deck = deck, hands.deck[drawn, n]
-            # For an assignment of slices, Numba compiles error messages, which make up a tenth of all compiled code.
+            # For an assignment of slices, Numba would compile error messages, a tenth of all compiled code.
             for kind in range(N_KINDS):
                 deck[kind] = begun[kind]
             more = next_subset(unseen, deck)
@@ -177,8 +178,8 @@ def list_hands(layout, layer, discard, unseen, hands):
 def policy_marginal(layout, layer, policy, status, mode, unseen, hands, kinds, marginal):
     """Compute the marginal against an enemy's policy, looked up in the mirrored state of each hand.
 
-    The rows of that state are its legal actions: for each kind in hand the pick without a feint, then with one if a
-    feint is left.
+    The rows of that state are its legal actions: for each kind in hand, the pick without a feint and, if a feint is
+    left, the pick with a feint.
     """
     mirrored = mirror_status(layout, status)
     own_feints = status.own_exhausted == 0 and status.own_feinted < layout.feints

@@ -196,14 +196,14 @@ def write_columns(status_after, joined, first, rank, target, chosen, where, indi
 
 @kernel
 def fill_blocks(begin, end, layout, places, outcomes, layers, uniform, policy, action, rows):
-    """Fill the rows of the given blocks; ``layers`` holds their layer and the next.
+    """Fill the rows of the given blocks; ``layers`` holds their layer and the next one.
 
-    One of ``uniform`` and ``policy`` must be None.
+    Exactly one of ``uniform`` and ``policy`` must be None.
     """
     layer, after = layers
     moves = room_for_moves(outcomes)
     discard, unseen, target = moves.piles[1], moves.piles[2], moves.target
-    # Numba does not compile branches that require an argument that is None.
+    # Numba does not compile the branches for an argument that is None.
     if uniform is not None:
         slot, marginal = uniform
     if policy is not None:

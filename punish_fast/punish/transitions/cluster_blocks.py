@@ -39,7 +39,7 @@ TaskProgress = Callable[[int, int, int], None]
 # Number of times that Dask retries a failed task.
 _RETRIES = 10
 _TASKS_PER_THREAD = 2
-# Longer tasks lose too much work with a worker, and prolong the wait at the end of a layer.
+# If tasks are longer, too much work is lost with a worker, and the wait at the end of a layer is longer.
 _MOST_SECONDS = 10.0
 # Initial estimate of the seconds that a thread needs to make an entry of a row.
 _USUAL_PACE = 1e-8
@@ -83,7 +83,7 @@ class ClusterBlocks:
     """Executor (see ``row_backups.py``) that uses the workers of a cluster."""
 
     def __init__(self, client: Client, batches: RowBatches, progress: TaskProgress | None = None) -> None:
-        """Prepare the client; ``progress`` is called after each task."""
+        """Prepare the executor; ``progress`` is called after each task."""
         self._client, self._batches, self._progress = client, batches, progress
         self._layer_ptr = batches.space.layer_ptr
         self._game = SharedGame(batches.space.rules, "" if batches.policy is None else uuid4().hex)
@@ -112,7 +112,8 @@ class ClusterBlocks:
             parts[task.number] = _received(arrays.part(task.states, task.rows), found)
             if self._progress is not None:
                 self._progress(layer, len(parts), len(tasks))
-        if paces:  # empty if a layer has no states; the median ignores first tasks that compile
+        # A layer without states has no tasks. The median ignores the first tasks, which include compilation.
+        if paces:
             self._entry_seconds = float(np.median(paces))
         return [part for number in sorted(parts) for part in parts[number]]
 

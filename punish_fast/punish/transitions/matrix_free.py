@@ -1,7 +1,7 @@
 """Decision process of a game without stored transitions: rows are recomputed in each sweep and discarded.
 
-The transitions of a game take hundreds of bytes per state, its values eight. Large games are therefore solved
-*matrix-free*: a thread makes the rows of a few blocks, backs up their states, and reuses the memory for the next
+The transitions of a game take hundreds of bytes per state, but its values take only eight. Large games are therefore
+solved *matrix-free*: a thread makes the rows of a few blocks, backs up their states, and reuses the memory for the next
 blocks. Only the state index (`StateSpace`), the rewards and values of rows, and one *batch* of rows per thread are
 stored.
 
@@ -33,11 +33,11 @@ from punish_fast.punish.transitions.tensor import TERMINAL_REWARD
 class MatrixFree(Process):
     """Process that computes its transitions when they are needed."""
 
-    # Each layer leads only to the next, and the last to the first.
+    # Each layer leads only to the next one, and the last layer leads to the first.
     is_cycle = True
 
     def __init__(self, batches: RowBatches, progress: Progress | None = None, executor: Executor | None = None) -> None:
-        """Compute the rewards, which takes as long as a sweep; the ``executor`` is threads of this process if None."""
+        """Compute the rewards, which takes as long as a sweep; by default, the ``executor`` uses local threads."""
         space = batches.space
         self.batches = batches
         self.state_ptr, self.action, self.layer_ptr = space.state_ptr, space.action, space.layer_ptr

@@ -28,7 +28,7 @@ TENSOR, COMPACT, MATRIX_FREE = "tensor", "compact", "matrix-free"
 MODES = (TENSOR, COMPACT, MATRIX_FREE)
 # Per row: reward, value and action. Per state: code, first row, choice and several copies of the value.
 _ROW_BYTES, _STATE_BYTES = 17, 72
-# The enemy's policy as passed by the caller and in the form used by kernels.
+# Per row, if there is a policy: the policy as passed by the caller, and in the form used by kernels.
 _POLICY_BYTES = 16
 # Typical number of sweeps with default tolerance and discount.
 SWEEPS = 10
@@ -41,7 +41,7 @@ class MemoryPlan(NamedTuple):
 
     mode: str  # "tensor", "compact" or "matrix-free"
     n_bytes: int  # memory in addition to the program itself
-    # estimated time of building transitions and of the sweeps, without enumerating states and writing a file
+    # estimated time of building transitions and of the sweeps, not including enumerating states and writing a file
     seconds: float
 
 
@@ -51,7 +51,7 @@ def plan_memory(batches: RowBatches, has_policy: bool = False, sweeps: int = SWE
     n_rows, n_states = len(space.action), space.n_states
     own = space.nbytes + (_ROW_BYTES + _POLICY_BYTES * has_policy) * n_rows + _STATE_BYTES * n_states
     stored = {
-        # With a policy, entries of probability 0 are dropped in a copy.
+        # With a policy, the tensor is copied without its entries of probability 0.
         TENSOR: (1 + has_policy) * (12 * n_entries + 8 * n_rows),
         COMPACT: 4 * n_entries + 8 * batches.n_probabilities + 16 * n_rows,
         MATRIX_FREE: _jit.threads() * batches.nbytes,

@@ -1,6 +1,6 @@
 """Backups of states as soon as their rows are made, block by block.
 
-Each kind of backup is a function of the rows of some blocks and of the arrays of these states and rows. An executor
+Each kind of backup is a function of the rows of some blocks and of the arrays of their states and rows. An executor
 calls it for all batches of a layer: threads of this process write to the arrays directly (``row_batches.py``); workers
 of a cluster return new values (``cluster_blocks.py``). Results are summed in the order of the batches, so sums do not
 depend on the executor.
@@ -91,7 +91,7 @@ def total(counts: Sequence[NonzeroCount]) -> NonzeroCount:
 
 
 def total_change(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest change, and the sums of the other results in the order of the batches."""
+    """Return the largest change, and the other statistics, summed in the order of the batches."""
     table = np.array(parts).reshape(-1, 3)
     return np.append(table[:, 0].max(initial=0), table[:, 1:].sum(axis=0))
 

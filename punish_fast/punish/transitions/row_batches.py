@@ -33,7 +33,8 @@ class RowBatches:
         self.builder = RowBuilder(space, policy)
         # Number of entries of the longest row of each layer.
         self.longest_rows = np.zeros(len(space.layers), dtype=np.int64)
-        # Number of entries of all rows (including entries of probability 0), and of probabilities in a compact tensor.
+        # Number of entries of all rows (including entries of probability 0), and number of probabilities in a compact
+        # tensor.
         self.n_entries = self.n_probabilities = 0
         self._most_rows = self._most_entries = 0
         # Blocks and number of entries (int64) of each batch, by layer.
@@ -66,7 +67,7 @@ class RowBatches:
         return found
 
     def seconds_to_make(self, n_batches: int = 32) -> float:
-        """Measure, on a sample of batches, how many seconds one thread needs to make an entry."""
+        """Measure on a sample of batches how many seconds one thread needs to make an entry."""
         ranges = [blocks for layer in self.ranges for blocks in layer]
         sample = ranges[:: max(1, len(ranges) // n_batches)]
         # The first calls can trigger compilation, and the last layer uses a different kernel.

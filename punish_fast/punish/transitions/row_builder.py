@@ -1,7 +1,7 @@
 """Rows of the transition tensor of a game against an enemy, block by block.
 
-The entries of each row are counted, which depends only on the rules, and then filled. A stored tensor is built this way
-once, by whole layers; a matrix-free process repeats it in every sweep, a few blocks at a time.
+The entries of each row are first counted, which requires only the rules, and then filled. A stored tensor is built in
+this way once, by whole layers; a matrix-free process does the same in every sweep, a few blocks at a time.
 """
 
 import threading
@@ -25,7 +25,7 @@ def count_rows(
     """Count the entries of the rows of the blocks from ``begin`` to ``end`` of layer ``number``.
 
     ``length`` and ``owner``, int64 ``[n]``, receive the number of entries of each row and the owner of its
-    probabilities, both counted from ``first_row``.
+    probabilities. Row ``first_row`` has index 0 in these arrays, and owners are counted from it as well.
     """
     layer = space.layers[number]
     if number < space.rules.breaths:
@@ -52,7 +52,7 @@ class BlockRange(NamedTuple):
 
 
 class MadeRows(NamedTuple):
-    """Rows of some blocks, valid until the same thread makes others."""
+    """Rows of some blocks, valid until the same thread makes other rows."""
 
     states: slice
     rows: slice
@@ -63,14 +63,14 @@ _DTYPE = {"indptr": np.int64, "owner": np.int64, "indices": np.int32, "data": np
 
 
 class RowBuilder:
-    """Counts and fills the rows of any blocks for a given enemy."""
+    """Builder that counts and fills the rows of any blocks against a given enemy."""
 
     def __init__(self, space: StateSpace, policy: np.ndarray | None = None) -> None:
         """Prepare the enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None."""
         must_be_space(space)
         space.must_be_view()
         self.space = space
-        # States share marginals against the uniform enemy.
+        # Many states share a marginal against the uniform enemy.
         self._uniform = _uniform_marginals(space) if policy is None else None
         self._policy = None
         if policy is not None:

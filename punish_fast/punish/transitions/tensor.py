@@ -1,7 +1,7 @@
 """Transition tensor of a game against an enemy: from rules and a policy to a Markov decision process.
 
-Entries are counted, which depends only on the rules, and then filled (``row_builder.py``). Entries with probability 0
-under the enemy's policy are dropped at the end.
+Entries are first counted, which requires only the rules, and then filled (``row_builder.py``). Entries with probability
+0 under the enemy's policy are dropped at the end.
 
 In a compact tensor, rows share probabilities, which reduces memory and time per sweep by a third. Entries with
 probability 0 are kept, so its sparsity pattern is the same for all enemies.
@@ -34,7 +34,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
         space: States under the information model ``view``.
         policy: Enemy's policy, float64 ``[n_rows]`` along ``space.action``; uniform if None.
         on_layer: Called as ``on_layer(mdp, number)`` when the rows of a layer are complete, so that they can be saved
-            while the next layer is computed.
+            while the next layer is computed. With a policy, called for all layers at the end.
 
     Raises:
         PolicyError: If the policy is invalid for these states.
@@ -57,7 +57,7 @@ def build(space: StateSpace, policy: np.ndarray | None = None, on_layer: OnLayer
 
 
 def build_compact(space: StateSpace, policy: np.ndarray | None = None, progress: Progress | None = None) -> MDP:
-    """Build the process of `build` with shared probabilities, including zeros; arguments and errors as in `build`.
+    """Build the process of `build` with shared probabilities, including zeros; see `build` for arguments and errors.
 
     ``progress`` is called as ``progress("tensor", done, layers)`` when the rows of a layer are complete.
     """
