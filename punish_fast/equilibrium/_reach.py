@@ -23,7 +23,7 @@ from punish_fast.runtime._prefetch import prefetch
 
 # Columns of reach: R and C of the player, then R and C of a best response to the player.
 OWN, OTHERS, RESPONSE_OWN, RESPONSE_OTHERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
-# Minimum probability of an enemy action; its power for eight breaths, the longest measure, is still a normal number.
+# Minimum probability of an enemy action. A measure has at most eight breaths, and the eighth power is a normal number.
 LEAST_PROBABILITY = 1e-30
 
 

@@ -60,7 +60,7 @@ def mark_enemies(begin, end, full_ptr, enemy_row, marks):
 
 @kernel
 def mark_rows(begin, end, state_ptr, strategy, regret, choice, least, marks):
-    """Mark rows in marked states that have a probability of at least ``least`` or a positive regret, or are chosen."""
+    """In marked states, mark rows with at least the probability ``least``, with positive regret, or in ``choice``."""
     for state in range(begin, end):
         for row in range(state_ptr[state], state_ptr[state + 1]):
             wanted = strategy[row] >= least or regret[row] > 0.0 or row == choice[state]

@@ -32,9 +32,9 @@ from punish_fast.runtime.parallel import for_each
 # Initial learning rate; it decreases with the fourth root of the iteration number. A higher rate learns faster at
 # first; a lower rate ends closer to an equilibrium.
 FIRST_RATE = 2.0
-# The weight of iteration t in the sum of strategies is t to this power.
+# The weight of iteration t in the sum of strategies is t to the power of this constant.
 _GROWTH = 5
-# Initial variance of regrets; prevents steps caused by rounding errors.
+# Initial variance of regrets; it prevents steps that are caused only by rounding errors.
 _FIRST_VARIANCE = 1e-8
 # Actions with a lower average probability are dropped.
 _LEAST_PROBABILITY = 1e-4
@@ -63,7 +63,7 @@ class RegretMatching:
         return True
 
     def learn(self, iteration: int, state_reach: np.ndarray, strategy: np.ndarray) -> None:
-        """Update the tables from ``regret`` after an iteration, counted from 1; ``strategy`` receives the next one."""
+        """Update the tables from ``regret`` after an iteration (counted from 1), and compute the next ``strategy``."""
         args = (self._state_ptr, float(iteration) ** 2, self.regret, state_reach, strategy)
         for_each(_regret_matching.sum_regrets, len(state_reach), *args, self.tables["regret"], self.tables["total"])
         self.play(strategy)

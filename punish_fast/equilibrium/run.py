@@ -78,14 +78,14 @@ def run_equilibrium(
 ) -> EquilibriumRun:
     """Iterate until a target is reached, then measure exploitability.
 
-    After an interrupt, the current iteration is finished and a checkpoint saved before the interrupt is raised again.
+    After an interrupt, the current iteration is finished, and a checkpoint is saved, before the interrupt is re-raised.
 
     Args:
         equilibrium: The learning player; the result is its average strategy.
         target: Stopping rule.
-        save: Writes a checkpoint; called every minute, before every measurement, and after an interrupt.
+        save: Writes a checkpoint; called about every minute, before every measurement, and after an interrupt.
         progress: Called after every iteration.
-        search_progress: Progress of `best_response` while exploitability is measured.
+        search_progress: Passed to `best_response` as ``progress`` when exploitability is measured.
     """
     runner = _Runner(equilibrium, target or Target(), save, search_progress)
     try:
@@ -169,5 +169,5 @@ class _Runner:
 
 
 def default_response_share(information: str) -> float:
-    """Return the default share of games against a best response; it is lower for players that remember more."""
+    """Return the default share of games against a best response; it is lower for models that remember more."""
     return 0.9 if information == "view" else 0.8

@@ -63,7 +63,7 @@ def compare(state_ptr: np.ndarray, layer_ptr: np.ndarray, first: np.ndarray, sec
     """
     for values in (first, second):
         if values.shape != (int(state_ptr[-1]),) or not np.isfinite(values).all():
-            raise ComparisonError(f"compare: values of shape {values.shape}; must be {state_ptr[-1]} finite numbers")
+            raise ComparisonError(f"compare: values of shape {values.shape}; pass {state_ptr[-1]} finite numbers")
     choices = np.stack([first_best(state_ptr, values) for values in (first, second)])
     disagreement = _regret(first, *choices) + _regret(second, *choices[::-1])
     changed = choices[0] != choices[1]

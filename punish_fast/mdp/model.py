@@ -146,7 +146,7 @@ class MDP(Process):
         return NonzeroCount(int(lengths.sum()), int(lengths.max(initial=0)))
 
     def expanded(self) -> MDP:
-        """Return an equivalent MDP that is not compact and stores no zeros; self if it is not compact already."""
+        """Return an equivalent MDP that is not compact and stores no zeros; self if this one is not compact."""
         if self.data_ptr is None:
             return self
         shift = np.repeat(self.indptr[:-1] - self.data_ptr, np.diff(self.indptr))
@@ -313,7 +313,7 @@ def check_arrays(mdp: object) -> None:
         _check_array("data_ptr", mdp.data_ptr, np.int64, n_rows)
         within = (mdp.data_ptr >= 0) & (mdp.data_ptr <= mdp.indptr[:-1])
         if not (within & (mdp.data_ptr + np.diff(mdp.indptr) <= len(mdp.data))).all():
-            told = f"must be from 0 to indptr, and each row end within {len(mdp.data)} probabilities"
+            told = f"must be from 0 to indptr, and each row must end within {len(mdp.data)} probabilities"
             raise ModelError(f"data_ptr: {told}")
 
 

@@ -62,7 +62,7 @@ def best_values(state_ptr: np.ndarray, q: np.ndarray) -> np.ndarray:
 def first_best(
     state_ptr: np.ndarray, q: np.ndarray, v: np.ndarray | None = None, largest_tie: float = np.inf
 ) -> np.ndarray:
-    """Return the best row of each state; ties are at most ``largest_tie``. ``v`` contains the state values if known."""
+    """Return the best row of each state, with ties up to ``largest_tie``; ``v`` contains the state values if known."""
     q = np.ascontiguousarray(q, dtype=np.float64)
     choice = np.empty(len(state_ptr) - 1, dtype=np.int64)
     tie = tie_of(best_values(state_ptr, q) if v is None else v)

@@ -107,7 +107,7 @@ class ObjectiveValues:
     v: np.ndarray  # float64 [n_states], values
     lower: np.ndarray  # float64 [n_states], lower bounds
     upper: np.ndarray  # float64 [n_states], upper bounds
-    error_bound: float  # upper bound on the error of finite values, and on the loss of the policy
+    error_bound: float  # upper bound on the error of finite values, and on the policy's shortfall from ``v``
     choice: np.ndarray  # int64 [n_states], row that the policy takes in each state
 
     def __repr__(self) -> str:

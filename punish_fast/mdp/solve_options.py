@@ -68,7 +68,7 @@ def check_options(
     sweeps: int | None = None,
     objective: str = "discounted",
 ) -> None:
-    """Check options of `solve` before any work is done."""
+    """Check options of `solve` and their combination before any work is done."""
     _check_choice("objective", objective, OBJECTIVES)
     _check_choice("method", method, METHODS)
     if objective == "win-probability" and discount not in (None, 1):

@@ -206,7 +206,7 @@ def test_zero_entries_are_dropped(mdp):
 @pytest.mark.parametrize("data_ptr", [[-1, 2, 3, 2, 0, 2], [1, 2, 3, 2, 0, 2], [0, 2, 3, 2, 0, 6]])
 def test_offsets_outside_the_data_are_refused(mdp, data_ptr):
     compact = replace(compacted(mdp), data_ptr=np.array(data_ptr))
-    with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row end within 6 prob"):
+    with pytest.raises(ModelError, match=r"^data_ptr: must be from 0 to indptr, and each row must end within 6 prob"):
         check_arrays(compact)
     with pytest.raises(ModelError, match=r"^data_ptr: "):
         solve(compact)

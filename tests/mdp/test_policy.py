@@ -90,5 +90,5 @@ def test_swapping_the_solutions_changes_only_the_sign_of_the_bias(first, second)
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.zeros((6, 1)), np.full(6, np.nan), np.full(6, np.inf)])
 def test_values_of_the_wrong_shape_or_not_finite_are_refused(wrong):
     for pair in ((wrong, np.zeros(6)), (np.zeros(6), wrong)):
-        with pytest.raises(ComparisonError, match=r"^compare: values of shape .*; must be 6 finite numbers"):
+        with pytest.raises(ComparisonError, match=r"^compare: values of shape .*; pass 6 finite numbers"):
             compare(STATE_PTR, LAYER_PTR, *pair)

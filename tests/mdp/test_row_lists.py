@@ -169,7 +169,7 @@ def test_faults_of_pairs_are_named_and_sums_are_normalized_on_purpose():
 
 
 def test_what_is_no_such_process_is_refused():
-    with pytest.raises(ModelError, match=r"^ddp: int is not allowed; it must be a DiscreteDP of QuantEcon$"):
+    with pytest.raises(ModelError, match=r"^ddp: int is not allowed; it must be a QuantEcon DiscreteDP$"):
         MDP.from_quantecon(3)
 
 

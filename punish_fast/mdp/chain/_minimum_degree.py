@@ -156,7 +156,7 @@ def _connect(graph, state, rank, later):
 
 @routine
 def _count_outside(graph, state, later, begin, end):
-    """Count the members of other elements that are not in the new one."""
+    """Count the members of other elements that are not in the new element."""
     seen = graph.marks[1]
     for t in range(begin, end):
         other = later[t]

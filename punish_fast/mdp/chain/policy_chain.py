@@ -43,7 +43,7 @@ class PolicyChain:
         for_chunks(_policy_chain.gather_policy, self._ptr, *args)
 
     def back_up(self, v: np.ndarray, out: np.ndarray) -> tuple[float, float]:
-        """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return smallest and largest change."""
+        """Back up all states from ``v`` into ``out``, both ``[n_columns]``; return the smallest and largest change."""
         return self._swept(self._chain, v, out)
 
     def discounted_successors(self, x: np.ndarray) -> np.ndarray:

@@ -111,7 +111,7 @@ class RationalProcess:
         return [states.tolist() for states in closed_classes(chain)]
 
     def _gain(self, choice: list[int]) -> tuple[Fraction, Numbers]:
-        """Return gain and bias of a policy, after changing it so that all states reach its best recurrent class."""
+        """Return the gain and the bias of a policy, after changing it so that all states reach its best class."""
         n, classes = len(self.rows), self._classes(choice)
         best = max(classes, key=lambda states: self._cycle(choice, states)[0])
         inside = set(best) if len(classes) > 1 else set(range(n))
@@ -228,7 +228,7 @@ def solve_certified(
 
 
 def best_total(mdp: MDP, payoff: tuple[np.ndarray, Numbers], choice: np.ndarray, discount: float = 1.0) -> Exact:
-    """Maximize the expected total reward plus the value of the terminal reached; the bound covers rounded input.
+    """Maximize the expected total reward plus the value of the terminal reached; the error bound covers rounded input.
 
     ``payoff`` contains rewards of rows, float64 ``[n_rows]``, and values of terminals; ``mdp`` must not be compact.
     """

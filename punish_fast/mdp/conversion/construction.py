@@ -48,7 +48,7 @@ def from_scipy(
     normalize: bool = False,
     name_of: Callable[[int], str] | None = None,
 ) -> MDP:
-    """Implement `MDP.from_scipy`; ``action`` contains labels of rows, ``name_of`` returns their names in messages."""
+    """Implement `MDP.from_scipy`; ``action`` contains row labels, and ``name_of`` returns row names for messages."""
     pointer = _whole("state_ptr", state_ptr)
     rewards = _finite("reward", reward)
     terminals = _finite("terminal_reward", terminal_reward)
@@ -160,7 +160,7 @@ def entries_of(name: str, given: Any) -> csr_array:
 
     is_sparse: bool = issparse(given)
     if not is_sparse or given.ndim != 2:
-        raise ModelError(f"{name}: {type(given).__name__} is not allowed; it must be a sparse matrix of SciPy")
+        raise ModelError(f"{name}: {type(given).__name__} is not allowed; it must be a SciPy sparse matrix")
     if given.dtype.kind not in "fiub":
         raise ModelError(f"{name}: has the dtype {given.dtype}; it must consist of real numbers")
     try:
@@ -231,7 +231,7 @@ def _matrices(name: str, given: Any) -> list[csr_array]:
 
 
 def _expected(reward: Any, matrices: list[csr_array], shape: tuple[int, int]) -> np.ndarray:
-    """Return expected rewards, float64 ``[n_states, n_actions]``, given rewards of states, pairs or transitions."""
+    """Return expected rewards, float64 ``[n_states, n_actions]``, from rewards of states, pairs or transitions."""
     from scipy.sparse import issparse
 
     n_states, n_actions = shape

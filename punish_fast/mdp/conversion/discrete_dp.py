@@ -42,7 +42,7 @@ def from_quantecon(ddp: Any, normalize: bool = False) -> MDP:
     from scipy.sparse import csr_array, issparse
 
     if not all(hasattr(ddp, name) for name in ("R", "Q", "s_indices", "a_indices", "num_states")):
-        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a DiscreteDP of QuantEcon")
+        raise ModelError(f"ddp: {type(ddp).__name__} is not allowed; it must be a QuantEcon DiscreteDP")
     reward = np.asarray(ddp.R, dtype=np.float64)
     if ddp.s_indices is None:
         table = np.asarray(ddp.Q)

@@ -23,9 +23,9 @@ class NamedProcess:
 
     mdp: MDP  # its rewards are 0, and `mdp.action` contains indices of `actions`
     labels: dict[str, np.ndarray]  # states with each label, bool [n_states]
-    rewards: dict[str, np.ndarray]  # expected immediate rewards of rows by name, float64 [n_rows]
+    rewards: dict[str, np.ndarray]  # expected immediate rewards of rows, by name of the rewards, float64 [n_rows]
     initial: np.ndarray  # int64, initial states
-    actions: tuple[str, ...]  # names of actions; empty if actions have only numbers
+    actions: tuple[str, ...]  # names of actions; empty if actions have no names, only numbers
 
     def __repr__(self) -> str:
         return f"NamedProcess({self.mdp!r}, labels {list(self.labels)}, rewards {list(self.rewards)})"

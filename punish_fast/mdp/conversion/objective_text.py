@@ -62,7 +62,7 @@ class Objective:
     """Parsed objective."""
 
     maximise: bool
-    is_probability: bool  # probability if True, otherwise expected reward
+    is_probability: bool  # True for a probability, False for an expected reward
     reward: str | None  # name of the rewards; None if the model has only one
     goal: Formula | None  # states to reach; None if rewards are discounted
     within: Formula | None  # states that may be visited before the goal; None if all
@@ -108,7 +108,7 @@ def _discounted(process: NamedProcess, objective: Objective, discount: float, to
         raise SolveError(f"discount: {discount} is not allowed; rewards without a goal need one from 0 to below 1")
     mdp = process.paying(objective.reward)
     sign = 1.0 if objective.maximise else -1.0
-    # The smallest values are the negated largest values for negated rewards.
+    # Minimizing rewards is maximizing negated rewards, and negating the values.
     solution = solve(replace(mdp, reward=sign * mdp.reward), discount, tolerance=tolerance)
     return replace(solution, v=sign * solution.v + 0.0, q=sign * solution.q + 0.0, rows_taken=solution.choice)
 
@@ -129,7 +129,7 @@ class _Parser:
         self._tokens.append("")
 
     def path(self) -> tuple[Formula | None, Formula]:
-        """Return the formula of the states allowed on the way, or None if all are, and the formula of the goal."""
+        """Return two formulas: for the states allowed on the way (None if all are) and for the goal states."""
         self._take("[")
         within = None
         if self._tokens[0] == "F":
@@ -191,7 +191,7 @@ class _Parser:
 
 
 def _reason(text: str) -> str:
-    """Return the first unsupported operator of a text, with punctuation on both sides, for the message."""
+    """Return the part of the message that names the first unsupported operator of a text, or just a semicolon."""
     unnamed = re.sub(r'"[^"]*"', '""', text.strip())
     found = next((name for name, pattern in _UNSUPPORTED.items() if re.search(pattern, unnamed)), None)
     return "; " if found is None else f": {found} is not supported; "

@@ -121,7 +121,7 @@ class _Rows:
 
 
 def _actions_of(table: Any, state: int) -> list[tuple[int, list[tuple[Any, Any, Any, bool]]]]:
-    """Return the actions of a state of an environment and their outcomes, in ascending order of actions."""
+    """Return the actions of a state and their outcomes from a transition table, in ascending order of actions."""
     try:
         actions = table[state]
         pairs = sorted(actions.items()) if hasattr(actions, "items") else list(enumerate(actions))
@@ -150,7 +150,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Convert a whole number to int; 1.0 is valid, but True is not."""
+    """Convert a whole number to int; 1.0 is valid, True is not."""
     try:
         whole = None if isinstance(value, bool | str) else int(value)
     except (OverflowError, TypeError, ValueError):

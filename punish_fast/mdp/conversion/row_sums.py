@@ -30,7 +30,7 @@ def row_sums(indptr: np.ndarray, data: np.ndarray, data_ptr: np.ndarray | None =
 
 
 def largest_deviation(mdp: MDP) -> float:
-    """Return the largest absolute difference between 1 and the exact sum of a row; takes about as long as a sweep."""
+    """Return the largest absolute difference between 1 and the exact sum of a row, in about the time of a sweep."""
     _, deviation = row_sums(mdp.indptr, mdp.data, mdp.data_ptr)
     # NaN counts as infinite.
     return float(np.nan_to_num(np.abs(deviation), nan=np.inf, posinf=np.inf).max(initial=0))
@@ -70,12 +70,12 @@ def largest_entry(normalize: bool) -> float:
 
 
 def is_accepted(total: Any, deviation: Any, normalize: bool) -> Any:
-    """Return True if the sum of a row is accepted: ``total``, or exactly 1 plus ``deviation`` (scalars or arrays)."""
+    """Return True if a row's sum is accepted; it is ``total``, or exactly ``1 + deviation`` (scalars or arrays)."""
     return (total > 0) & (total < np.inf) if normalize else np.abs(deviation) <= SUM_TOLERANCE
 
 
 def refused_entry(place: str, column: int, p: float, normalize: bool) -> str:
-    """Return the error message for an entry of a row that is not a probability."""
+    """Return the error message for an entry that is not a probability."""
     wanted = f"number from 0 to {_LARGEST_COUNT:g}" if normalize else "probability from 0 to 1"
     return f"{place} has {float(p)!r} in column {column}; it must be a {wanted}"
 
